@@ -5,6 +5,7 @@ import re
 _BEFORE = re.compile(
     r"(?:hey|hi|hello|yo|ok|okay|please|pls|plz|kindly|so|well|now|then|right|alright|just|also"
     r"|assistant|prolocutor|(?:can|could|would|will) you(?: be so kind as to| mind)?"
+    r"|and(?= (?:put|add|set|start|remind|remove|delete|cancel|show)\b)"
     r"|be so kind as to|i(?:'d| would) (?:like|love|want)(?: for)?(?: you)? to"
     r"|i (?:want|need)(?: you)? to|i was wondering if you could|would it be possible to)"
     r"(?:[\s,.:;!]+|$)",
@@ -12,7 +13,7 @@ _BEFORE = re.compile(
 )
 _AFTER = re.compile(
     r"(?:(?<![\s,])[\s,]++(?:please|pls|plz|for me|for us|thanks|thank you|thx|will you|would you"
-    r"|could you|can you|mate|right now|now|real quick|quickly))?+[\s.!?;,]*+$",
+    r"|could you|can you|mate|right now|now|real quick|quickly|too|as well))?+[\s.!?;,]*+$",
     re.IGNORECASE,
 )
 _ROUNDS = 5

@@ -200,6 +200,8 @@ def _full(asked: TimerRequest, more: int) -> TimerReply | None:
 def _left(asked: TimerRequest) -> TimerReply | None:
     """Return the time left on the timers in question."""
     timers = timers_meant(asked)
+    if not timers and timer_phrases.ONE.fullmatch(asked.text):
+        return _set_until(asked)
     if not timers:
         return TimerReply(none_running(asked), 0.9)
     lines = [state_of(timer, asked) for timer in timers]

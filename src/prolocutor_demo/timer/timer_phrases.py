@@ -52,6 +52,7 @@ START = _pattern(
 QUESTION = _pattern(r"(?:how|when|what|which|is|are|has|do|does|did|any)\b")
 NOUN = _pattern(_TIMER)
 ALARM = _pattern(r"\b(?:alarm|wake)\b|\b(?:until|till|til)\b|\bat \d")
+ONE = _pattern(r"(?:an? )?(?:timer|count-?\s?down|alarm)")
 FOR_HOUR = _pattern(r"\b(?:for|to) (?=\d{1,2}(?!\d|[ -]?[hms]))")
 # Valid while a timer runs.
 MORE = _pattern(r"(?:add|take off|and|give (?:it|me)|plus) [^?]{1,30}")

@@ -107,7 +107,7 @@ def _replies(asked: TodoRequest) -> TodoReply | None:
     if not 1 < len(parts) <= MOST_AT_ONCE:
         return None
     replies = [reply for part in parts if (reply := _reply(asked._replace(text=part)))]
-    if len(replies) < len(parts) or min(reply.confidence for reply in replies) < 0.7:
+    if len(replies) < len(parts) or min(reply.confidence for reply in replies) < 0.6:
         return None
     text = " ".join(reply.text for reply in replies)
     asks = next((reply.asks for reply in replies if reply.asks), None)
@@ -148,9 +148,9 @@ def _reply(asked: TodoRequest) -> TodoReply | None:
 
 
 def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
-    named = (
-        list_named(_around(asked.text, found)) if "list" in found.groupdict() else None
-    ) or "todo"
+    outside = _around(asked.text, found) if "list" in found.groupdict() else ""
+    same = asked.todo.last if todo_phrases.SAME_LIST.search(outside) else "todo"
+    named = list_named(outside) or same
     said = f"{found['what']} {found.groupdict().get('tail') or ''}"
     every, said = repeated(said)
     moment = find_moment(said, asked.now)

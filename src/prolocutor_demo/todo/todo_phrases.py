@@ -54,6 +54,7 @@ ADD = _patterns(
     r"(?:to-?\s?do|task)\s*(?:[:–]|\s-|\badd\b)\s*(?P<what>.+)",
     r"(?:add|put) (?P<what>.+?) (?:to|on|onto) (?:the |my )?"
     r"(?P<list>shopping|groceries|to-?dos?|tasks?)(?P<tail>)",
+    r"(?:make|take|keep|leave) (?:me )?a note(?P<what>)",
     r"(?:note to self|(?:make|take|keep|leave) (?:me )?a note|note(?=:)|jot down"
     r"|jot (?:(?:this|it|that) )?down|write (?:(?:this|it|that) )?down|put down)"
     r"\b\s*[:,-]?\s*(?P<what>.+)",
@@ -161,7 +162,7 @@ ADD_WITHOUT_VERB = _patterns(
 )
 ADD_LOOSELY = _patterns(
     r"add (?P<what>(?!(?:them|it|that|this|these|those)\b|.*(?:\d|\b(?:one"
-    r"|two|three|four|five|six|seven|eight|nine|ten|and|plus|up"
+    r"|two|three|four|five|six|seven|eight|nine|ten|plus|up"
     r"|timer|minutes?|vat|percent)\b))[^\W\d_][\w' -]{1,40})"
 )
 ELSEWHERE = re.compile(
@@ -204,6 +205,7 @@ VERB = re.compile(
     r"|water|write)\b",
     re.IGNORECASE,
 )
+SAME_LIST = re.compile(r"\b(?:that|this|the same) list\b", re.IGNORECASE)
 LIST_NAME = re.compile(r"\b(?P<list>[a-z]+|to[- ]do)[- ]lists?\b", re.IGNORECASE)
 UNNAMED = frozenset(
     "todo to-do to do task tasks my the our your this that a todos off of new same".split()

@@ -41,7 +41,8 @@ class Vocabulary(NamedTuple):
 @functools.cache
 def vocabulary(code: str) -> Vocabulary:
     """Return the words of a language (ISO 639-1)."""
-    _city_names()  # read now rather than at the first unknown word
+    _is_known("word")  # reads now what is read, rather than at the first unknown word
+    _city_names()
     named = _file("en") if code == "en" else frozenset(_words_of_language(code))
     return Vocabulary(named | _places(), complete=code == "en")
 

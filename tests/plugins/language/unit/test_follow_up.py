@@ -286,6 +286,10 @@ ASKED = [
         ("back to rome whats the weather there", "what's the weather in rome", 1),
         ("as i asked before, the time?", "what time is it in Rome", 1),
         ("and what was the second one again", "who are the neighbours of Spain", 0),
+        ("the neighbours thing again, but Peru", "who are the neighbours of Peru", 0),
+        ("and in Oslo?", "what time is it in Oslo", 1),
+        ("and Oslo", "what time is it in Oslo", 1),
+        ("tell me about Oslo", None, None),
         ("back to cooking", None, None),
     ],
 )

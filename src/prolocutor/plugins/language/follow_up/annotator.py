@@ -13,16 +13,16 @@ from msgspec.structs import replace
 
 from prolocutor.asks.controls import control_of
 from prolocutor.contracts.connector import AgentProfile
-from prolocutor.plugins.language.follow_up.certainty import SURE, Found
-from prolocutor.plugins.language.follow_up.general import meant, takes_back, undoes
-from prolocutor.plugins.language.follow_up.grammar import grammar_of, plain_of
+from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
+from prolocutor.plugins.language.follow_up.general import fragment_of, meant, takes_back, undoes
+from prolocutor.plugins.language.follow_up.grammar import TRIMMED, grammar_of, plain_of
 from prolocutor.plugins.language.follow_up.last_turn import (
     LastTurn,
     earlier_turns_of,
     last_turns_of,
 )
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer
-from prolocutor.plugins.language.follow_up.returning import returned
+from prolocutor.plugins.language.follow_up.returning import fitting_turn, returned
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
 from prolocutor.reading.languages import language_of
 
@@ -73,6 +73,7 @@ class FollowUps:
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
         found = self._returned(meant.spelled, state, code) if turns else {}
+        found = found or self._passed_over(meant.spelled, turns, state, code)
         found = found or self._follow_up(meant.spelled, turns, spoken)
         if meant.bare == text:
             return found
@@ -92,6 +93,23 @@ class FollowUps:
             return {}
         (whole, sure), turn = back
         told = {"text": whole, "of": turn.question, "confidence": sure}
+        return told | ({"skill": turn.skill} if turn.skill else {})
+
+    def _passed_over(
+        self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
+    ) -> dict[str, Any]:
+        """Return what words mean that go on from an earlier turn than the last."""
+        grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+        assert grammar is not None
+        fragment = fragment_of(text, grammar)
+        if not last or not fragment.joined or grammar.opens_request(fragment.rest):
+            return {}
+        turns = earlier_turns_of(state, text)[len(last) :]
+        turn = fitting_turn(fragment.rest, last, turns, grammar)
+        found = None if turn is None else self._meaning(replace(turn, spoken=code))
+        if turn is None or found is None or found[0].startswith(turn.question.rstrip(TRIMMED)):
+            return {}
+        told = {"text": found[0], "of": turn.question, "confidence": min(found[1], LIKELY)}
         return told | ({"skill": turn.skill} if turn.skill else {})
 
     def _follow_up(self, text: str, turns: list[LastTurn], spoken: str) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def returned(
         return None
     said = text.strip(TRIMMED)[found.end() :].strip(TRIMMED)
     cut = _CUT.search(said) or grammar.inner_question.search(plain_of(said))
+    cut = cut or _first_lead(said, grammar)
     topic, rest = (said[: cut.start()], said[cut.end() :]) if cut else (said, "")
     wanted = _stems(topic, grammar)
     turn = next((one for one in turns if wanted & _stems(_about(one), grammar)), None)
@@ -59,6 +60,37 @@ def returned(
     whole = meant(joined, turn, grammar, grammar) or meant(rest, turn, grammar, grammar)
     added = whole is not None and whole[0].startswith(turn.question.rstrip(TRIMMED))
     return (whole if whole is not None and not added else (rest, LIKELY)), turn
+
+
+def _first_lead(said: str, grammar: LanguageGrammar) -> re.Match[str] | None:
+    """Return the gap before the first preposition after a topic: "conversion for 200 euros"."""
+    gaps = re.finditer(r"(?<=[^\W\d_]{3})\s+(?=([^\W\d_]+) )", said)
+    return next((one for one in gaps if plain_of(one[1]).lower() in grammar.leads), None)
+
+
+def fitting_turn(
+    text: str, last: Sequence[LastTurn], earlier: Sequence[LastTurn], grammar: LanguageGrammar
+) -> LastTurn | None:
+    """Return the earlier turn that words go on from, although another was between.
+
+    It is the latest whose question has a word of theirs, or a date, hour, number, measure or name
+    where they have one. None where the last turn's question has that too, or no turn's has.
+    """
+    words, kinds = _stems(text, grammar), _typed(text, grammar)
+
+    def fits(turn: LastTurn) -> bool:
+        return bool(
+            words & _stems(turn.question, grammar) or kinds & _typed(turn.question, grammar)
+        )
+
+    if any(fits(one) for one in last):
+        return None
+    return next((one for one in earlier if fits(one)), None)
+
+
+def _typed(text: str, grammar: LanguageGrammar) -> set[str]:
+    slots = grammar.slots(text, inside=text[:1].islower())
+    return {one.kind for one in slots if one.typed or one.kind == "name"}
 
 
 def _asked_of(topic: str, rest: str, grammar: LanguageGrammar) -> str:

@@ -93,13 +93,15 @@ class Spelling:
         return not _inflected(typed, word)
 
     def _short_word(self, typed: str) -> str:
-        """Return the frequent word whose letters three are, or that has one more inside."""
+        """Return the frequent word that three letters are, or that has one more inside."""
         found = [
             word
             for word in self._words_near(typed)
             if word in self.frequent
-            and word[0] == typed[0]
-            and (sorted(word) == sorted(typed) or (len(word) == 4 and word[-1] == typed[-1]))
+            and (
+                sorted(word) == sorted(typed)
+                or (len(word) == 4 and word[0] + word[-1] == typed[0] + typed[-1])
+            )
             and _distance(typed, word) <= _SLIP
         ]
         return found[0] if len(found) == 1 else ""
