@@ -76,7 +76,7 @@ def fitting_turn(
     It is the latest whose question has a word of theirs, or a date, hour, number, measure or name
     where they have one. None where the last turn's question has that too, or no turn's has.
     """
-    words, kinds = _stems(text, grammar), _typed(text, grammar)
+    words, kinds = _stems(text, grammar), _typed(text, grammar, inside=True)
 
     def fits(turn: LastTurn) -> bool:
         return bool(
@@ -88,8 +88,8 @@ def fitting_turn(
     return next((one for one in earlier if fits(one)), None)
 
 
-def _typed(text: str, grammar: LanguageGrammar) -> set[str]:
-    slots = grammar.slots(text, inside=text[:1].islower())
+def _typed(text: str, grammar: LanguageGrammar, *, inside: bool = False) -> set[str]:
+    slots = grammar.slots(text, inside=inside)
     return {one.kind for one in slots if one.typed or one.kind == "name"}
 
 
