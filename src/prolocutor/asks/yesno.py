@@ -31,11 +31,12 @@ _YES: Final = """
     yes, hell yeah, heck yes, heck yeah, fine by me, fine with me, ok by me, ok with me, okay with
     me, okay by me, sounds like a plan, ja, jawohl, jawoll, jep, joa, na klar, klar, sicher,
     natürlich, genau, stimmt, richtig, gerne, gern, auf jeden fall, unbedingt, einverstanden,
-    selbstverständlich, ja gerne, oui, ouais, mais oui, bien sûr, certainement, tout à fait,
-    absolument, daccord, exactement, avec plaisir, volontiers, évidemment, sí, si, claro, claro
-    que sí, por supuesto, desde luego, de acuerdo, vale, exacto, correcto, cierto, con gusto,
-    perfecto, así es, good idea, great idea, right away, may as well, might as well, if you like,
-    if you want, 👍, ✅, ✔
+    selbstverständlich, ja gerne, zustimmen, ich stimme zu, genehmigen, genehmigt, approuver,
+    approuvé, japprouve, aprobar, aprobado, apruebo, oui, ouais, mais oui, bien sûr, certainement,
+    tout à fait, absolument, daccord, exactement, avec plaisir, volontiers, évidemment, sí, si,
+    claro, claro que sí, por supuesto, desde luego, de acuerdo, vale, exacto, correcto, cierto,
+    con gusto, perfecto, así es, good idea, great idea, right away, may as well, might as well, if
+    you like, if you want, 👍, ✅, ✔
 """
 
 _WEAK: Final = """
@@ -64,8 +65,9 @@ _NO: Final = """
     alright, no thats good, 👎, ❌, nein, nee, nö, ne, auf keinen fall, niemals, lieber nicht, nein
     danke, bloß nicht, gar nicht, nicht, falsch, stimmt nicht, heute nicht, jetzt nicht, non, pas
     du tout, jamais, non merci, surtout pas, pas maintenant, pas question, absolument pas, bien
-    sûr que non, faux, de ninguna manera, nunca, jamás, claro que no, no gracias, ahora no, para
-    nada, por supuesto que no, en absoluto
+    sûr que non, ablehnen, abgelehnt, ich lehne ab, refuser, je refuse, refusé, rechazar,
+    rechazado, rechazo, faux, de ninguna manera, nunca, jamás, claro que no, no gracias, ahora no,
+    para nada, por supuesto que no, en absoluto
 """
 
 _COURTESY: Final = """

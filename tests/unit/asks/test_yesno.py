@@ -14,14 +14,15 @@ correct|right|true|affirmative|please do|go ahead|do it|let's do it|sounds good|
 why not?|you bet|by all means|no problem|no doubt|that's right|that is correct|I do|I am|
 I think so|I guess so|I'd love to|I would like that|it is|yes please|yes, please!|yeah sure|
 oh yes, absolutely|yes yes yes|ok then, yes|sure, why not|with pleasure|agreed|fine by me|👍|
-👍🏽|yup, thanks|well, yes|“Yes”|yes, it is|good idea"""
+👍🏽|yup, thanks|well, yes|“Yes”|yes, it is|good idea|
+Ich stimme zu|zustimmen, bitte|j'approuve|aprobado"""
 NO = """no|No.|NOOOO|nope|nah|naw|nay|n|never|negative|not really|not at all|not now|not today|
 no way|no thanks|no thank you|No, thank you very much!|no need|absolutely not|certainly not|
 of course not|I don't think so|I do not think so|I think not|I don't|I don’t want to|I'm not|
 I'd rather not|don't|do not|please don't|wrong|false|incorrect|that's not right|it isn't|
 no no no|oh no|ok, no thanks|yeah no|no, that's fine|nah, I'm good|no, it's okay|not likely|
 under no circumstances|by no means|no, thanks anyway|👎|no, not really|uh-uh|nuh-uh|hell no|
-decline|no sir"""
+decline|no sir|ablehnen|Ich lehne ab.|je refuse|rechazar"""
 NEITHER = """yesterday|no idea|not yet|I know|yes what?|nobody|okay google play jazz|no one|
 nothing|north|yellow|knock knock|now|know|nonsense|not sure|I'm not sure|I don't know|
 no comment|no more|yes and no|yes no|no. yes.|maybe|perhaps|yes?|no?|ok?|right?|really?|why|

@@ -7,6 +7,7 @@ nothing known is settled by the `EffectDesk`.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from prolocutor.plugins.effects.fields import (
     ApprovalRule,
     EffectPreview,
     ask_for,
+    bare_answer,
     given_value,
     name_of,
     preview_of,
@@ -36,6 +38,8 @@ from prolocutor.plugins.effects.fields import (
 from prolocutor.plugins.effects.ledger import NONE, EffectRecord, StoredEffect
 from prolocutor.plugins.effects.words import APPROVE, DO_AGAIN, EDIT, REFUSE, WAS_DONE, EffectAsk
 from prolocutor.reading.languages import asks, is_courtesy
+
+log = logging.getLogger(__name__)
 
 GRACE: Final = 5.0
 """Seconds after its time-out for which a call may still do something at its agent."""
@@ -442,7 +446,8 @@ class ActingConnector:
                 found = None
             if found is not None and found.state == "done":
                 changed = await self._book.end(stored, "done", "its agent", reply=found.reply)
-                if changed is not None:
+                changed = changed or await self._book.ledger.find(record.user, record.key)
+                if changed is not None and changed.record.state == "done":
                     return _replied(changed.record)
         self._book.changed()
         return words.says(words.not_known(record))
@@ -465,7 +470,8 @@ class ActingConnector:
             if isinstance(reply, ServiceError):
                 raise reply
             return reconciled_of(reply.value)
-        except (ServiceError, TimeoutError):
+        except (ServiceError, TimeoutError) as error:
+            log.warning("nobody says what became of effect %s: %s", record.key, error or "too late")
             return None
 
 
@@ -485,8 +491,7 @@ class Reconciled(msgspec.Struct, frozen=True):
 
 def reconciled_of(value: Any) -> Reconciled:
     """Read `{state, text?, ...}`, true, false or null; anything else is not known."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
+    value = bare_answer(value)
     if isinstance(value, bool):
         return Reconciled("done" if value else "not_done")
     if isinstance(value, str):

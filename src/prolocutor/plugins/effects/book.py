@@ -73,6 +73,10 @@ class EffectBook:
         if record.user:
             self._of_turns.setdefault(turn_id, {})[record.key] = record.service
 
+    def is_taken_up(self, key: str) -> bool:
+        """Return whether a turn of this process works on an effect."""
+        return any(key in keys for keys in self._of_turns.values())
+
     def leave(self, turn_id: str) -> dict[str, str]:
         """Return the services of the effects that a turn worked on, by key; the turn ends."""
         return self._of_turns.pop(turn_id, {})

@@ -204,7 +204,7 @@ class EffectDesk:
                 if (changed := await self.ledger.change(stored, after)) is not None:
                     await self._settle(changed)
         elif record.state == "unknown":
-            if now >= record.until:
+            if now >= record.until and not self.book.is_taken_up(record.key):
                 await self._settle(stored)
         else:
             await self._tell(stored)

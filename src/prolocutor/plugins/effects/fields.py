@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.errors import BadReply, ConfigError
 
 SCALARS: Final = (str, int, float, bool)
@@ -30,15 +30,34 @@ class EffectPreview(msgspec.Struct, frozen=True):
     confidence: float = 0.9
 
 
+def bare_answer(value: Any) -> Any:
+    """Return what an agent gives for an answer that is no reply, out of the hypothesis around it.
+
+    Agents of protocols for talking answer by a text that is JSON, or by a data part.
+    """
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict) or not {"text", "confidence"} <= value.keys():
+        return value
+    attributes = value.get("attributes")
+    parts = attributes.get("data_parts") if isinstance(attributes, dict) else None
+    for one in parts if isinstance(parts, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("data"), dict):
+            return one["data"]
+    try:
+        return decode(value["text"])
+    except (ValueError, TypeError, RecursionError):
+        return value["text"] if value.keys() == {"text", "confidence"} else value
+
+
 def preview_of(value: Any) -> EffectPreview | None:
     """Read what a preview says: `{fields, title?, kinds?, confidence?}`, or the fields alone.
 
     None where there is nothing to do. `BadReply` for anything else.
     """
+    value = bare_answer(value)
     if value is None or value == []:
         return None
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
     if not isinstance(value, dict):
         raise BadReply("a preview is an object with fields, or null")
     if not isinstance(value.get("fields"), dict):

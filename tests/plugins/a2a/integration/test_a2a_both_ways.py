@@ -1,5 +1,6 @@
 """An assistant behind A2A as a skill of another one."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.turn_events import Delta, ReplyGiven
-from prolocutor.plan.pipeline import Call, Pipeline, Service
+from prolocutor.plan.pipeline import Call, Pipeline, Service, Skill
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
@@ -65,3 +66,25 @@ async def test_words_are_shown_as_they_come(version: str, binding: str) -> None:
     last = events[-1]
     assert isinstance(last, ReplyGiven)
     assert "".join(said) == last.utterance.text == "one two three"
+
+
+async def test_an_agent_tells_what_became_of_an_effect() -> None:
+    async def pay(request: dict[str, Any]) -> None:
+        raise ConnectionError("the bank is gone")
+
+    def status(request: dict[str, Any]) -> dict[str, Any]:
+        (asked,) = request["human_utterances"][-1]["attributes"]["data_parts"]
+        found = {"state": "done", "text": f"Receipt of {asked['data']['key']}"}
+        return {"text": json.dumps(found), "confidence": 1.0}
+
+    async with (
+        Assistant(Pipeline(skills=[Service("status", status)]), store="memory:") as inner,
+        running(make_app(inner, [A2a(inner)])) as url,
+    ):
+        reconcile = {"call": url, "connector": "a2a"}
+        bank = Skill(pay, name="bank", acts=True, reconcile=reconcile, timeout=10.0)
+        async with Assistant(Pipeline(skills=[bank]), store="memory:", deadline=30.0) as outer:
+            reply = await outer.reply("pay", "ann")
+            (stored,) = await outer.effects.ledger.listed(closed=True)
+
+    assert reply.text == f"Receipt of {stored.record.key}"

@@ -3,6 +3,10 @@
 from prolocutor.plugins.a2a.connector.asking import read_question
 
 
+def test_an_object_that_is_no_form_of_a_message_is_a_data_part() -> None:
+    assert read_question({"key": "turn/bank"}, "bank").data == {"key": "turn/bank"}
+
+
 def test_an_effect_is_named_in_the_metadata_and_its_fields_replace_the_data() -> None:
     asked = read_question(
         {"text": "pay", "parts": [{"data": {"amount": 20}}, {"data": {"to": "Bob"}}]}, "bank"

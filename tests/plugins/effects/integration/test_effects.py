@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from prolocutor import Assistant, Pipeline, Skill, SkillSelector
+from prolocutor.connectors.command import Command
+from prolocutor.connectors.python_function import PythonFunction
 from prolocutor.contracts.store import Store
 from prolocutor.errors import BadInput, ConfigError, ServiceRefused, ServiceUnreachable
 from prolocutor.plugins.effects import acting_connector
 from prolocutor.plugins.effects.ledger import CLOSED, OPEN
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from tests.plugins.effects.integration import booking
 
 
 class Shop:
@@ -497,3 +500,21 @@ async def test_a_function_may_have_an_argument_for_the_key() -> None:
 
     assert reply.text == "Booked."
     assert keys == [stored.record.key]
+
+
+WAYS = {
+    "process": PythonFunction(
+        function="tests.plugins.effects.integration.booking:book", process=True
+    ),
+    "command": Command(run=["{python}", booking.__file__]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_programs_get_the_key_with_the_request(way: str) -> None:
+    skill = Skill(WAYS[way], name="book", acts=True, timeout=60.0)
+    async with Assistant(Pipeline(skills=[skill]), store="memory:", deadline=90.0) as assistant:
+        reply = await assistant.reply("a table", "ann")
+        (stored,) = await assistant.effects.ledger.listed(closed=True)
+
+    assert reply.text == stored.record.key

@@ -58,6 +58,19 @@ def test_anything_but_a_comparison_is_refused(rule) -> None:
         ({"amount": 15}, EffectPreview({"amount": 15})),
         ({"fields": {"amount": 15}, "title": "Pay"}, EffectPreview({"amount": 15}, "Pay")),
         ([{"fields": {}}], EffectPreview()),
+        (
+            [{"text": '{"fields": {"amount": 15}}', "confidence": 0.5}],
+            EffectPreview({"amount": 15}),
+        ),
+        ([{"text": "null", "confidence": 0.5}], None),
+        (
+            {
+                "text": "",
+                "confidence": 0.5,
+                "attributes": {"data_parts": [{"data": {"fields": {"amount": 15}}}]},
+            },
+            EffectPreview({"amount": 15}),
+        ),
     ],
 )
 def test_a_preview_is_fields_or_nothing(said, preview) -> None:

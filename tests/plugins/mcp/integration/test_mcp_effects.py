@@ -8,7 +8,7 @@ from prolocutor import Assistant, Pipeline, Skill
 from prolocutor.plugins.mcp.connector.connector import McpTool
 
 SERVER = """\
-import json, sys
+import json, os, sys
 
 TOOL = {
     "name": "pay", "title": "Pay somebody",
@@ -21,7 +21,12 @@ def result(method, params):
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                 "serverInfo": {"name": "bank", "version": "1"}}
     if method == "tools/list":
-        return {"tools": [TOOL]}
+        return {"tools": [TOOL, {"name": "status", "inputSchema": {"type": "object"}}]}
+    if method == "tools/call" and params["name"] == "status":
+        found = {"state": "done", "text": f"Receipt of {params['arguments']['key']}"}
+        return {"content": [{"type": "text", "text": json.dumps(found)}]}
+    if method == "tools/call" and "dies" in sys.argv:
+        os._exit(1)
     if method == "tools/call":
         with open(sys.argv[1], "a") as log:
             log.write(json.dumps(params) + "\\n")
@@ -42,6 +47,7 @@ async def test_a_tool_is_called_with_the_approved_arguments_and_the_key(tmp_path
     (tmp_path / "server.py").write_text(SERVER)
     log = tmp_path / "calls"
     tool = McpTool(
+        tool="pay",
         run=[sys.executable, str(tmp_path / "server.py"), str(log)],
         arguments={"amount": 20},
         protocol="2025-06-18",
@@ -57,3 +63,20 @@ async def test_a_tool_is_called_with_the_approved_arguments_and_the_key(tmp_path
     (called,) = [json.loads(line) for line in log.read_text().splitlines()]
     assert called["arguments"] == {"text": "Bob", "amount": 15}
     assert called["_meta"] == {"idempotencyKey": stored.record.key}
+
+
+async def test_a_tool_tells_what_became_of_an_effect_whose_server_died(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    program = [sys.executable, str(tmp_path / "server.py"), str(tmp_path / "calls")]
+    tool = McpTool(tool="pay", run=[*program, "dies"], protocol="2025-06-18")
+    status = {
+        "call": {"run": program, "tool": "status", "protocol": "2025-06-18"},
+        "connector": "mcp",
+    }
+    skill = Skill(tool, name="bank", acts=True, reconcile=status, timeout=20.0)
+    async with Assistant(Pipeline(skills=[skill]), store="memory:", deadline=30.0) as assistant:
+        reply = await assistant.reply("Bob", "ann")
+        (stored,) = await assistant.effects.ledger.listed(closed=True)
+
+    assert reply.text == f"Receipt of {stored.record.key}"
+    assert stored.record.state == "done"

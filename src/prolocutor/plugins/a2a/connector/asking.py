@@ -85,17 +85,22 @@ class AgentQuestion(msgspec.Struct):
 def read_question(value: Any, service: str) -> AgentQuestion:
     """Return the question in a request: of the agent state, or of a formatter's result.
 
-    A formatter returns a text or `{text?, parts?, context_id?, metadata?}`; raise `BadReply` for
-    anything else.
+    A formatter returns a text or `{text?, parts?, context_id?, metadata?}`; an object of none of
+    these is one data part. Raise `BadReply` for anything else.
     """
     if isinstance(value, str):
         return AgentQuestion([A2aPart(text=value)])
     if isinstance(value, dict) and "utterances" not in value and {"text", "parts"} & value.keys():
         return _read_formatted(value)
+    if isinstance(value, dict) and value and not value.keys() & _OF_STATES_AND_FORMS:
+        return AgentQuestion([A2aPart(data=value)])
     try:
         return _read_state(value, service)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise BadReply(f"an A2A agent needs the agent state, or a text ({error!r})") from None
+
+
+_OF_STATES_AND_FORMS: Final = {"utterances", "human_utterances", "context_id", "metadata"}
 
 
 def _read_formatted(value: Mapping[str, Any]) -> AgentQuestion:
