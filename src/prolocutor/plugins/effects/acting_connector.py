@@ -471,7 +471,9 @@ class ActingConnector:
                 raise reply
             return reconciled_of(reply.value)
         except (ServiceError, TimeoutError) as error:
-            log.warning("nobody says what became of effect %s: %s", record.key, error or "too late")
+            log.warning(
+                "nobody says what became of effect %s: %s", record.key, str(error) or "late"
+            )
             return None
 
 
