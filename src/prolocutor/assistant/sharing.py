@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.shared_store import BrokerWakeUps, SharedCounters
+from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn, Store
 
 T = TypeVar("T")
@@ -47,6 +47,16 @@ class PersonLine(Protocol):
         """Return the result of a turn that another process stored."""
 
 
+class SharedCount(Protocol):
+    """Counts together with other processes, from its start to its end."""
+
+    def start(self) -> None:
+        """Begin, in the background."""
+
+    async def aclose(self) -> None:
+        """Stop."""
+
+
 class Sharing(Protocol):
     """This process among those that share its store; it takes up the turns of the dead."""
 
@@ -55,9 +65,13 @@ class Sharing(Protocol):
     reachable: bool
     """Whether the store answered the last time."""
 
-    @property
-    def counters(self) -> SharedCounters:
-        """The counters of quotas, for all processes."""
+    def share_quotas(
+        self, rates: Mapping[str, Any], sockets: Mapping[str, Any], ready: Callable[[], bool]
+    ) -> SharedCount:
+        """Return what counts these together with all processes (`web/quotas.py`), by their names.
+
+        Nothing is counted together while `ready` says no.
+        """
 
     @property
     def running(self) -> int:

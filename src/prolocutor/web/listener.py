@@ -12,10 +12,10 @@ from typing import Final, Protocol
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.person_names import note_prefixes
+from prolocutor.assistant.sharing import SharedCount
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import Channel, Openable
 from prolocutor.contracts.http import REQUEST_QUOTA, Access, HttpResponse, Visitor, WebSocket
-from prolocutor.contracts.shared_store import SharedCounters
 from prolocutor.contracts.store import RecordStore
 from prolocutor.errors import ConfigError, Forbidden, Overloaded, PersonMoved, Stopping, StoreError
 from prolocutor.observe.metrics import TurnMetrics
@@ -44,7 +44,6 @@ from prolocutor.web.requests import (
     send_response,
 )
 from prolocutor.web.routing import RouteTable
-from prolocutor.web.shared_quotas import SharedQuotas
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 
 log = logging.getLogger(__name__)
@@ -126,7 +125,7 @@ class Listener:
         prefixes = [channel.prefix for channel in channels]
         self.authenticator = Authenticator(auth, origins, prefixes, limits.wrong_keys, ring)
         self._quotas = VisitorQuotaTable(limits)
-        self.shared_quotas: SharedQuotas | None = None
+        self.shared_quotas: SharedCount | None = None
         """The quotas that replicas count together, while it is open."""
         self._trail = AuditTrail(assistant.store)
         self._admit_any: Admit = partial(self.authenticator.admit, any_secret=True)
@@ -194,7 +193,10 @@ class Listener:
                         log.warning("doors wait for the store: %s", error)
                     self._opening.start(self._open_late(channel))
         if (sharing := self.assistant.sharing) is not None:
-            self.shared_quotas = self._share_quotas(sharing.counters)
+            rates = {**self._quotas.rates(), "wrong keys": self.authenticator.wrong}
+            self.shared_quotas = sharing.share_quotas(
+                rates, self._quotas.sockets(), lambda: self.assistant.ready
+            )
             self.shared_quotas.start()
             closing(self.shared_quotas.aclose)
         self._trail.start()
@@ -210,12 +212,6 @@ class Listener:
             await asyncio.sleep(RETRY)
             with suppress(StoreError, Stopping):
                 return await self._open_channel(channel)
-
-    def _share_quotas(self, counters: SharedCounters) -> SharedQuotas:
-        rates = {**self._quotas.rates(), "wrong keys": self.authenticator.wrong}
-        return SharedQuotas(
-            counters, rates, self._quotas.sockets(), ready=lambda: self.assistant.ready
-        )
 
     async def drain(self) -> None:
         """Take no new requests, and wait until all that were taken are answered."""

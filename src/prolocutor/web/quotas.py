@@ -2,7 +2,7 @@
 
 A counter is one number, the time at which it is empty again (the generic cell rate algorithm of
 ATM), so a flood costs a look-up. Where replicas share a store each has a `CounterShare`, by which
-it knows what the others have counted (`shared_quotas.py`).
+it knows what the others have counted (`assistant/sharing.py`).
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Final
 
-from prolocutor.contracts.shared_store import CounterTotals, CounterUse
 from prolocutor.plugins.postgresql.membership import Membership
+from prolocutor.plugins.postgresql.replicas.shared_counters import CounterTotals, CounterUse
 
 WITHIN: Final = 5.0
 TIDY: Final = 60.0

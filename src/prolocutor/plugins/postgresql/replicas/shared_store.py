@@ -45,9 +45,10 @@ from typing import Protocol
 
 import msgspec
 
-from prolocutor.contracts.shared_store import SharedCounters, WakeUps
+from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.contracts.store import AgendaEntry, Store, UnfinishedTurn
 from prolocutor.dialog.ids import TurnId
+from prolocutor.plugins.postgresql.replicas.shared_counters import SharedCounters
 
 
 class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):

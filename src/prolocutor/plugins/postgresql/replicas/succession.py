@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Final
@@ -18,15 +18,17 @@ from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.shared_store import BrokerWakeUps, SharedCounters, WakeUps
+from prolocutor.contracts.shared_store import BrokerWakeUps, WakeUps
 from prolocutor.contracts.store import UnfinishedTurn
 from prolocutor.errors import PersonUnreadable, StoreError
 from prolocutor.plugins.postgresql.replicas.person_access import PersonAccess
+from prolocutor.plugins.postgresql.replicas.shared_quotas import SharedQuotas
 from prolocutor.plugins.postgresql.replicas.shared_store import (
     ReplicaStore,
     StandbyStatus,
     StoreTraffic,
 )
+from prolocutor.web.quotas import OpenCounters, RateCounters
 
 log = logging.getLogger(__name__)
 
@@ -95,10 +97,14 @@ class Succession:
         self._journal, self._turns = journal, turns
         self._scheduler, self._switches, self._learners = scheduler, switches, learners
 
-    @property
-    def counters(self) -> SharedCounters:
-        """The counters of quotas, for all replicas."""
-        return self._store.counters
+    def share_quotas(
+        self,
+        rates: Mapping[str, RateCounters],
+        sockets: Mapping[str, OpenCounters],
+        ready: Callable[[], bool],
+    ) -> SharedQuotas:
+        """Return what counts these together with all replicas."""
+        return SharedQuotas(self._store.counters, rates, sockets, ready=ready)
 
     @property
     def waiting(self) -> int:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prolocutor.plugins.postgresql.replicas.shared_quotas import SharedQuotas
 from prolocutor.web.quotas import OpenCounters, RateCounters
-from prolocutor.web.shared_quotas import SharedQuotas
 from tests.model_store.shared_model_store import SharedModelStore
 from tests.model_store.shared_state import SharedModel
 

@@ -20,8 +20,12 @@ from time import monotonic
 from typing import Final
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.shared_store import CounterTotals, CounterUse, SharedCounters
 from prolocutor.errors import StoreError
+from prolocutor.plugins.postgresql.replicas.shared_counters import (
+    CounterTotals,
+    CounterUse,
+    SharedCounters,
+)
 from prolocutor.web.quotas import OpenCounters, RateCounters
 
 log = logging.getLogger(__name__)
@@ -52,8 +56,8 @@ class SharedQuotas:
     def __init__(
         self,
         counters: SharedCounters,
-        rates: dict[str, RateCounters],
-        sockets: dict[str, OpenCounters],
+        rates: Mapping[str, RateCounters],
+        sockets: Mapping[str, OpenCounters],
         *,
         ready: Callable[[], bool] = lambda: True,
         clock: Callable[[], float] = monotonic,

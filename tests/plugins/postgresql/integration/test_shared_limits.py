@@ -9,11 +9,11 @@ import aiohttp
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.page.channel import Page
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
+from prolocutor.plugins.postgresql.replicas.shared_quotas import SharedQuotas
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import Listener, make_app
-from prolocutor.web.shared_quotas import SharedQuotas
 
 PNG = b"\x89PNG\r\n\x1a\n".ljust(900_000, b"0")
 OPEN = AccessPolicy(anonymous=True, loopback=False)
