@@ -16,14 +16,11 @@ _DOTTED: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 def call_hint(call: object) -> str | None:
     """Return the probable form of a wrong `call`, None if it cannot be guessed."""
-    if isinstance(call, dict | list):
-        starts = isinstance(call, list) or "run" in call
-        return "for a program write connector: command (or mcp)" if starts else None
-    if not isinstance(call, str):
-        return None
     guesses = [kind.guess(call) for _, kind in CONNECTORS.installed() if hasattr(kind, "guess")]
     if written := [guess for guess in guesses if guess is not None]:
         return f"write connector: {' or connector: '.join(written)}"
+    if not isinstance(call, str):
+        return None
     if _NO_SCHEME.fullmatch(call):
         return f"did you mean 'http://{call}'?"
     if _DOTTED.fullmatch(call):

@@ -187,8 +187,9 @@ class ConnectorOptions(Protocol):
     - `folder`, as a hidden field: where the file lies, so that programs are found from there
     - `rest`: the field, a map, that takes all keys that are no fields
     - `recognize(probe)`: an async class method, see `contracts.probe`
-    - `guess(call)`: a class method that gets a `call` which is none, in another program's form
-      perhaps, and returns how a file writes it, such as "websocket, call: ...", or None
+    - `guess(call)`: a class method that gets a `call` which is none (a text, list or map), in
+      another program's form perhaps, and returns how a file writes it, such as
+      "websocket, call: ...", or None
 
     and as fields `name: str | None`, the service's name where it is made in Python. A connector
     whose agent can say what it does has `describes: ClassVar[bool] = True`.

@@ -306,8 +306,10 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
             raise ConfigError("a chat endpoint needs a model: call: {url: ..., model: ...}")
 
     @classmethod
-    def guess(cls, call: str) -> str | None:
+    def guess(cls, call: object) -> str | None:
         """Return how a model is written that is named alone, or with who runs it."""
+        if not isinstance(call, str):
+            return None
         if (found := _NAMED.fullmatch(call)) is not None:
             provider, model = found["provider"].lower(), found["model"]
         elif _BARE.fullmatch(call):

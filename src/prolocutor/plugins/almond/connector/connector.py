@@ -135,8 +135,10 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
     ping: Annotated[Seconds, about("Between pings; 0 for none.")] = PING
 
     @classmethod
-    def guess(cls, call: str) -> str | None:
+    def guess(cls, call: object) -> str | None:
         """Return how the address of a conversation is written."""
+        if not isinstance(call, str):
+            return None
         is_one = re.match(r"genie:|wss?://[^?]*/(conversation|anonymous)/?(\?|$)", call)
         return f"almond, call: {call.removeprefix('genie:')}" if is_one else None
 

@@ -19,7 +19,6 @@ from websockets.exceptions import ConnectionClosed
 
 from prolocutor.background import BackgroundTasks
 from prolocutor.bounds import Seconds, about
-from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
 from prolocutor.connectors.parts.sockets import (
     PING,
     SocketAddress,
@@ -31,6 +30,7 @@ from prolocutor.contracts.connector import AgentOptions, BearerKey, Headers, Rep
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ServiceError, ServiceUnreachable
+from prolocutor.plugins.lines.line_calls import LineCall, LineCalls, is_late, line_of
 
 log = logging.getLogger(__name__)
 
@@ -233,9 +233,10 @@ class WebSocketService(AgentOptions, frozen=True, kw_only=True):
     ] = 0
 
     @classmethod
-    def guess(cls, call: str) -> str | None:
+    def guess(cls, call: object) -> str | None:
         """Return how the address of a WebSocket is written."""
-        return f"websocket, call: {call}" if re.match(r"wss?://", call) else None
+        is_one = isinstance(call, str) and re.match(r"wss?://", call)
+        return f"websocket, call: {call}" if is_one else None
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:

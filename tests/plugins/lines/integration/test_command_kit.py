@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from prolocutor.connectors.command import Command, CommandConnector
 from prolocutor.contracts.connector import Connector
+from prolocutor.plugins.lines.command import Command, CommandConnector
 from prolocutor.testing.connector_kit import ConnectorKit
 
 BOT = Path(__file__).with_name("bot.py")

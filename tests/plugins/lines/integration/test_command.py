@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from prolocutor.connectors.command import Command, CommandConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ConfigError, ServiceRaised, ServiceUnreachable
+from prolocutor.plugins.lines.command import Command, CommandConnector
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeDeltas, FakeRequest
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from prolocutor.connectors.websocket import WebSocketConnector, WebSocketService
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
+from prolocutor.plugins.lines.websocket import WebSocketConnector, WebSocketService
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeDeltas, FakeRequest
 from tests.integration.connectors.raw_server import raw_server

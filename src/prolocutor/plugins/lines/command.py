@@ -17,10 +17,10 @@ from typing import Annotated, Any, ClassVar, Final
 from msgspec import Meta
 
 from prolocutor.bounds import Seconds, about
-from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ServiceError, ServiceUnreachable
+from prolocutor.plugins.lines.line_calls import LineCall, LineCalls, is_late, line_of
 from prolocutor.processes.line_process import LineProcess
 
 log = logging.getLogger(__name__)
@@ -181,8 +181,11 @@ class Command(AgentOptions, frozen=True, kw_only=True):
     folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
 
     @classmethod
-    def guess(cls, call: str) -> str | None:
+    def guess(cls, call: object) -> str | None:
         """Return how a line for a shell is written."""
+        if not isinstance(call, str):
+            is_run = isinstance(call, list) or (isinstance(call, dict) and "run" in call)
+            return "command (or mcp)" if is_run else None
         named = _NAMED.match(call)
         line = call[named.end() :] if named else call
         return f"command, call: {{run: {line!r}}}" if named or _PROGRAM.match(call) else None

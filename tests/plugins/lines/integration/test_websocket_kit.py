@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from prolocutor.connectors.websocket import WebSocketConnector, WebSocketService
 from prolocutor.contracts.connector import Connector
+from prolocutor.plugins.lines.websocket import WebSocketConnector, WebSocketService
 from prolocutor.testing import behaviours
 from prolocutor.testing.connector_kit import ConnectorKit
 from tests.integration.peers.socket_peer import behaving, socket_peer

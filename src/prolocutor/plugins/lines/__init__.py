@@ -1,0 +1,1 @@
+"""Services that answer lines of JSON: programs, and WebSockets."""
