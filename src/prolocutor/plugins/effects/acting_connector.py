@@ -31,9 +31,9 @@ from prolocutor.plugins.effects.fields import (
     EffectPreview,
     ask_for,
     bare_answer,
+    field_title,
     given_value,
-    name_of,
-    preview_of,
+    read_preview,
 )
 from prolocutor.plugins.effects.ledger import NONE, EffectRecord, StoredEffect
 from prolocutor.plugins.effects.words import APPROVE, DO_AGAIN, EDIT, REFUSE, WAS_DONE, EffectAsk
@@ -232,12 +232,12 @@ class ActingConnector:
             (said,) = await self._preview.send((request,))
             if isinstance(said, ServiceError):
                 raise said
-            return preview_of(said.value)
+            return read_preview(said.value)
         if state is not None and not self._may_be_meant(state):
             return None
         own = getattr(self.kept, "preview", None)
         if own is not None:
-            preview = preview_of(await own(request))
+            preview = read_preview(await own(request))
         else:
             value, made = request.value(), request is not state
             given = made and isinstance(value, dict)
@@ -310,7 +310,7 @@ class ActingConnector:
         if chosen == EDIT:
             if len(fields) == 1:
                 return self._ask_value(record, next(iter(fields)))
-            names = [name_of(one, record.kinds) for one in fields]
+            names = [field_title(one, record.kinds) for one in fields]
             about = EffectAsk(record.key, "field")
             return words.asks(words.which_field(record), "choice", about, names)
         if chosen == APPROVE or said is True:
@@ -469,7 +469,7 @@ class ActingConnector:
                 (reply,) = await self.status.send((request,))
             if isinstance(reply, ServiceError):
                 raise reply
-            return reconciled_of(reply.value)
+            return read_reconciled(reply.value)
         except (ServiceError, TimeoutError) as error:
             log.warning(
                 "nobody says what became of effect %s: %s", record.key, str(error) or "late"
@@ -491,7 +491,7 @@ class Reconciled(msgspec.Struct, frozen=True):
     reply: msgspec.Raw = NONE
 
 
-def reconciled_of(value: Any) -> Reconciled:
+def read_reconciled(value: Any) -> Reconciled:
     """Read `{state, text?, ...}`, true, false or null; anything else is not known."""
     value = bare_answer(value)
     if isinstance(value, bool):

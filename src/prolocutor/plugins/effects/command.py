@@ -25,7 +25,7 @@ from prolocutor.plugins.effects.door import (
     listed,
 )
 from prolocutor.plugins.effects.effect_desk import EffectDesk
-from prolocutor.plugins.effects.fields import lines_of
+from prolocutor.plugins.effects.fields import field_lines
 from prolocutor.stores.store_catalog import open_store
 
 _FILE = assistant_option("The assistant's file.  [default: the demo's]")
@@ -159,7 +159,7 @@ def _details(found: EffectList) -> Iterator[str]:
     yield from _lines(found)
     for one in found.items:
         yield f"  person     {clean(one.user)}"
-        for line in lines_of(one.fields or {}, {}):
+        for line in field_lines(one.fields or {}, {}):
             yield f"  field      {clean(line, 200)}"
         if one.approved_by:
             yield f"  approved   by {clean(one.approved_by)}"

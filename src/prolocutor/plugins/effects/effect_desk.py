@@ -82,7 +82,9 @@ class EffectDesk:
     async def turn_was_cut_off(self, opening: TurnOpening) -> None:
         """Have the person told what became of the effects of a turn, as its reply does not."""
         self.book.leave(opening.turn_id)
-        for stored in await self.ledger.touched(opening.user, opening.turn_id, opening.started):
+        for stored in await self.ledger.find_touched(
+            opening.user, opening.turn_id, opening.started
+        ):
             record = stored.record
             if record.state != "waiting":
                 await self._tell_later(stored)

@@ -31,9 +31,9 @@ class EffectPreview(msgspec.Struct, frozen=True):
 
 
 def bare_answer(value: Any) -> Any:
-    """Return what an agent gives for an answer that is no reply, out of the hypothesis around it.
+    """Return an agent's answer as an object, without the hypothesis that its connector puts around.
 
-    Agents of protocols for talking answer by a text that is JSON, or by a data part.
+    Agents of chat protocols answer by a data part, or by a text that is JSON.
     """
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -50,10 +50,10 @@ def bare_answer(value: Any) -> Any:
         return value["text"] if value.keys() == {"text", "confidence"} else value
 
 
-def preview_of(value: Any) -> EffectPreview | None:
-    """Read what a preview says: `{fields, title?, kinds?, confidence?}`, or the fields alone.
+def read_preview(value: Any) -> EffectPreview | None:
+    """Read a preview: `{fields, title?, kinds?, confidence?}`, or the fields alone.
 
-    None where there is nothing to do. `BadReply` for anything else.
+    Return None where nothing would be done; raise `BadReply` for any other form.
     """
     value = bare_answer(value)
     if value is None or value == []:
@@ -68,12 +68,12 @@ def preview_of(value: Any) -> EffectPreview | None:
         raise BadReply(f"a preview: {error}") from None
 
 
-def lines_of(fields: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[str]:
+def field_lines(fields: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[str]:
     """Return the fields as lines of text."""
-    return [f"{name_of(key, kinds)}: {_shown(value)}" for key, value in fields.items()]
+    return [f"{field_title(key, kinds)}: {_shown(value)}" for key, value in fields.items()]
 
 
-def name_of(key: str, kinds: Mapping[str, Any]) -> str:
+def field_title(key: str, kinds: Mapping[str, Any]) -> str:
     """Return what a field is called."""
     kind = kinds.get(key)
     title = kind.get("title") if isinstance(kind, dict) else None

@@ -119,7 +119,7 @@ class EffectLedger:
         return None
 
     async def change(self, old: StoredEffect | None, new: EffectRecord) -> StoredEffect | None:
-        """Write a step; None where it is not as it was before: somebody else was faster."""
+        """Write a step; return None where another process has changed the effect meanwhile."""
         body = _encode(new)
         before = None if old is None else _kind_of(old.record)
         after = _kind_of(new)
@@ -148,8 +148,8 @@ class EffectLedger:
         rows = await self._store.records_since(CLOSED if closed else OPEN, limit=limit)
         return [StoredEffect(_decode(row.body), row.body) for row in rows]
 
-    async def touched(self, user: str, turn_id: str, since: float) -> list[StoredEffect]:
-        """Return the effects of a turn, and those that changed since it began."""
+    async def find_touched(self, user: str, turn_id: str, since: float) -> list[StoredEffect]:
+        """Return the effects of a turn, and of all others of the person that changed since then."""
         found = []
         for kind in (OPEN, CLOSED):
             for key, body in (await self._store.records(user, kind)).items():

@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.contracts.keepers import OwnReply
 from prolocutor.dialog.plain import JsonObject, decode
-from prolocutor.plugins.effects.fields import lines_of, name_of
+from prolocutor.plugins.effects.fields import field_lines, field_title
 from prolocutor.plugins.effects.ledger import EffectRecord
 from prolocutor.reading.locales.locale import sentence
 
@@ -31,9 +31,9 @@ _LONGEST: Final = 200
 
 
 class EffectAsk(msgspec.Struct, frozen=True):
-    """The context of an ask: the effect that it is about, and what is asked.
+    """The context of an ask about an effect: the key of the effect, and the step of the question.
 
-    `field` is the one whose value is asked for.
+    The steps are `approve`, `field`, `value` (of `field`) and `unknown`.
     """
 
     effect: str
@@ -89,7 +89,9 @@ def choices(record: EffectRecord) -> list[str]:
 
 def approval(record: EffectRecord) -> str:
     """Return the question whether something may be done."""
-    return "\n".join([_about(record, "effect_may"), *lines_of(record.fields or {}, record.kinds)])
+    return "\n".join(
+        [_about(record, "effect_may"), *field_lines(record.fields or {}, record.kinds)]
+    )
 
 
 def which_field(record: EffectRecord) -> str:
@@ -99,7 +101,7 @@ def which_field(record: EffectRecord) -> str:
 
 def value_of_field(record: EffectRecord, field: str) -> str:
     """Ask for the new value of a field."""
-    return sentence("effect_value", record.language, field=name_of(field, record.kinds))
+    return sentence("effect_value", record.language, field=field_title(field, record.kinds))
 
 
 def waits_for_operator(record: EffectRecord) -> str:
@@ -135,7 +137,7 @@ def told(record: EffectRecord) -> list[JsonObject]:
 
 
 def _answered(record: EffectRecord) -> list[JsonObject]:
-    """Return what the agent said, where it is a hypothesis as skills give it."""
+    """Return the agent's own messages, where its answer is a hypothesis."""
     if record.state != "done":
         return []
     value: Any = decode(record.reply)

@@ -288,7 +288,7 @@ def _user_of(request: Request) -> str:
 
 
 def _cost_of(reply: Plain | ServiceError, price: float) -> float:
-    """Return what a call cost: what its hypotheses say, else the price."""
+    """Return the cost of a call: the sum of `cost` in its hypotheses, else the price."""
     if isinstance(reply, ServiceError):
         return price if reply.sent else 0.0
     value = reply.value

@@ -7,9 +7,9 @@ from prolocutor.plugins.effects.fields import (
     ApprovalRule,
     EffectPreview,
     ask_for,
+    field_lines,
     given_value,
-    lines_of,
-    preview_of,
+    read_preview,
 )
 
 PAYMENT = {"amount": 15, "currency": "EUR", "to": "Bob", "express": False}
@@ -74,13 +74,13 @@ def test_anything_but_a_comparison_is_refused(rule) -> None:
     ],
 )
 def test_a_preview_is_fields_or_nothing(said, preview) -> None:
-    assert preview_of(said) == preview
+    assert read_preview(said) == preview
 
 
 @pytest.mark.parametrize("said", ["pay", 1, {"fields": {}, "title": 3}])
 def test_a_preview_of_another_form_is_the_agents_fault(said) -> None:
     with pytest.raises(BadReply):
-        preview_of(said)
+        read_preview(said)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,6 @@ def test_an_answer_gives_the_value_that_the_agent_knows() -> None:
 def test_fields_are_shown_by_their_titles() -> None:
     kinds = {"to": {"title": "Recipient"}}
 
-    assert lines_of({"to": "Bob", "express": False, "at": [1]}, kinds) == [
+    assert field_lines({"to": "Bob", "express": False, "at": [1]}, kinds) == [
         "Recipient: Bob", "express: no", "at: [1]"
     ]  # fmt: skip
