@@ -100,7 +100,6 @@ def test_after_words_of_another_language_the_question_says_which_it_is_in(
         ("capital of Peru", "Lima", "no, I meant Chile", "capital of Chile"),
         ("capital of Peru", "Lima", "not Peru, Chile", "capital of Chile"),
         ("capital of Peru", "Lima", "how many live there?", "how many live in Peru"),
-        ("time in Tokyo", "9", "how about a joke?", None),
         ("what day is 1 May 2027", "A Saturday.", "and 2 May?", "what day is 2 May 2027"),
         ("is 1 May a holiday", "No.", "what day is it", None),
         ("tea or coffee, which is it", "Tea.", "tell me a joke", None),
@@ -211,7 +210,7 @@ def last_annotation(turns: list[str]) -> dict[str, Any]:
 
 def test_of_the_dialogs_of_the_demo_follow_ups_alone_are_rewritten() -> None:
     kept = [turns for turns in turns_of("*follow_ups.txt") if not last_annotation(turns)]
-    spoilt = [turns for turns in turns_of("*alone.txt") if last_annotation(turns)]
+    spoilt = [turns for turns in turns_of("*alone.txt") if last_annotation(turns).get("of")]
 
     assert len(kept) <= 0.1 * len(turns_of("*follow_ups.txt")), kept
     assert len(spoilt) <= 0.02 * len(turns_of("*alone.txt")), spoilt

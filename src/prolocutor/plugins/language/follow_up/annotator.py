@@ -14,8 +14,15 @@ from msgspec.structs import replace
 from prolocutor.asks.controls import control_of
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
-from prolocutor.plugins.language.follow_up.general import fragment_of, meant, takes_back, undoes
-from prolocutor.plugins.language.follow_up.grammar import TRIMMED, grammar_of, plain_of
+from prolocutor.plugins.language.follow_up.fragments import fragment_of
+from prolocutor.plugins.language.follow_up.general import meant, takes_back, undoes
+from prolocutor.plugins.language.follow_up.grammar import (
+    TRIMMED,
+    LanguageGrammar,
+    grammar_of,
+    plain_of,
+    stems_of,
+)
 from prolocutor.plugins.language.follow_up.last_turn import (
     LastTurn,
     earlier_turns_of,
@@ -46,6 +53,7 @@ class FollowUps:
             one.name: one.continues for one in skills if one.continues is not None
         }
         self._normalizer = Normalizer(skills)
+        self._cards: dict[tuple[str, str], frozenset[str]] = {}
 
     def with_skills(self, skills: Sequence[AgentProfile]) -> FollowUps:
         """Return the annotator that asks these skills' own rules first."""
@@ -127,7 +135,8 @@ class FollowUps:
             return {}
         best: tuple[Meaning, LastTurn] | None = None
         for turn in turns:
-            one = self._meaning(replace(turn, spoken=spoken))
+            card = self.card_of(turn.skill, grammar)
+            one = self._meaning(replace(turn, spoken=spoken, card=card))
             if one is not None and (best is None or one[1] >= best[0][1]):
                 best = one, turn
         if best is None:
@@ -140,6 +149,14 @@ class FollowUps:
             annotation["corrects"] = True
         other = language and language != (spoken or turn.language)
         return annotation | ({"language": language} if other else {})
+
+    def card_of(self, skill: str, grammar: LanguageGrammar) -> frozenset[str]:
+        """Return the stems of the words of a skill's card."""
+        known = self._cards.get((skill, grammar.code))
+        if known is None:
+            words = stems_of(self._normalizer.card_text(skill, grammar.code))
+            known = self._cards[skill, grammar.code] = frozenset(words) - grammar.function
+        return known
 
     def _meaning(self, turn: LastTurn) -> Meaning | None:
         wish = wished_language(turn.text) and not names_language(turn.question)

@@ -14,9 +14,16 @@ from prolocutor.reading.plain_text import without_accents
 
 TRIMMED: Final = " \t?!.,;:¿¡"
 Span = tuple[int, int]
+OF, TO, FROM = 1, 2, 3
+"""The places of some classes of prepositions among those of a language."""
+
 
 _NUMBER: Final = r"(?:[$€£¥]\s?)?-?\d+(?:[.,:]\d+)*(?:k|m)?(?![\w])"
+_WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{1,5})"
+"""A number and its unit in one word: "5km", "20min"."""
+
 _CODE: Final = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])\w[\w-]*"
+_STEMMED: Final = re.compile(r"[\w'-]+")
 _TOKEN: Final = re.compile(r"[^\s?!,;:¿¡\"“”()]+|[,;:?!¿¡]")
 _DIGIT_DATE: Final = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
 
@@ -78,11 +85,15 @@ class LanguageGrammar:
         self.determining = _set(words.determiners)
         self.plurals = _set(words.plurals)
         self.demonstratives = _set(words.demonstratives)
+        self.verbs, self.units = _set("|".join(words.verbs).split("|")), _set(words.units)
+        self.relations = _set("|".join(words.relations).split("|"))
+        self.particles = _set(words.particles)
         self.goes, self.degrees = _set(words.goes), _set(words.degrees)
         self.counts = _pattern(rf"(?:{'|'.join(words.counts) or '(?!)'})\b")
         joins = rf"(?:{words.conjunction or '(?!)'}|{re.escape(words.choice)})"
         item = r"[\w'’-]+(?: [\w'’-]+){0,2}"
         self.listed = re.compile(rf"{item}(?: \w+)?(?:, {item})*,? {joins} {item}", re.IGNORECASE)
+        self.joining = {plain_of(words.conjunction), plain_of(words.choice)}
         self.gap = re.compile(rf"\s*(?:,|;|\b{joins}\b)\s*", re.IGNORECASE)
         self.small, self.numbers = _set(words.small), _set(words.numbers)
         self.things, self.persons = _set(words.things), _set(words.persons)
@@ -93,20 +104,23 @@ class LanguageGrammar:
         )  # fmt: skip
         months = "|".join(words.months)
         ordinal = r"\d{1,2}(?:st|nd|rd|th|\.|er|º|°)?"
+        until = r"(?: ?[-–] ?| (?:to|and|until|bis|und|au|et|al?|y|e) )"
         named_days = (
-            rf"{ordinal}(?: of| de| di)? (?:{months})(?:,?(?: de| di)? \d{{4}})?"
+            rf"(?:{ordinal}{until})?{ordinal}(?: of| de| di)? (?:{months})"
+            r"(?:,?(?: de| di)? \d{4})?"
             rf"|(?:{months})(?: the)? {ordinal}(?:,? \d{{4}})?(?!\w)|(?:{months}) \d{{4}}"
             if months
             else r"(?!)"
         )
         dates = "|".join([_DIGIT_DATE, named_days, *words.days])
         hours = "|".join([*words.hours, r"\d{1,2}[:h]\d\d"])
+        self.month = _pattern(rf"(?:{months or '(?!)'})\Z")
         worded = rf"\b(?:{'|'.join(words.numbers) or '(?!)'})\b"
         unit = r"[^\W\d_°]*°?[^\W\d_]+"
         self.kinds = re.compile(
             plain_of(
                 rf"(?<![\w.])(?:(?P<date>{dates})|(?P<hour>{hours})"
-                rf"|(?P<measure>(?:{_NUMBER}|{worded})\s?(?:%|-?(?P<unit>{unit})))"
+                rf"|(?P<measure>(?:{_NUMBER}|{worded})\s?(?:%|-?(?P<unit>{unit}))|{_WITH_UNIT})"
                 rf"|(?P<number>{_NUMBER}|{worded})|(?P<code>{_CODE}))(?![\w-])"
             ),
             re.IGNORECASE,
@@ -151,6 +165,13 @@ class LanguageGrammar:
         self.commands = _pattern(rf"(?:{_any(words.orders)})(?![\w])")
         self.idioms = _whole(words.idioms)
         self.dummies = _pattern("|".join(f"(?:{one})" for one in words.dummies) or r"(?!)")
+        subjects = _any([re.escape(one) for one in words.subjects])
+        self.condition = _pattern(
+            rf"(?<![\w'])(?:{_any(words.conditions)}) (?=(?:{subjects})(?!\w))"
+        )
+        first = {one.partition(" ")[0] for one in words.how_much}
+        self.measuring = _set(words.determiners) | {plain_of(one).lower() for one in first}
+        self.adverbs = _set(words.adverbs)
         self.how_much = _whole(words.how_much)
         ones = "|".join(words.ones)
         self.ordinals = [
@@ -173,7 +194,10 @@ class LanguageGrammar:
         ]
         self.afterwards = _whole(words.afterwards)
         self.sizes, self.predicates = _set(words.sizes), _set(words.predicates)
+        self.here = _set(words.places)
         self.thing = _words_pattern(words.things)
+        helpers = _any([re.escape(one) for one in words.helpers])
+        self.acts = _pattern(rf"(?<![\w'])(?:{helpers}) (?:{_any(words.things)})(?!\w)")
         self.person = _words_pattern(words.persons)
         self.place = _words_pattern(words.places)
         leads = "|".join(phrase for one in words.prepositions for phrase in one)
@@ -207,7 +231,10 @@ class LanguageGrammar:
                 # A day that an agent names among its entities stays a day.
                 and not any(a <= start and end <= b for a, b, _ in typed)
             ):
-                fixed.append((start, end, "entity"))
+                counted = any(a == start and kind in ("number", "measure") for a, _, kind in typed)
+                named = any(one.isupper() or one.isdigit() for one in entity)
+                kind = "measure" if counted else "entity" if named else "thing"
+                fixed.append((start, end, kind))
         for part in typed:
             if not any(a < part[1] and part[0] < b for a, b, _ in fixed):
                 fixed.append(part)
@@ -227,12 +254,15 @@ class LanguageGrammar:
         for one in self.kinds.finditer(plain):
             kind = next(name for name in ("date", "hour", "measure", "number", "code") if one[name])
             end = one.end()
-            if kind == "measure" and (unit := one["unit"]) and _is_in(unit, self.function):
+            if kind == "measure" and (unit := one["unit"]) and self._is_no_unit(unit):
                 kind = "number"
                 end = one.start() + len(one[0][: one.start("unit") - one.start()].rstrip(" -"))
             if kind != "number" or not _is_in(one[0], self.indefinite):
                 found.append((one.start(), end, kind))
         return found
+
+    def _is_no_unit(self, word: str) -> bool:
+        return _is_in(word, self.function) or (self.is_verb(word) and not _is_in(word, self.units))
 
     def _plain_tokens(
         self, text: str, plain: str, start: int, end: int, inside: bool
@@ -263,6 +293,11 @@ class LanguageGrammar:
             return "word", -1
         return ("name" if first.isupper() else "content"), -1
 
+    def is_definite(self, text: str, part: Part) -> bool:
+        """Return whether a part has a definite article, not "my" or "your"."""
+        article = plain_of(text[part.start : part.span[0]]).lower().strip()
+        return article in self.definite
+
     def opens_clause(self, text: str) -> bool:
         """Return whether a text begins as a whole question, order or statement does."""
         plain = plain_of(text).lower()
@@ -284,6 +319,12 @@ class LanguageGrammar:
     def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Part]:
         """Return the slots of a question, in their order."""
         tokens = self.tokens(text, entities, inside=inside)
+        if (
+            len(tokens) > 1
+            and plain_of(tokens[1].text).lower() in self.particles
+            and self.commands.match(plain_of(tokens[0].text))
+        ):  # "turn on the light"
+            tokens[1] = msgspec.structs.replace(tokens[1], kind="word", lead=-1)
         slots: list[Part] = []
         at = 0
         while at < len(tokens):
@@ -312,7 +353,7 @@ class LanguageGrammar:
             noun = self._slot(text, (start, opens), lead, article, chunk)
             slots.append(noun)
             at = end
-        return self._with_verb(text, tokens, _numbered(text, slots), inside)
+        return _numbered(text, self._with_verb(text, tokens, _numbered(text, slots), inside))
 
     def _is_degree(self, tokens: list[Token], at: int) -> bool:
         """Return whether a word says what is asked of a measure: "how deep is"."""
@@ -328,16 +369,25 @@ class LanguageGrammar:
         a, b = chunk[0].start, chunk[-1].end
         kinds = {one.kind for one in chunk}
         typed = next((one.kind for one in chunk if one.kind in TYPED), None)
+        unit = article == "a" and len(chunk) == 1 and plain_of(text[a:b]).lower() in self.units
+        month = len(chunk) == 1 and self.month.match(plain_of(text[a:b])) is not None
         kind = (
-            typed if typed and len(chunk) == 1
+            "date" if month
+            else "measure" if unit
+            else typed if typed and len(chunk) == 1
             else "name" if kinds & {"name", "code", "entity"}
+            else "verb"
+            if lead == TO and not article and len(chunk) == 1 and self.is_verb(text[a:b])
             else "verb"
             if self.words.nouns_capital and text[a:b].islower() and not text.islower()
             else "noun"
         )  # fmt: skip
-        named = "entity" in kinds
-        inner = next((one for one in chunk if one.kind == "entity"), None)
+        inner = next((one for one in chunk if one.kind in _TOLD), None)
+        named = inner is not None
         core = None if inner is None or len(chunk) == 1 else (inner.start, inner.end)
+        names = [one for one in chunk if one.kind == "name"]
+        if inner is None and 0 < len(names) < len(chunk) and chunk[0] is names[0]:
+            core = (names[0].start, names[-1].end)  # "the Islay ferry"
         whole = (starts[0], b)
         return Part((a, b), whole, kind, text[a:b], lead, article, named, starts[1], core)
 
@@ -352,12 +402,15 @@ class LanguageGrammar:
             return slots
         if not inside and tokens[0].kind == "content" and self.orders.match(words[0]):
             return _split_first(text, slots, 0) if slots and slots[0].span[0] == 0 else slots
-        if words[0] in self.be and self.predicates:
-            return [self._without_predicate(text, one) for one in slots]
+        if self.heads_be(text):
+            return self._without_predicate(text, tokens, slots)
         helper = next((n for n, word in enumerate(words[:6]) if word in self.helpers), None)
         asks = words[0] in self.questions
         if helper is None:
             degree = len(words) > 2 and words[2] in self.be
+            if asks and slots and self._has_determiner(words) and not self.be & {*words}:
+                fits = slots[0].lead < 0 and not slots[0].typed and " " in slots[0].text
+                return self._split_at_verb(text, slots) if fits else slots
             if (
                 asks
                 and len(words) > 1
@@ -368,6 +421,15 @@ class LanguageGrammar:
             return slots
         helps = [one for one in tokens if one.kind != "mark"][helper]
         own = len(words) > helper + 1 and words[helper + 1] in self.subjects
+        if own and len(words) > helper + 2 and words[helper + 2] in self.helpers:
+            return slots  # "do you have ..."
+        if not own:
+            for n in range(len(slots) - 1, -1, -1):
+                slot = slots[n]
+                ends = slot.text.rpartition(" ")[2]
+                may_act = slot.whole[0] >= helps.end and not slot.typed and ends.islower()
+                if may_act and (n or ends != slot.text) and self.is_verb(ends):
+                    return _split_last(text, slots, n)
         for n, slot in enumerate(slots):
             if slot.whole[0] < helps.end or slot.lead >= 0 or slot.typed:
                 continue
@@ -393,15 +455,56 @@ class LanguageGrammar:
             return _split_last(text, slots, n) if last_is_verb or adverbial else slots
         return slots
 
-    def _without_predicate(self, text: str, slot: Part) -> Part:
+    def heads_be(self, text: str) -> bool:
+        """Return whether a form of *be* opens a question, after a question word if there is one."""
+        first, second, *_ = [*plain_of(text).lower().split(maxsplit=2), "", ""]
+        return first in self.be or (first in self.questions and second in self.be)
+
+    def _split_at_verb(self, text: str, slots: list[Part]) -> list[Part]:
+        """ "Which shops sell wine": three parts of the first slot, by a verb that is known."""
+        first, *words = slots[0].text.split(" ")
+        at = next((n for n, one in enumerate(words) if self.is_verb(one)), len(words) - 1)
+        head = slots[0].span[0] + len(" ".join([first, *words[:at]]))
+        verb = (head + 1, head + 1 + len(words[at]))
+        parts = [
+            _cut(text, slots[0], (slots[0].span[0], head)),
+            Part(verb, verb, "verb", words[at], start=verb[0]),
+        ]
+        if at + 1 < len(words):
+            span = (verb[1] + 1, slots[0].span[1])
+            thing = _cut(text, slots[0], span)
+            parts.append(msgspec.structs.replace(thing, whole=span, article="", start=span[0]))
+        return [*parts, *slots[1:]]
+
+    def _without_predicate(self, text: str, tokens: list[Token], slots: list[Part]) -> list[Part]:
         """ "Is the tennis court free": what is said of the thing is not a part of it."""
+        first = next((n for n, one in enumerate(slots) if one.lead < 0 and not one.typed), None)
+        if first is None or not self.words.heads_last:
+            return slots
+        slot = slots[first]
+        after = slots[first + 1] if first + 1 < len(slots) else None
+        if after is not None and after.lead < 0 and not after.typed and not after.article:
+            bare = after.kind == "noun" and after.whole[0] - slot.span[1] <= 1
+            return _split_first(text, slots, first + 1) if bare else slots
+        words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
         last = slot.text.rpartition(" ")[2]
-        if slot.typed or last == slot.text or last.lower() not in self.predicates:
-            return slot
-        return _cut(text, slot, (slot.span[0], slot.span[1] - len(last) - 1))
+        whole = words[0] in self.be and words[1] not in self.here and slot.article != "a"
+        says = last.lower() in self.predicates or (whole and (after is None or not after.article))
+        if last == slot.text or not last.islower() or (slot.entity and slot.core is None):
+            return slots
+        return _split_last(text, slots, first) if says else slots
+
+    def is_relation(self, text: str) -> bool:
+        """Return whether a noun is what things have: "price", "opening hours"."""
+        return plain_of(text).lower() in self.relations
+
+    def is_verb(self, word: str) -> bool:
+        """Return whether a word is a form of a frequent verb."""
+        plain = plain_of(word).lower()
+        return plain in self.verbs or (plain[-1:] == "s" and plain[:-1] in self.verbs)
 
     def _has_determiner(self, words: list[str]) -> bool:
-        return " ".join(words[:2]) in map(plain_of, self.words.determiners)
+        return words[0] in self.determining or " ".join(words[:2]) in self.determining
 
     def _counts(self, text: str) -> bool:
         return self.determined.match(plain_of(text)) is not None
@@ -419,7 +522,12 @@ class LanguageGrammar:
         return " ".join(text.split())
 
 
-_HELD: Final = frozenset({"content", "name", "code", "entity", "date", "hour", "number", "measure"})
+_TOLD: Final = frozenset({"entity", "thing"})
+"""What an agent has named: a name, or a thing in small letters."""
+
+_HELD: Final = frozenset(
+    {"content", "name", "code", "entity", "thing", "date", "hour", "number", "measure"}
+)
 
 
 def _numbered(text: str, slots: list[Part]) -> list[Part]:
@@ -429,8 +537,8 @@ def _numbered(text: str, slots: list[Part]) -> list[Part]:
         last = joined[-1] if joined else None
         if (
             last is not None
-            and last.kind == "noun"
-            and one.kind == "number"
+            and last.kind in ("noun", "name")
+            and (one.kind == "number" or one.entity)
             and one.lead < 0
             and not one.article
             and one.text.isdecimal()
@@ -461,14 +569,14 @@ def _splits(tokens: list[Token], start: int, at: int) -> bool:
     if before.kind == "number":
         return False
     determined = start > 0 and tokens[start - 1].kind in ("the", "a")
-    return (
-        before.kind != now.kind and not determined and "entity" not in (before.kind, now.kind)
-    ) or ("entity" in (before.kind, now.kind) and before.kind != now.kind and not determined)
+    return before.kind != now.kind and not determined
 
 
 def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
     slot = slots[n]
     cut = slot.text.rfind(" ")
+    if cut < 0:
+        return _split_first(text, slots, n)
     start = slot.span[0]
     noun = _cut(text, slot, (start, start + cut))
     verb = Part(
@@ -537,7 +645,7 @@ def _cut(text: str, slot: Part, span: Span) -> Part:
         if slot.kind == "name" and any(w[:1].isupper() or w[:1].isdigit() for w in said.split())
         else "noun"
     )
-    kind = "name" if slot.entity else kind
+    kind = "name" if slot.entity else "number" if said.isdecimal() else kind
     core = slot.core if slot.core != span else None
     return Part(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start, core)
 
@@ -557,6 +665,17 @@ def grammar_of(code: str) -> LanguageGrammar | None:
 def plain_of(text: str) -> str:
     """Return a text of the same length without accents, with straight apostrophes."""
     return text if text.isascii() else without_accents(text.replace("’", "'"))
+
+
+def is_plural(text: str) -> bool:
+    """Return whether a word may be a plural by its ending."""
+    return text[-1:] == "s" and text[-2:] != "ss"
+
+
+def stems_of(text: str) -> list[str]:
+    """Return the words of a text in small letters, without the letter that makes a plural."""
+    words = _STEMMED.findall(plain_of(text).lower())
+    return [one[:-1] if len(one) > 3 and one[-1] == "s" else one for one in words] or [""]
 
 
 def _set(phrases: Iterable[str]) -> set[str]:

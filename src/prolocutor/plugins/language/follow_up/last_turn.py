@@ -26,7 +26,7 @@ class LastTurn(msgspec.Struct, frozen=True):
     order, "" where no service tells. `fillings` are the slots of the question by name, as the agent
     gave them (`continue`): texts that may stand there, the present one first. `language` is that of
     the question, `spoken` that of the words that are said now, "" where neither annotations nor
-    words tell. `skill` is the agent that answered.
+    words tell. `skill` is the agent that answered, `card` the words of its card.
     """
 
     question: str
@@ -38,6 +38,7 @@ class LastTurn(msgspec.Struct, frozen=True):
     fillings: dict[str, list[str]] = {}
     skill: str = ""
     text: str = ""
+    card: frozenset[str] = frozenset()
 
     @staticmethod
     def is_frequent(word: str) -> bool:

@@ -9,9 +9,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from prolocutor.plugins.language.follow_up.certainty import LIKELY
-from prolocutor.plugins.language.follow_up.general import items_of_reply, meant
+from prolocutor.plugins.language.follow_up.general import meant
 from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGrammar, plain_of
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+from prolocutor.plugins.language.follow_up.topics import items_of_reply
 
 _CUT: Final = re.compile(r"\s*[,:;]\s*")
 _WORD: Final = re.compile(r"[^\W_]{3,}")

@@ -1,0 +1,538 @@
+"""Filling: parts of a fragment put into the last question, in place of their like or at its end.
+
+What may become of a part are its candidates. Each names the clues that speak for it or against it;
+`WEIGHTS`, which `bench/follow_ups.py --fit` finds, says how much each clue counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
+from prolocutor.plugins.language.follow_up.fragments import (
+    SIGNS,
+    Continuing,
+    attach_words,
+    put_words,
+)
+from prolocutor.plugins.language.follow_up.grammar import (
+    OF,
+    TO,
+    TYPED,
+    LanguageGrammar,
+    Part,
+    Span,
+    is_plural,
+    plain_of,
+    stems_of,
+)
+from prolocutor.plugins.language.follow_up.topics import topic_of
+
+MOST_PARTS: Final = 3
+MOST_FRAGMENT: Final = 7
+MOST_BARE: Final = 4
+"""Words of a fragment, and of one that does not say that it goes on."""
+
+LONGEST_SIGN: Final = 3
+"""Letters of the sign of a unit: "min"."""
+
+WEIGHTS: Final[dict[str, float]] = {
+    "add": -0.5,
+    "add: article": -0.7,
+    "add: joined": -0.0,
+    "add: name": -1.3,
+    "add: preposition": 1.2,
+    "add: relation": 0.5,
+    "add: typed": -0.7,
+    "alone": 0.7,
+    "alone: a": 0.0,
+    "alone: asks": -1.6,
+    "alone: joined": -2.1,
+    "alone: name": 0.8,
+    "alone: on the card": -0.8,
+    "alone: polite": 0.9,
+    "alone: preposition": -1.5,
+    "alone: several parts": 5.6,
+    "alone: the": -1.6,
+    "alone: typed": -1.3,
+    "alone: unmarked": 0.7,
+    "alone: words": 1.5,
+    "asked": -0.9,
+    "bare noun for name": -1.3,
+    "beside a name": -0.1,
+    "both on the card": 1.5,
+    "fill: joined": 1.5,
+    "modifier": 1.2,
+    "modifier: a": 1.1,
+    "modifier: added": -0.7,
+    "modifier: joined": 1.2,
+    "modifier: name": 0.4,
+    "modifier: noun for name": -0.0,
+    "modifier: one": 0.1,
+    "modifier: plural": 0.1,
+    "modifier: size": 0.0,
+    "modifier: told": 0.8,
+    "name for noun": -1.7,
+    "noun for name": -0.0,
+    "object": 0.5,
+    "one article": -1.1,
+    "other article": -0.9,
+    "other kind, typed": -0.3,
+    "other number": -1.2,
+    "other unit": -0.4,
+    "predicate": 1.0,
+    "property": -1.3,
+    "property: joined": -0.5,
+    "property: relation": 0.4,
+    "property: the": -0.3,
+    "relation for thing": -1.0,
+    "replace": -0.1,
+    "same article": 1.8,
+    "same ending": 1.9,
+    "same kind": 0.7,
+    "same kind, typed": 1.6,
+    "same preposition": 1.3,
+    "same word": 1.6,
+    "slot with preposition": -0.2,
+    "told": 1.3,
+    "verb": -0.0,
+    "verb for noun": -1.0,
+    "verb: known": 1.7,
+    "verb: with object": -0.2,
+}
+LATER: Final = 0.01
+"""What a slot counts more than the slot before it."""
+
+_AMOUNT: Final = re.compile(r"-?\d[\d.,]*+|[^\W\d_]++(?=\s)")
+_YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
+_NUMBER_AT_END: Final = re.compile(r"(?<=\s)\d+\Z")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
+_DIGITS: Final = re.compile(r"\d+")
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """What may become of a part: `new` words in place of a `span` of the question, "the relation of
+    its topic" (`whole`), or `new` words at its end; words of no kind stand alone.
+
+    `slot` is the one that is filled.
+    """
+
+    clues: tuple[str, ...]
+    new: str = ""
+    span: Span | None = None
+    whole: str = ""
+    slot: Part | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether the words are no follow-up."""
+        return not (self.new or self.whole)
+
+    def score(self, weights: dict[str, float]) -> float:
+        """Return how much speaks for it; a later slot counts a little more."""
+        place = LATER * self.slot.span[0] / 10 if self.slot is not None else 0.0
+        return sum([weights.get(one, 0.0) for one in self.clues], place)
+
+
+def filled(said: Continuing) -> Found:
+    """ "And in Lyon?", "a van", "no, Tuesday": each part in place of its like, or at the end."""
+    parts = fragment_parts(said)
+    chosen: list[Candidate] = []
+    for part in parts:
+        used = [one.slot for one in chosen]
+        free = [one for one in said.slots if one not in used]
+        found = candidates(part, free, said, several=len(parts) > 1)
+        best = max(found, key=lambda one: one.score(WEIGHTS))
+        if best.alone or (best.slot is None and len(parts) > 1 and not said.fragment.goes_on):
+            return None
+        if best.whole:
+            return (best.whole, LIKELY) if len(parts) == 1 else None
+        chosen.append(best)
+    if not chosen:
+        return None
+    put = [one for one in chosen if one.span is not None]
+    sure = SURE if put else LIKELY
+    if not said.fragment.goes_on:
+        phrase = put and parts[0].lead >= 0 and " " in said.fragment.rest
+        sure = SURE if phrase else GUESS
+    return question_with(said, chosen), sure
+
+
+def question_with(said: Continuing, chosen: list[Candidate]) -> str:
+    """Return the last question with what was chosen for the parts of a fragment."""
+    question = said.question
+    for one in sorted(chosen, key=lambda one: one.span or (0, 0), reverse=True):
+        if one.span is not None:
+            question = put_words(question, one.span, one.new)
+    for one in chosen:
+        if one.span is None:
+            question = one.whole or attach_words(question, one.new)
+    return question
+
+
+# -- the parts of a fragment ----------------------------------------------------------------------
+
+
+def fragment_parts(said: Continuing) -> list[Part]:
+    """Return the parts of words that are no clause of their own; none for others."""
+    fragment, grammar = said.fragment, said.spoken
+    rest = fragment.rest
+    plain = plain_of(rest).lower()
+    if (
+        len(rest.split()) > MOST_FRAGMENT
+        or (grammar.opens_clause(rest) and not _is_named(said))
+        or (plain in grammar.function and grammar.kinds.fullmatch(plain) is None)
+        or (grammar.idioms.fullmatch(plain) and grammar.kinds.fullmatch(plain) is None)
+        or _is_clause(rest, grammar, goes_on=fragment.goes_on)
+    ):
+        return []
+    headed = grammar.headed.fullmatch(plain) if said.grammar.words.heads_last else None
+    if headed is not None and headed["kind"].lower() not in grammar.function:
+        span = headed.span("kind")
+        name = rest[span[0]].isupper()
+        kind = "name" if name else "noun"
+        return [Part(span, span, kind, rest[slice(*span)], article="one", start=span[0])]
+    inside = fragment.goes_on or said.question[:1].islower()
+    parts = grammar.slots(rest, said.turn.entities, inside=inside)
+    if not parts or not _is_small(rest[: parts[0].whole[0]], grammar):
+        return []
+    parts = _joined(rest, parts, grammar, compounds=fragment.goes_on)
+    return parts if len(parts) <= MOST_PARTS else []
+
+
+def _is_named(said: Continuing) -> bool:
+    """Return whether words that open as a clause are a thing: "and my account", "and order 12"."""
+    rest = plain_of(said.fragment.rest).lower()
+    first, _, more = rest.partition(" ")
+    if not said.fragment.joined or (not more or first in said.grammar.possessives):
+        return said.fragment.joined
+    return any(first in stems_of(one.text) for one in said.slots if one.kind != "verb")
+
+
+def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
+    """Return whether words are more than a fragment: they have a verb, a sign or a choice."""
+    tokens = grammar.tokens(rest)
+    untyped = [plain_of(one.text).lower() for one in tokens[1:] if one.kind not in TYPED]
+    verbs = grammar.be | grammar.helpers | grammar.questions
+    if any(one in verbs for one in untyped) or SIGNS.search(rest):
+        return True
+    if goes_on:
+        return False
+    words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
+    acts = len(words) > 1 and grammar.is_verb(words[0])
+    inner = grammar.things | (grammar.small - grammar.possessives - grammar.joining)
+    choice = plain_of(grammar.words.choice).lower()
+    return len(words) > MOST_BARE or acts or choice in words or any(one in inner for one in untyped)
+
+
+def _is_small(before: str, grammar: LanguageGrammar) -> bool:
+    words = plain_of(before).lower().split()
+    return len(words) < 2 and all(one in grammar.small for one in words)
+
+
+def _joined(
+    rest: str, parts: list[Part], grammar: LanguageGrammar, *, compounds: bool
+) -> list[Part]:
+    """Return parts with those joined that are one thing: "milk and eggs", "Monday to Friday".
+
+    `compounds`: also those joined by "of".
+    """
+    joined: list[Part] = []
+    for one in parts:
+        last = joined[-1] if joined else None
+        if last is None:
+            joined.append(one)
+            continue
+        between = plain_of(rest[last.span[1] : one.span[0]]).lower().strip()
+        bare = one.lead < 0 and not one.typed and not last.typed and one.kind != "verb"
+        of = compounds and one.lead == OF and last.kind != "verb"
+        listed = between in grammar.joining and (one.typed == last.typed)
+        range_ = one.lead == TO and one.kind == last.kind and one.typed
+        if not (of or listed or range_ or (bare and one.whole[0] - last.span[1] <= 1)):
+            joined.append(one)
+            continue
+        span = (last.span[0], one.span[1])
+        kind = last.kind if last.typed else "name" if "name" in (last.kind, one.kind) else "noun"
+        joined[-1] = msgspec.structs.replace(
+            last, span=span, whole=(last.whole[0], one.span[1]), kind=kind, text=rest[slice(*span)]
+        )
+    return joined
+
+
+# -- candidates -----------------------------------------------------------------------------------
+
+
+def candidates(
+    part: Part, slots: list[Part], said: Continuing, *, several: bool = False
+) -> Iterator[Candidate]:
+    """Return what may become of a part, the slots given; the last candidate stands alone.
+
+    `several`: the fragment has other parts.
+    """
+    named = _slot_by_agent(part, slots, said)
+    for slot in [named] if named is not None else slots:
+        clues = _clues(part, slot, said)
+        if clues is not None and part.article != "one":
+            new, span = _words_in_place(part, slot, said)
+            told = ("named",) if named is not None else ()
+            yield Candidate((*clues, *told), new, span, slot=slot)
+        inner = _modifier_span(part, slot, said)
+        if inner is not None:
+            speaks = _modifier_clues(part, slot, inner, said)
+            space = " " if inner[0] == inner[1] else ""
+            yield Candidate(speaks, f"{part.text}{space}", inner, slot=slot)
+    if part.article != "one":
+        yield from _added(part, said)
+    fragment = said.fragment
+    alone = ["alone"]
+    alone += ["alone: joined"] if fragment.goes_on else []
+    alone += ["alone: asks"] if fragment.asks else []
+    alone += ["alone: preposition"] if part.lead >= 0 else []
+    alone += ["alone: typed"] if part.typed else []
+    alone += ["alone: name"] if part.kind == "name" else []
+    alone += ["alone: the"] if part.article == "the" else []
+    alone += ["alone: a"] if part.article == "a" and said.direct_object is None else []
+    marked = fragment.goes_on or fragment.asks or part.lead >= 0 or part.typed
+    alone += [] if marked or part.kind == "name" else ["alone: unmarked"]
+    alone += ["alone: words"] if _has_words(part, said) else []
+    alone += ["alone: polite"] if fragment.polite and not fragment.goes_on else []
+    alone += ["alone: on the card"] if stems_of(part.text)[-1] in said.turn.card else []
+    alone += ["alone: several parts"] if several and not fragment.goes_on else []
+    yield Candidate(tuple(alone))
+
+
+def _has_words(part: Part, said: Continuing) -> bool:
+    return " " in part.text and part.lead < 0 and not (part.typed or said.fragment.asks)
+
+
+def _slot_by_agent(part: Part, slots: list[Part], said: Continuing) -> Part | None:
+    """Return the slot that the agent itself says such words may stand in."""
+    for values in said.turn.fillings.values():
+        known = {plain_of(one).lower() for one in values}
+        if plain_of(part.text).lower() in known:
+            return next((one for one in slots if plain_of(one.text).lower() in known), None)
+    return None
+
+
+def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
+    """Return what speaks for and against a part in place of a slot; None where it cannot stand."""
+    kinds = {part.kind, slot.kind}
+    at_hour = part.kind == "number" and slot.kind == "hour"
+    same = part.kind == slot.kind or kinds == {"measure", "number"} or at_hour
+    same_lead = part.lead >= 0 and part.lead == slot.lead
+    words, its = stems_of(part.text), stems_of(slot.text)
+    shared = words[-1] == its[-1] or bool({*words} & {*its})
+    numbered = part.kind == "number" and slot.kind == "name" and _number_of(slot, part)
+    if slot.kind == "verb" and not _may_be_verb(part, said):
+        return None
+    if _is_size(part, said) and plain_of(slot.text).lower() not in said.grammar.sizes:
+        return None
+    if part.lead >= 0 and not same_lead and not (same and part.typed):
+        return None
+    if not same and (part.typed or slot.typed) and not (shared or numbered):
+        amount = kinds <= {"measure", "number", "noun", "name"}
+        amount = amount and (not part.typed or slot is said.direct_object)
+        if not (amount or (same_lead and not part.typed)):
+            return None
+    counted = _counts_things(slot, said)
+    clues = ["replace"]
+    if same:
+        clues.append("same kind, typed" if part.typed else "same kind")
+    elif counted:
+        clues.append("same kind")
+    elif part.typed or slot.typed:
+        clues.append("other kind, typed")
+    elif slot.kind == "verb":
+        clues.append("predicate" if said.grammar.heads_be(said.question) else "verb")
+        clues += ["verb: known"] if said.spoken.is_verb(part.text) else []
+        clues += ["verb: with object"] if _has_object(slot, said) else []
+    elif part.kind == "noun" and slot.text.islower():
+        clues.append("same kind")  # a name that was typed in small letters
+    elif not said.grammar.words.nouns_capital:
+        bare = not (said.fragment.goes_on or part.article)
+        noun = "bare noun for name" if bare else "noun for name"
+        clues.append("name for noun" if part.kind == "name" else noun)
+    if same_lead:
+        clues.append("same preposition")
+    elif slot.lead >= 0:
+        clues.append("slot with preposition")
+    if same_lead or counted:
+        pass  # the preposition says more than the article
+    elif part.article == slot.article:
+        clues += ["same article"] if part.article else []
+    else:
+        clues.append("other article" if part.article and slot.article else "one article")
+    if slot.kind != "verb" and said.spoken.is_verb(part.text) and not part.article:
+        clues.append("verb for noun")
+    if shared or numbered:
+        clues.append("same word")
+    elif len(words[-1]) > 4 and len(its[-1]) > 4:
+        end = -2 if slot.kind == "verb" else -3
+        clues += ["same ending"] if words[-1][end:] == its[-1][end:] else []
+    if is_plural(part.text) != is_plural(slot.text) and not (part.typed or same_lead or counted):
+        clues.append("other number")
+    if said.grammar.is_relation(part.text) and not said.grammar.is_relation(slot.text):
+        clues.append("relation for thing")
+    if part.kind == slot.kind == "measure" and words[-1] != its[-1]:
+        clues.append("other unit")
+    if slot.entity:
+        clues.append("told")
+    if slot is said.direct_object:
+        clues.append("object")
+    if slot is said.asked_noun:
+        clues.append("asked")
+    if words[-1] in said.turn.card and its[-1] in said.turn.card:
+        clues.append("both on the card")
+    if said.fragment.goes_on:
+        clues.append("fill: joined")
+    return clues
+
+
+def _counts_things(slot: Part, said: Continuing) -> bool:
+    """Return whether a measure counts things, in no unit: "two pizzas"."""
+    unit = plain_of(slot.text).lower().rpartition(" ")[2]
+    return slot.kind == "measure" and len(unit) > LONGEST_SIGN and unit not in said.grammar.units
+
+
+def _may_be_verb(part: Part, said: Continuing) -> bool:
+    bare = part.lead < 0 and not part.article and part.kind in ("noun", "verb")
+    bare = bare and not is_plural(part.text)
+    of_be = said.grammar.heads_be(said.question)
+    short = " " not in part.text or of_be
+    return bare and short and (said.fragment.joined or (said.fragment.asks and of_be))
+
+
+def _has_object(verb: Part, said: Continuing) -> bool:
+    """Return whether a noun without a preposition follows a verb."""
+    after = next((one for one in said.slots if one.span[0] > verb.span[0]), None)
+    return after is not None and after.lead < 0 and not after.typed
+
+
+def _modifier_span(part: Part, slot: Part, said: Continuing) -> Span | None:
+    """Return where words before a noun may take a part: "a tennis court", "squash?"."""
+    one, sizes, size = part.article == "one", said.grammar.sizes, _is_size(part, said)
+    if part.lead >= 0 or part.typed or slot.typed or slot.kind == "verb":
+        return None
+    if (part.article and not (one or size)) or (slot.lead >= 0 and not (one and slot.entity)):
+        return None
+    if slot.core is not None:
+        start = slot.span[0]
+        return slot.core if slot.core[1] < slot.span[1] else (start, slot.core[0] - 1)
+    if not one and (part.kind == "name" or " " in part.text):
+        return None
+    if not (one or size or said.fragment.goes_on or slot.article == "a" or slot.entity):
+        return None
+    first, *more = slot.text.split(" ")
+    start = slot.span[0]
+    if not said.grammar.words.heads_last or (not more and not (one or size)):
+        return None
+    if not more:
+        return start, start
+    if size:
+        return (start, start + len(first)) if first.lower() in sizes else (start, start)
+    head = slot.span[1] - len(more[-1]) - 1
+    sized = first.lower() in sizes and len(more) > 1
+    return (start + len(first) + 1 if sized else start), head
+
+
+def _modifier_clues(part: Part, slot: Part, inner: Span, said: Continuing) -> tuple[str, ...]:
+    clues = ["modifier"]
+    clues += ["verb for noun"] if said.spoken.is_verb(part.text) else []
+    clues += ["modifier: one"] if part.article == "one" else []
+    clues += ["modifier: size"] if _is_size(part, said) else []
+    if slot.core is not None and not said.grammar.words.nouns_capital:
+        clues += ["modifier: name" if part.kind == "name" else "modifier: noun for name"]
+    clues += ["modifier: told"] if slot.entity else []
+    clues += ["modifier: a"] if slot.article == "a" else []
+    clues += ["modifier: plural"] if is_plural(part.text) else []
+    clues += ["modifier: words"] if " " in part.text else []
+    clues += ["modifier: same word"] if stems_of(part.text)[-1] == stems_of(slot.text)[-1] else []
+    clues += ["modifier: added"] if inner[0] == inner[1] else []
+    clues += ["object"] if slot is said.direct_object else []
+    clues += ["modifier: joined"] if said.fragment.goes_on else []
+    return tuple(clues)
+
+
+def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
+    """Return the question with a part at its end or beside its name, or a property of its topic."""
+    rest, words = said.fragment.rest, said.grammar.words
+    new = rest[slice(*part.whole)]
+    clues = ["add"]
+    clues += ["add: preposition"] if part.lead >= 0 else []
+    clues += ["add: typed"] if part.typed else []
+    clues += ["add: article"] if part.article else []
+    clues += ["add: name"] if part.kind == "name" else []
+    clues += ["add: joined"] if said.fragment.goes_on else []
+    clues += ["add: relation"] if said.grammar.is_relation(part.text) else []
+    if part.lead >= 0 or said.fragment.goes_on or said.fragment.asks:
+        yield Candidate(tuple(clues), new)
+    if part.kind != "noun" or part.lead >= 0 or part.article == "a":
+        return
+    relation = said.grammar.is_relation(part.text)
+    fits = part.article == "the" or is_plural(part.text) or relation
+    if words.owned and fits and (topic := topic_of(said)):
+        clues = ["property"]
+        clues += ["property: the"] if part.article == "the" else []
+        clues += ["property: relation"] if relation else []
+        clues += ["property: joined"] if said.fragment.goes_on else []
+        whole = words.owned.format(relation=part.text, owner=topic)
+        yield Candidate(tuple(clues), whole=whole)
+    name = next((one for one in said.slots if one.kind == "name"), None)
+    if part.article == "the" and name is not None and not said.fragment.joined:
+        yield Candidate(("beside a name",), f", {new}", (name.span[1], name.span[1]))
+
+
+# -- the words in place of a slot -----------------------------------------------------------------
+
+
+def _is_size(part: Part, said: Continuing) -> bool:
+    return plain_of(part.text).lower() in said.grammar.sizes
+
+
+def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span]:
+    """Return the new words, and the span of the question whose place they take."""
+    rest = said.fragment.rest
+    words = rest[slice(*part.whole)]
+    if said.spoken is not said.grammar:
+        return part.text, slot.span
+    both_led = part.lead >= 0 and slot.lead >= 0
+    if part.kind == "number" and slot.kind == "name" and (number := _number_of(slot, part)):
+        return part.text, (slot.span[1] - len(number), slot.span[1])
+    if part.kind == "number" and slot.kind == "measure":
+        old = _AMOUNT.match(slot.text)
+        if old is not None and old.end() < len(slot.text):
+            start, end = slot.span[0], slot.span[0] + old.end()
+            return (words, (slot.whole[0], end)) if both_led else (part.text, (start, end))
+    if part.kind == slot.kind == "date" and (whole := _date_with_year(part.text, slot.text)):
+        lead = words[: len(words) - len(part.text)]
+        return (lead + whole if slot.lead >= 0 else whole), (slot.whole if lead else slot.span)
+    if part.lead >= 0:
+        return words, slot.whole if slot.lead >= 0 or slot.typed else slot.span
+    if part.article:
+        return rest[part.start : part.span[1]], (slot.start, slot.span[1])
+    counted = part.kind == "measure" or (part.kind == "noun" and is_plural(part.text))
+    if slot.article == "a" and counted and not slot.typed:
+        return part.text, (slot.start, slot.span[1])
+    return part.text, slot.span
+
+
+def _number_of(slot: Part, part: Part) -> str:
+    """Return the number at the end of a name, "parcel 4711", if a part is such a number too."""
+    found = _NUMBER_AT_END.search(slot.text)
+    return found[0] if found and _shape(part.text) == _shape(found[0]) else ""
+
+
+def _date_with_year(new: str, old: str) -> str:
+    """Return a date that names no year with that of the date whose place it takes."""
+    year = _YEAR.search(old)
+    if year is None or _YEAR.search(new) or not any(sign.isdigit() for sign in new):
+        return ""
+    return f"{new}{old[old.rindex(year[0]) - 1 :]}" if old.endswith(year[0]) else ""
+
+
+def _shape(text: str) -> str:
+    return _DIGITS.sub("9", _LETTERS.sub("a", text))

@@ -1,0 +1,139 @@
+"""Fragments: words that may go on from the last turn, without those that open and close them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from prolocutor.plugins.language.follow_up.certainty import Found
+from prolocutor.plugins.language.follow_up.grammar import (
+    TRIMMED,
+    LanguageGrammar,
+    Part,
+    Span,
+    plain_of,
+)
+from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+
+SIGNS: Final = re.compile(r"[=<>*+@\"“]|:\s")
+"""Signs of formulas, addresses and quotations: no words of a fragment."""
+
+
+class Fragment(msgspec.Struct, frozen=True):
+    """Words that may go on from the last turn, without those that open and close them.
+
+    `clause` is the `rest` with the words at its end. `joined`: they say that more follows;
+    `mends`: that something was wrong; `asks`: they end in a question mark. `closes`: the words at
+    their end say how they are meant; `polite`: they ask for something.
+    """
+
+    text: str
+    rest: str
+    clause: str = ""
+    joined: bool = False
+    mends: bool = False
+    asks: bool = False
+    closes: bool = False
+    polite: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the words say that they are no whole question."""
+        return self.joined or self.mends or self.closes
+
+
+class Continuing(msgspec.Struct, frozen=True, dict=True):
+    """One turn to be understood: the words, and the turn before.
+
+    `grammar` is that of the question, `spoken` that of the words, mostly the same.
+    """
+
+    grammar: LanguageGrammar
+    spoken: LanguageGrammar
+    turn: LastTurn
+    fragment: Fragment
+
+    @cached_property
+    def slots(self) -> list[Part]:
+        """The slots of the last question."""
+        return self.grammar.slots(self.turn.question, self.turn.entities)
+
+    @cached_property
+    def direct_object(self) -> Part | None:
+        """What an order is about: "add *two pizzas* to my list"."""
+        if self.grammar.commands.match(plain_of(self.question)) is None:
+            return None
+        return next((one for one in self.slots if one.lead < 0 and one.kind != "verb"), None)
+
+    @cached_property
+    def asked_noun(self) -> Part | None:
+        """The noun that a question word asks for: "which *bus* stops here"."""
+        found = self.grammar.determined.match(plain_of(self.question))
+        place = found.start("noun") if found else -1
+        return next((one for one in self.slots if one.span[0] == place), None)
+
+    @property
+    def question(self) -> str:
+        """The last question."""
+        return self.turn.question
+
+
+Rule = Callable[[Continuing], Found]
+
+
+def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
+    """Take a text apart."""
+    asks = text.rstrip(" .!").endswith("?")
+    rest = text.strip(TRIMMED + '"')
+    opened = grammar.joint.match(plain_of(rest))
+    joined = bool(opened and opened["joint"])
+    rest = rest[opened.end() :] if opened else rest
+    mended = grammar.mending.match(plain_of(rest))
+    if mended and mended.end():
+        rest = rest[mended.end() :]
+        again = grammar.joint.match(plain_of(rest))
+        rest = rest[again.end() :] if again and again["joint"] else rest
+    clause = rest.strip(TRIMMED)
+    dated = grammar.until_then.fullmatch(plain_of(rest))
+    closed = None if dated else grammar.closing.search(plain_of(rest))
+    tail = closed["tail"] if closed else ""
+    rest = rest[: closed.start()] if closed else rest
+    if not rest.strip(TRIMMED):
+        rest, tail = text.strip(TRIMMED), ""
+    return Fragment(
+        text, rest.strip(TRIMMED), clause or text, joined=joined, asks=asks,
+        mends=bool(mended and mended.end()),
+        closes=grammar.meant_closing.search(plain_of(tail)) is not None,
+        polite=grammar.softening.search(f" {plain_of(tail)}") is not None,
+    )  # fmt: skip
+
+
+# -- texts ----------------------------------------------------------------------------------
+
+
+def in_text(name: str, text: str) -> bool:
+    """Return whether a text has a name, whatever its accents and capitals."""
+    return plain_of(name).lower() in plain_of(text).lower()
+
+
+def put_words(text: str, span: Span, new: str) -> str:
+    """Return a text with new words in place of a span."""
+    before, after = text[: span[0]], text[span[1] :]
+    if not new and before.endswith(" ") and (not after or after[0] in " ?!.,"):
+        before = before.rstrip()
+    return f"{before}{new}{after}"
+
+
+def cross_words(text: str, one: Span, two: Span) -> str:
+    """Return a text with two spans in each other's place."""
+    (a, b), (c, d) = sorted((one, two))
+    return f"{text[:a]}{text[c:d]}{text[b:c]}{text[a:b]}{text[d:]}"
+
+
+def attach_words(text: str, words: str) -> str:
+    """Return a question with words at its end, before its question mark."""
+    return f"{text.rstrip(' ?!.')} {words}{'?' if text.rstrip().endswith('?') else ''}"

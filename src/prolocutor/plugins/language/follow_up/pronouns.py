@@ -1,0 +1,182 @@
+"""Pronouns: what words stand for that only point to the last turn."""
+
+from __future__ import annotations
+
+import re
+
+from prolocutor.plugins.language.follow_up.certainty import SURE, Found
+from prolocutor.plugins.language.follow_up.fragments import (
+    SIGNS,
+    Continuing,
+    put_words,
+)
+from prolocutor.plugins.language.follow_up.grammar import (
+    TO,
+    TRIMMED,
+    LanguageGrammar,
+    is_plural,
+    plain_of,
+)
+from prolocutor.plugins.language.follow_up.topics import (
+    main_slot,
+    named_items,
+    person_of,
+    place_of,
+    topic_of,
+)
+
+
+def pointed(said: Continuing) -> Found:
+    """ "How long does it last?", "her number": what a pronoun stands for is said."""
+    grammar, rest = said.spoken, said.fragment.clause
+    plain = plain_of(rest)
+    there = grammar.place.search(plain) is not None
+    dummy = grammar.idioms.fullmatch(plain) or grammar.dummies.search(plain)
+    goes_on = said.fragment.joined or said.fragment.asks or " " in rest
+    if (dummy and not there) or SIGNS.search(rest) or not (goes_on or grammar.opens_clause(rest)):
+        return None
+    whole = rest
+    for name_it in (_with_owner, _with_person, _with_day, _with_place, _with_item):
+        whole = name_it(said, whole)
+    if not dummy and (not there or whole == rest or grammar.acts.search(plain)):
+        whole = _with_thing(said, whole)
+    if whole == rest:
+        return None
+    if grammar.owner.match(plain):
+        first, second = [*plain_of(said.question).lower().split()[:2], "", ""][:2]
+        if first in grammar.questions and (second in grammar.be or first.endswith("s")):
+            lead = said.question.split()[: 2 if second in grammar.be else 1]
+            whole = f"{' '.join(lead)} {whole}"
+    return whole, SURE
+
+
+def _with_owner(said: Continuing, text: str) -> str:
+    grammar = said.spoken
+    found = grammar.owner.search(plain_of(text))
+    owner = found and (person_of(said) or topic_of(said))
+    if not found or not owner:
+        return text
+    before = grammar.slots(text[: found.start()])
+    if any(one.lead < 0 and one.kind == "name" for one in before):
+        return text  # "when do Swedes have their national day"
+    noun = text[slice(*found.span("noun"))]
+    head, _, more = noun.partition(" ")
+    apart = bool(more) and plain_of(more).lower() in grammar.function
+    owned = grammar.words.owned.format(relation=head if apart else noun, owner=owner)
+    return put_words(text, found.span(), f"{owned} {more}" if apart else owned)
+
+
+def _with_person(said: Continuing, text: str) -> str:
+    grammar = said.spoken
+    who = person_of(said) if grammar.person.search(plain_of(text)) else ""
+    return _substituted(grammar.person, text, who, grammar) if who else text
+
+
+def _with_day(said: Continuing, text: str) -> str:
+    """ "Until then": the day that the last question names."""
+    grammar = said.spoken
+    if grammar.until_then.fullmatch(plain_of(text)) is None:
+        return text
+    day = next((one.text for one in said.slots if one.kind == "date"), "") or topic_of(said)
+    return grammar.time.sub(lambda _: day, text) if day else text
+
+
+def _with_item(said: Continuing, text: str) -> str:
+    """ "Who directed the second one": what the last reply names in that place."""
+    grammar = said.spoken
+    for place, pattern in enumerate(grammar.inner_ordinals):
+        if found := pattern.search(plain_of(text)):
+            items = named_items(said, asked=False)
+            last = grammar.words.last and place == len(grammar.inner_ordinals) - 1
+            if len(items) > max(1, 0 if last else place):
+                text = put_words(text, found.span(), items[-1 if last else place])
+    return text
+
+
+def _with_thing(said: Continuing, text: str) -> str:
+    """ "How long does it last": what the last turn was about; "they" are people in a place."""
+    grammar, plain = said.spoken, plain_of(text)
+    found = grammar.thing.search(plain)
+    if found is None or _own_thing(text, grammar):
+        return text
+    typed = (one.span() for one in grammar.kinds.finditer(plain))
+    if any(a <= found.start() < b for a, b in typed):  # "this week"
+        return text
+    plural = found[0].lower() in grammar.plurals
+    topic = topic_of(said, plural=plural)
+    names = plural and any(
+        one.kind == "name" or (one.lead == 0 and not one.typed) for one in grammar.slots(text)
+    )
+    head = main_slot(said, plural=plural)
+    people = plural and not said.turn.entities and (head is None or not is_plural(head.text))
+    if (names and (head is None or not is_plural(head.text))) or (
+        people and (head is None or head.lead >= 0)
+    ):
+        named = any(one.kind == "name" for one in said.slots)
+        where = place_of(said) if named and not names else ""
+        topic = where and grammar.words.dwellers.format(place=where)
+    return _substituted(grammar.thing, text, topic, grammar) if topic else text
+
+
+def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | None = None) -> bool:
+    """Return whether words name a thing of their own that a later pronoun stands for."""
+    found = (pronoun or grammar.thing).search(plain_of(text))
+    if found is None:
+        return False
+    before = text[: found.start()]
+    return bool(re.search(r"[,;:.?!]\s", before)) or (
+        re.search(rf"\s{re.escape(grammar.words.conjunction)}\s", before) is not None
+        and any(one.article for one in grammar.slots(before))
+    )
+
+
+def _substituted(pattern: re.Pattern[str], text: str, new: str, grammar: LanguageGrammar) -> str:
+    """Replace the pronouns that stand alone; "that train" keeps its own, and so does "a cake that
+    has ..."."""
+    plain = plain_of(text)
+    pieces, at = [], 0
+    for one in pattern.finditer(plain):
+        if not _stands_alone(one, plain, grammar):
+            continue
+        pieces += [text[at : one.start()], new]
+        at = one.end()
+    return "".join([*pieces, text[at:]])
+
+
+def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> bool:
+    after = plain[one.end() :].lower().replace("?", " ").split()
+    before = plain[: one.start()].lower().split()
+    last = before[-1] if before else ""
+    if last in grammar.subjects:
+        return False
+    if plain_of(one[0]).lower() not in grammar.demonstratives or not after:
+        return True
+    word = after[0]
+    if word in grammar.be or word in grammar.helpers:  # "a cake that is ..."
+        return not last or last in grammar.function - grammar.indefinite
+    if last in grammar.helpers and len(after) == 1:  # "how long does that take"
+        return True
+    opens = word in grammar.subjects or word in grammar.definite or word in grammar.indefinite
+    return word in grammar.function and not opens
+
+
+def _with_place(said: Continuing, text: str) -> str:
+    grammar, plain = said.spoken, plain_of(text)
+    found = list(grammar.place.finditer(plain))
+    where = place_of(said) if found else ""
+    if not where:
+        return text
+    one = found[-1]
+    before, after = text[: one.start()].rstrip(), text[one.end() :]
+    words = before.split()
+    last = plain_of(words[-1]).lower() if words else ""
+    follows = plain[one.end() :].lower().split()[:1]
+    exists = (last in grammar.be and after.strip(TRIMMED)) or (follows and follows[0] in grammar.be)
+    if exists or _own_thing(text, grammar, grammar.place):  # "is there a train"
+        return text
+    lead = "" if last in grammar.leads else grammar.words.place_lead
+    if last in grammar.goes and not grammar.dummies.search(plain):
+        lead = grammar.words.prepositions[TO][0]
+    if last in grammar.be:
+        return f"{before} {plain_of(one[0])} {lead} {where}"
+    return f"{before} {lead} {where}{after}" if before else f"{lead} {where}{after}"

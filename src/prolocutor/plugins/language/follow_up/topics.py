@@ -1,0 +1,227 @@
+"""Topics: what the last turn was about, for words that point to it without naming it."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+
+from prolocutor.plugins.language.follow_up.fragments import Continuing, in_text
+from prolocutor.plugins.language.follow_up.grammar import (
+    OF,
+    TO,
+    TRIMMED,
+    LanguageGrammar,
+    Part,
+    is_plural,
+    plain_of,
+)
+from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+from prolocutor.reading.languages import is_frequent
+
+_CAPITAL: Final = r"[^\W\d_a-zà-ÿ][\w'’.-]*"
+_NAME: Final = re.compile(
+    rf"{_CAPITAL}(?: (?:{_CAPITAL}|(?:of|the|of the|de|del|de la|di|da) (?={_CAPITAL})))*"
+)
+_NUMBERED: Final = re.compile(
+    r"(?:^|\s)\(?\d{1,2}[.):]\s*([^;,\n]{1,60}?)(?=\s*(?:[;,\n.]|\(?\b\d{1,2}[.):]\s|$))"
+)
+_WHO: Final = re.compile(
+    r"\W*(?:who|whom|wer|wen|wem|qui|quien(?:es)?|chi)(?:['’]?s)?\b", re.IGNORECASE
+)
+"""A question for a person: the reply names whom later pronouns stand for."""
+
+_PEOPLE: Final = frozenset(
+    "person people name human author director actor teacher trainer doctor".split()
+)
+_TIMES: Final = frozenset("date time day hour month year".split())
+_PLACES: Final = frozenset(
+    "place city town country location venue station port address region".split()
+)
+
+
+def topic_of(said: Continuing, *, plural: bool = False) -> str:
+    """Return what the last turn was about, with its article; "" where that is not clear.
+
+    That is the answer to a question that asks for a thing, else the main phrase of the question,
+    else what the agent named. `plural`: the words that point to it are.
+    """
+    turn, question = said.turn, said.question
+    things = [name for name, kind in turn.kinds if kind not in _PEOPLE and kind not in _TIMES]
+    new = [name for name in things if not in_text(name, question)]
+    asks_for_it = said.grammar.determined.match(plain_of(question)) and not _counted(said)
+    if asks_for_it and (answer := new[0] if new else _name_in(said)):
+        return answer
+    slot = main_slot(said, plural=plural)
+    main = _phrase(said, slot) if slot is not None else ""
+    old = [name for name in things if in_text(name, question)]
+    if main and (not old or any(in_text(name, main) for name in things)):
+        return main
+    if slot is not None and plural and is_plural(slot.text):
+        return main
+    return _with_article(said, old[0]) if old else new[0] if new else main
+
+
+def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
+    """Return the slot that the last question is about, of the number that is asked for if there is
+    one; None for a question without nouns."""
+    slots = said.slots
+    for owned, owner in pairwise(slots):
+        named = owner.kind == "name" or owner.entity
+        if owner.lead == OF and named and owned.article != "a" and not is_plural(owner.text):
+            return owner  # "the population of Peru"
+    heads = [one for n, one in enumerate(slots) if _may_be_head(said, n)]
+    subjects = [one for one in heads if one is not said.asked_noun]
+    led = [one for one in slots if one.lead >= 0 and not one.typed and one.kind != "verb"]
+    for some in (subjects, heads, led):
+        fit = [one for one in some if is_plural(one.text) == plural]
+        fit = fit or [one for one in some if one.kind == "name" and some is not led]
+        if fit:
+            return fit[0]
+    places = [one for one in led if one.kind == "name"]
+    return next(iter([*subjects, *heads, *places]), None)
+
+
+def _may_be_head(said: Continuing, n: int) -> bool:
+    """Return whether a slot may be what a question is about: no verb, day or bare number."""
+    slot, after = said.slots[n], said.slots[n + 1] if n + 1 < len(said.slots) else None
+    if slot.lead >= 0 or slot.kind == "verb" or plain_of(slot.text).lower() in said.grammar.degrees:
+        return False
+    return not slot.typed or (slot.kind in ("measure", "number") and _follows(slot, after))
+
+
+def _follows(slot: Part, after: Part | None) -> bool:
+    return after is not None and after.lead < 0 and after.whole[0] - slot.span[1] <= 1
+
+
+def _phrase(said: Continuing, slot: Part) -> str:
+    """Return a slot with its article and what belongs to it: "the ferry from Oban to Mull"."""
+    if slot.lead >= 0:
+        return _bare_whole(said, slot)
+    at = said.slots.index(slot)
+    end = slot.span[1]
+    for after in said.slots[at + 1 :]:
+        counts = slot.kind in ("measure", "number") or (
+            slot.kind == "noun" and not slot.article and after.kind == "name"
+        )
+        joins = (after.lead >= 0 and not after.typed) or (counts and _follows(slot, after))
+        if not joins or after.whole[0] - end > 1:
+            break
+        end = after.span[1]
+    return said.question[slot.whole[0] : end].strip(TRIMMED)
+
+
+def _counted(said: Continuing) -> bool:
+    return said.grammar.counts.match(plain_of(said.question)) is not None
+
+
+def _bare_whole(said: Continuing, slot: Part) -> str:
+    words = said.question[slice(*slot.whole)].split()
+    while words and plain_of(words[0]).lower() in said.grammar.leads:
+        words = words[1:]
+    return " ".join(words)
+
+
+def _with_article(said: Continuing, name: str) -> str:
+    for one in said.slots:
+        if plain_of(one.text).lower() == plain_of(name).lower():
+            return _bare_whole(said, one) or name
+    return name
+
+
+def person_of(said: Continuing) -> str:
+    """Return the person that the last turn was about, else what else it was about."""
+    turn = said.turn
+    people = [name for name, kind in turn.kinds if kind in _PEOPLE]
+    others = [name for name, kind in turn.kinds if kind not in _PLACES and kind not in _TIMES]
+    new = [name for name in others if not in_text(name, turn.question)]
+    asks_who = _WHO.match(plain_of(turn.question)) is not None
+    if people or (asks_who and new):
+        return people[0] if people else new[0]
+    if asks_who and (answered := _name_in(said, first=True)):
+        return answered
+    names = [one for one in said.slots if one.kind == "name" and not one.article]
+    asked = [one for one in names if not _says_where(one, said)]
+    if asked and not said.grammar.determined.match(plain_of(turn.question)):
+        return asked[0].text
+    return new[0] if new else _name_in(said, first=True) or topic_of(said)
+
+
+def _says_where(slot: Part, said: Continuing) -> bool:
+    """Return whether a part says where something is: "in Oslo"."""
+    lead = said.question[slot.whole[0] : slot.span[0]].split()[:1]
+    return lead == [said.grammar.words.place_lead]
+
+
+def place_of(said: Continuing) -> str:
+    """Return the place that the last turn was about, "" where it names none."""
+    turn = said.turn
+    places = [name for name, kind in turn.kinds if kind in _PLACES]
+    if places:
+        return _with_article(said, places[0])
+    if said.grammar.determined.match(plain_of(turn.question)) and not _counted(said):
+        new = [name for name, _ in turn.kinds if not in_text(name, turn.question)]
+        if new or (named := _name_in(said)):
+            return new[0] if new else named
+    names = [one for one in said.slots if (one.kind == "name" or one.entity) and not one.typed]
+    led = [one for one in names if one.lead >= 0]
+    told = [one for one in led if one.entity] or led or [one for one in names if one.entity]
+    names = told or names
+    goal = [one for one in names if one.lead == TO]
+    if names:
+        return _bare_whole(said, goal[-1] if goal else names[0])
+    nouns = [one for one in said.slots if one.kind == "noun" and one.lead >= 0]
+    return _bare_whole(said, nouns[-1]) if nouns else topic_of(said)
+
+
+def _name_in(said: Continuing, *, first: bool = False) -> str:
+    """Return the first name that a reply gives and the question has not; a single word that opens
+    the reply counts where `first` says so."""
+    reply, question = said.turn.reply, said.question
+    found = [one[0].strip() for one in _NAME.finditer(reply)]
+    for n, one in enumerate(found):
+        typed = said.grammar.kinds.fullmatch(plain_of(one.rstrip(".,")))
+        if typed or (" " not in one and is_frequent(one)):
+            continue
+        opens = n == 0 and reply.startswith(one) and " " not in one and not first
+        if in_text(one, question) or opens:
+            continue
+        return one.rstrip(".,")
+    return ""
+
+
+def named_items(said: Continuing, *, asked: bool) -> list[str]:
+    """Return the things that the last reply names; with `asked` also those of the question."""
+    turn = said.turn
+    new = [name for name, _ in turn.kinds if in_text(name, turn.reply)]
+    if len(new) > 1:
+        return new
+    if asked:
+        known = [name for name, _ in turn.kinds]
+        return known if len(known) > 1 else _items_of(turn.question, said.grammar)
+    found = [one[0].strip(" .,") for one in _NAME.finditer(turn.reply)]
+    common = said.grammar.function
+    names = [one for one in found if not (is_frequent(one) or plain_of(one).lower() in common)]
+    listed = _items_of(turn.reply, said.grammar)
+    return listed if all(one[:1].isalpha() for one in listed) and listed else names
+
+
+def items_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
+    """Return the things that a reply lists; none where it lists none."""
+    listed = _items_of(turn.reply, grammar)
+    return listed if all(one[:1].isalpha() for one in listed) else []
+
+
+def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
+    """Return the things that a text lists: numbered, or with commas and a conjunction."""
+    numbered = [one.strip(" .") for one in _NUMBERED.findall(text)]
+    if len(numbered) > 1:
+        return numbered
+    listed = grammar.listed.search(text)
+    if listed is None:
+        return []
+    items = [one.strip(" .") for one in grammar.gap.split(listed[0]) if one.strip()]
+    named = [one[0] for one in _NAME.finditer(items[0])] if items else []
+    if named and len(items[0].split()) > 2:
+        items[0] = named[-1]
+    return items

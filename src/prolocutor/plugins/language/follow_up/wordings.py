@@ -1,0 +1,263 @@
+"""Wordings: follow-ups told by their words alone: "again", "and back?", "the second one"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
+from prolocutor.plugins.language.follow_up.fragments import (
+    Continuing,
+    attach_words,
+    cross_words,
+    in_text,
+    put_words,
+)
+from prolocutor.plugins.language.follow_up.grammar import (
+    FROM,
+    OF,
+    TO,
+    TRIMMED,
+    LanguageGrammar,
+    Span,
+    plain_of,
+)
+from prolocutor.plugins.language.follow_up.topics import named_items, topic_of
+
+
+def repeats(said: Continuing) -> Found:
+    """ "Again", "another one": the same question once more."""
+    whole = said.spoken.again.fullmatch(
+        plain_of(said.fragment.rest)
+    ) or said.spoken.again.fullmatch(plain_of(said.fragment.text.strip(TRIMMED)))
+    return (said.question, SURE) if whole else None
+
+
+def returns(said: Continuing) -> Found:
+    """ "And back?", "the other way round": the two ends in each other's place."""
+    texts = (plain_of(said.fragment.rest), plain_of(said.fragment.text.strip(TRIMMED)))
+    if not any(said.spoken.returning.fullmatch(one) for one in texts):
+        return None
+    ends = [one for one in said.slots if one.lead in (TO, FROM) and not one.typed]
+    if len(ends) >= 2:
+        return cross_words(said.question, ends[-2].span, ends[-1].span), SURE
+    if ends:
+        other = FROM if ends[0].lead == TO else TO
+        lead = said.grammar.words.prepositions[other][0]
+        place = said.question[ends[0].start : ends[0].span[1]]
+        return put_words(said.question, ends[0].whole, f"{lead} {place}"), LIKELY
+    names = [one for one in said.slots if one.kind == "name"]
+    if len(names) >= 2:
+        return cross_words(said.question, names[-2].span, names[-1].span), SURE
+    pair = [one for one in said.slots if one.lead < 0 and not one.typed][-2:]
+    return (
+        (cross_words(said.question, pair[0].span, pair[1].span), LIKELY) if len(pair) == 2 else None
+    )
+
+
+def points(said: Continuing) -> Found:
+    """ "The second one", "both", "the other one": what the reply named, in place of its like."""
+    rest, grammar = said.fragment.rest, said.spoken
+    plain = plain_of(rest)
+    ranked = grammar.ranked.fullmatch(plain)
+    patterns = (grammar.both, grammar.other, *grammar.ordinals)
+    if ranked is None and not any(one.fullmatch(plain) for one in patterns):
+        return None
+    items = named_items(said, asked=False)
+    chosen = ""
+    old = grammar.ranks.search(plain_of(said.question))
+    if ranked is not None and old is not None:
+        return put_words(said.question, old.span(), rest[slice(*ranked.span("rank"))]), SURE
+    both = items if len(items) > 1 else named_items(said, asked=True)
+    if grammar.both.fullmatch(plain) and len(both) > 1:
+        chosen = f"{', '.join(both[:-1])} {grammar.words.conjunction} {both[-1]}"
+    elif grammar.other.fullmatch(plain):
+        asked = plain_of(said.question).lower()
+        others = [one for one in items if plain_of(one).lower() not in asked]
+        chosen = others[0] if others else ""
+    else:
+        told = [one for one in items if not in_text(one, said.question)]
+        place = _ordinal(plain, grammar, len(told))
+        if place is not None:
+            chosen = told[place]
+    if chosen:
+        return _chosen(said, chosen)
+    head = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
+    if ranked is None or head is None:
+        return None
+    the = grammar.words.articles[0] if grammar.words.articles else ""
+    whole = put_words(
+        said.question, head.whole, f"{the} {rest[slice(*ranked.span('rank'))]} {head.text}"
+    )
+    hour = next((one for one in said.slots if one.kind == "hour"), None)
+    if hour is not None:
+        moved = len(whole) - len(said.question)
+        span = (hour.whole[0] + moved, hour.whole[1] + moved)
+        whole = put_words(whole, span, "").rstrip()
+    return whole, SURE
+
+
+def _ordinal(plain: str, grammar: LanguageGrammar, count: int) -> int | None:
+    if count < 2:
+        return None
+    for place, pattern in enumerate(grammar.ordinals):
+        if pattern.fullmatch(plain):
+            last = grammar.words.last and place == len(grammar.ordinals) - 1
+            return count - 1 if last else place if place < count else None
+    return None
+
+
+def _chosen(said: Continuing, item: str) -> Found:
+    """Put a thing that is named in place of its like, else of what the question is about."""
+    asked = plain_of(said.question).lower()
+    known = next(
+        (
+            one
+            for one in said.slots
+            if any(plain_of(n).lower() == one.text.lower() for n in said.turn.entities)
+        ),
+        None,
+    )
+    named = [one for one in said.slots if one.kind == "name"]
+    nouns = [one for one in said.slots if one.kind == "noun" and one.lead < 0]
+    slot = known or (named[-1] if named else nouns[-1] if nouns else None)
+    if slot is None or plain_of(item).lower() in asked:
+        return item, LIKELY
+    return put_words(said.question, slot.span, item), LIKELY
+
+
+def contrasted(said: Continuing) -> Found:
+    """ "Not Paris, Berlin", "print, not paint": one is said in place of what the question has."""
+    for text in (said.fragment.rest, said.fragment.text.strip(TRIMMED)):
+        plain = plain_of(text)
+        for pattern in said.spoken.contrasts:
+            if not (found := pattern.fullmatch(plain)):
+                continue
+            old, new = found["old"].strip(TRIMMED), text[slice(*found.span("new"))].strip(TRIMMED)
+            if new and (span := _span_of(old, new, said.question)):
+                return put_words(said.question, span, new), SURE
+    return None
+
+
+def _span_of(old: str, new: str, question: str) -> Span | None:
+    """Return where old words stand in a question, with the word after them that the new end in."""
+    words = rf"(?<![\w'-]){re.escape(old)}(?![\w'-])"
+    place = re.search(words, plain_of(question), re.IGNORECASE)
+    if place is None:
+        return None
+    last = re.escape(plain_of(new).rpartition(" ")[2])
+    more = re.match(rf"\s+{last}(?![\w'-])", plain_of(question)[place.end() :], re.IGNORECASE)
+    both = more is not None and " " in new
+    return place.start(), place.end() + (more.end() if more is not None and both else 0)
+
+
+def corrected(said: Continuing) -> Found:
+    """ "No wait, call dad": an order in place of the last one, from the word that both have."""
+    grammar, rest = said.spoken, said.fragment.rest
+    if not said.fragment.mends or grammar.orders.match(plain_of(rest)) is None:
+        return None
+    first = re.escape(plain_of(rest).split()[0])
+    place = re.search(rf"(?<![\w'-]){first}(?![\w'-])", plain_of(said.question), re.IGNORECASE)
+    if place is None:
+        return rest, LIKELY
+    when = [one for one in said.slots if one.kind in _TIMES and one.span[0] > place.start()]
+    slots = grammar.slots(rest)
+    own = any(one.kind in _TIMES for one in slots)
+    tail = f" {said.question[when[0].whole[0] :]}" if when and not own else ""
+    if not tail and not any(one.lead >= 0 for one in slots):
+        more = [one for one in said.slots if one.lead >= 0 and one.span[0] > place.start()]
+        tail = f" {said.question[more[0].whole[0] :]}" if more else ""
+    return f"{said.question[: place.start()]}{rest}{tail}", SURE
+
+
+_TIMES: Final = frozenset({"date", "hour"})
+
+
+def asked_otherwise(said: Continuing) -> Found:
+    """ "And when?", "how often?", "why not?", "how much for a car?": other words that ask."""
+    fragment, grammar = said.fragment, said.spoken
+    words = plain_of(fragment.rest).lower().split()
+    lead = 1 if len(words) > 1 and words[0] in grammar.leads else 0
+    if not words[lead:] or words[lead] not in grammar.questions:
+        return None
+    if (found := _price_asked(said)) or said.fragment.rest.lower() == said.question.lower():
+        return found
+    ask = words[lead:]
+    bare = (
+        len(ask) == 1
+        or " ".join(ask) in grammar.adverbs
+        or (len(ask) == 2 and ask[0] in grammar.measuring)
+    )
+    if not bare or not (fragment.joined or fragment.asks or lead or len(ask) > 1):
+        return None
+    asked = [plain_of(one).lower() for one in said.question.split()]
+    verbs = grammar.be | grammar.helpers
+    if not asked or not (fragment.joined or len(words) > 1 or " ".join(words) in grammar.adverbs):
+        return None
+    if asked[0] in verbs:
+        return f"{fragment.rest} {said.question}", SURE
+    if asked[0] not in grammar.questions and not (len(asked) > 1 and asked[1] in grammar.questions):
+        return None
+    end = next((n for n, one in enumerate(asked) if one in verbs), 1)
+    return " ".join([fragment.rest, *said.question.split()[end:]]), SURE
+
+
+def _price_asked(said: Continuing) -> Found:
+    """ "How much?", "how much for two?": of what the last turn was about."""
+    rest, grammar = said.fragment.rest, said.spoken
+    plain = plain_of(rest)
+    end = next(
+        (one.start() for one in re.finditer(r"(?= )|$", plain)
+         if grammar.how_much.fullmatch(plain[: one.start()])), 0,
+    )  # fmt: skip
+    parts = grammar.slots(rest[end:], inside=True) if end < len(rest) else []
+    led = end == len(rest) or (bool(parts) and parts[0].lead > OF and parts[0].whole[0] == 1)
+    topic = topic_of(said) if end and led else ""
+    if not topic or not grammar.words.costs:
+        return None
+    return grammar.words.costs.format(lead=rest[:end], owner=topic) + rest[end:], SURE
+
+
+def conditioned(said: Continuing) -> Found:
+    """ "And if I have insurance?": a condition of the last question."""
+    clause = said.spoken.condition.search(plain_of(said.fragment.text))
+    if clause is None or not said.fragment.joined:
+        return None
+    return attach_words(said.question, said.fragment.text[clause.start() :].strip(TRIMMED)), LIKELY
+
+
+def afterwards(said: Continuing) -> Found:
+    """ "And after that?": later than the hour that the reply names."""
+    if not said.spoken.afterwards.fullmatch(plain_of(said.fragment.rest)):
+        return None
+    hours = [one.text for one in said.grammar.slots(said.turn.reply) if one.kind == "hour"]
+    after = said.grammar.words.after.replace("{time}", hours[0]) if hours else said.fragment.rest
+    return attach_words(said.question, after or said.fragment.rest), LIKELY
+
+
+def of_topic(said: Continuing) -> Found:
+    """ "What's the entrance fee?": a question about the topic that does not name it."""
+    rest, grammar = said.fragment.rest, said.spoken
+    plain = plain_of(rest)
+    if (
+        not grammar.words.owned
+        or not grammar.opens_request(rest)
+        or grammar.commands.match(plain)
+        or grammar.idioms.fullmatch(plain)
+        or grammar.dummies.search(plain)
+        or grammar.thing.search(plain)
+    ):
+        return None
+    parts = [one for one in grammar.slots(rest) if one.kind != "verb"]
+    if len(parts) != 1 or parts[0].lead >= 0 or not grammar.is_definite(rest, parts[0]):
+        return None
+    first, relation = parts[0], parts[0].text
+    if first.kind != "noun" or first.span[1] != len(rest) or in_text(relation, said.question):
+        return None
+    topic = topic_of(said) if said.turn.entities else ""
+    if not topic or in_text(topic, relation):
+        return None
+    owned = grammar.words.owned.format(relation=relation, owner=topic)
+    before = rest[: first.start].rstrip()
+    article = rest[first.start : first.span[0]]
+    return f"{before} {owned if owned.startswith(article) else article + owned}", GUESS
