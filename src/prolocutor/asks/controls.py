@@ -8,7 +8,9 @@ from typing import Final, Literal, TypeAlias
 from prolocutor.asks import yesno
 from prolocutor.reading.plain_text import bare, plain
 
-Control: TypeAlias = Literal["yes", "no", "nevermind", "stop", "help", "more", "back"]
+Control: TypeAlias = Literal[
+    "yes", "no", "nevermind", "stop", "help", "more", "back", "again", "unsure", "wait"
+]
 
 _TABLE: Final[dict[Control, str]] = {
     "nevermind": """never mind, nevermind, nvm, cancel, cancel it, cancel that, cancel this,
@@ -43,6 +45,26 @@ _TABLE: Final[dict[Control, str]] = {
         go on, keep going, any more, any more?, anything else, anything else?, what else,
         mehr, weitere, weiter, plus, encore, la suite, suivant, más, siguiente, sigue,
         what else?, and then, and then?, show me the rest, the rest""",
+    "again": """what, sorry, sorry what, pardon, pardon me, excuse me, come again, say again,
+        say that again, say it again, repeat, repeat that, repeat please, repeat the question,
+        what did you say, what did you ask, what was the question, what was that, huh, eh,
+        wait what, i didn't get that, i did not get that, i don't understand, i do not understand,
+        was, wie bitte, bitte, hä, wiederhole, wiederhol das, wiederholen, was hast du gesagt,
+        was hast du gefragt, was war die frage, ich verstehe nicht, das verstehe ich nicht,
+        comment, quoi, hein, répète, répétez, tu peux répéter, je ne comprends pas,
+        je n'ai pas compris, cómo, qué, perdón, repite, repítelo, no entiendo, qué dijiste,
+        qué has dicho""",
+    "unsure": """i don't know, i do not know, don't know, dunno, idk, no idea, not sure,
+        i'm not sure, i am not sure, not sure yet, i don't know yet, no clue, whatever,
+        weiß nicht, weiß ich nicht, ich weiß nicht, ich weiß es nicht, keine ahnung, noch nicht,
+        bin nicht sicher, ich bin nicht sicher, mal sehen, je ne sais pas, je sais pas, sais pas,
+        aucune idée, pas sûr, pas sûre, on verra, no sé, no lo sé, ni idea, no estoy seguro,
+        no estoy segura, ya veremos""",
+    "wait": """wait, hold on, hang on, one moment, a moment, just a moment, one second, one sec,
+        a second, give me a second, give me a minute, let me think, let me see, let me check,
+        hmm, warte, warte kurz, moment, einen moment, moment mal, lass mich überlegen, attends,
+        un moment, une seconde, un instant, laisse-moi réfléchir, espera, un segundo, momento,
+        déjame pensar, déjame ver""",
     "back": """back, go back, previous, previous page, the previous ones, show previous,
         page back, back please, go back please, zurück, retour, précédent, atrás, volver""",
 }
@@ -82,6 +104,30 @@ def correction(text: str) -> str | None:
     return None if last is None else said[last.end() :]
 
 
+_WRAPPED: Final = re.compile(
+    r"(?:(?:um+|uh+|hm+|well|ok(?:ay)?|so|oh|äh+m?|also|ja|euh|bon|alors|pues|bueno"
+    r"|not sure(?: yet)?|i don'?t know|weiß nicht|keine ahnung|je ne sais pas|no sé)[\s,.…]+)*"
+    r"(?:(?:how|what) about|(?:can|could|may) (?:i|we|it) (?:say|do|be|have|take)|maybe|perhaps"
+    r"|let'?s (?:say|do|take)|i(?:'d| would)? (?:say|like|guess|think|prefer|want)|make it|is|would"
+    r"|vielleicht|sagen wir(?: mal)?|wie w[äa]re?(?:'s| es)? mit|ich (?:sage|nehme|denke|möchte)"
+    r"|geht|disons|peut-être|et si on disait|je (?:dirais|pense|prends|voudrais)|digamos|quizás?"
+    r"|tal vez|qué tal|puede ser|prefiero|creo que)?\s*(?P<said>\S.*?)"
+    r"(?:[\s,]+(?:maybe|perhaps|i (?:guess|think)|(?:is|would be|works?)(?: (?:fine|ok(?:ay)?|great"
+    r"|good|possible|for me))?|(?:would|will) do|please|geht|passt|wäre gut|vielleicht|peut-être"
+    r"|ça (?:va|marche)|quizás?|está bien|me va bien))?[\s.!?¿]*"
+)
+
+
+def wrapped_answer(text: str) -> str:
+    """Return a text without the words that offer an answer: "how about Friday?", "maybe ten".
+
+    >>> wrapped_answer("not sure yet, maybe Friday?"), wrapped_answer("would 8 work for me")
+    ('friday', '8')
+    """
+    found = _WRAPPED.fullmatch(plain(text)[:_LONGEST].strip("¿ "))
+    return found["said"] if found else text
+
+
 def opens_correction(text: str) -> bool:
     """Return whether a text takes back what was said before it: "no wait, call dad".
 
@@ -102,7 +148,7 @@ def _without_leads(said: str) -> Control | None:
     start = lead.end() if lead else 0
     for rest in (said[start:], said[start : tail.start() if tail else None]):
         found = _CONTROLS.get(rest.strip(" .,!"))
-        if found in ("nevermind", "stop", "help"):
+        if found in ("nevermind", "stop", "help", "unsure", "wait"):
             return found
     return None
 
@@ -130,7 +176,7 @@ def control_of(text: str) -> Control | None:
     """
     said = plain(text).strip(" .,!")
     found = _CONTROLS.get(said) or _CONTROLS.get(bare(text)) or _without_leads(said)
-    found = found or _same_in_each_part(said)
+    found = found or _CONTROLS.get(said.strip("?¿ ")) or _same_in_each_part(said)
     if found is not None:
         return found
     answer = yesno.said(text, firmly=True)

@@ -139,7 +139,9 @@ _AT: Final = re.compile(
     r"(?: at|,| around| by) (?:\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?|noon|midnight)$"
     r"| \d{1,2}(?::\d\d ?(?:[ap]\.?m\.?)?| ?[ap]\.?m\.?)$"
 )
-_LEAD: Final = re.compile(r"^(?:on|by|for|until|till|from|the|date|due) ")
+_LEAD: Final = re.compile(
+    r"^(?:on|by|for|until|till|from|the|date|due|am|bis|zum|den|le|pour le|el|para el) "
+)
 _MONTHS: Final = "|".join(
     f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name
     for name in (month.lower() for month in calendar.month_name[1:])

@@ -72,6 +72,69 @@ _SECONDS: Final = {
 _PM: Final = frozenset({"p", "afternoon", "evening", "night"})
 
 
+_FORMS: Final = {
+    "de": {
+        r"\b(?:um|gegen|ab|so) ": "",
+        r"\bhalb (\d+)\b": lambda found: f"{(int(found[1]) - 2) % 12 + 1}:30",
+        r"\bviertel nach\b": "quarter past",
+        r"\bviertel vor\b": "quarter to",
+        r"\b(\d+) uhr (\d+)\b": r"\1:\2",
+        r" uhr\b": ":00",
+        r"\bmittags?\b": "noon",
+        r"\bmitternacht\b": "midnight",
+        r" (?:morgens|früh|vormittags)\b": " in the morning",
+        r" nachmittags\b": " in the afternoon",
+        r" abends\b": " in the evening",
+    },
+    "fr": {
+        r"\b(?:à|vers|a) ": "",
+        r" ?h(?:eures?)? et demie?\b": ":30",
+        r" ?h(?:eures?)? et quart\b": ":15",
+        r"\b(\d+) ?h(?:eures?)? moins le quart\b": r"quarter to \1",
+        r"\b(\d+) ?h(?:eures?)? (\d+)\b": r"\1:\2",
+        r"(?<=\d) ?h(?:eures?)?\b(?! ?\d)": ":00",
+        r" de l'après-midi\b": " in the afternoon",
+        r"\bmidi\b": "noon",
+        r"\bminuit\b": "midnight",
+        r" du matin\b": " in the morning",
+        r" du soir\b": " in the evening",
+    },
+    "es": {
+        r"\b(?:a|sobre) las? |^las? ": "",
+        r" y media\b": ":30",
+        r" y cuarto\b": ":15",
+        r"\b(\d+) menos cuarto\b": r"quarter to \1",
+        r"\b(\d+) y (\d+)\b": r"\1:\2",
+        r"\b(?:al? )?mediodía\b": "noon",
+        r"\b(?:a )?medianoche\b": "midnight",
+        r" de la (?:mañana|madrugada)\b": " in the morning",
+        r" de la tarde\b": " in the afternoon",
+        r" de la noche\b": " in the evening",
+    },
+}
+"""Times of day as they are said in other languages, and in English, in the order of replacement."""
+
+
+def in_english(said: str, language: str | None) -> str:
+    """Return a plain text for a time of day with its words in English; others as they are.
+
+    >>> in_english("um halb sieben", "de"), in_english("a las 9 y media", "es")
+    ('6:30', '9:30')
+    """
+    code = (language or "")[:2]
+    if code not in _FORMS:
+        return said
+
+    def digits(found: re.Match[str]) -> str:
+        number = numbers.number_in(found[0], code)
+        return found[0] if number is None else str(number)
+
+    said = re.sub(r"[^\W\d_]{3,}", digits, said)
+    for pattern, english in _FORMS[code].items():
+        said = re.sub(pattern, english, said)
+    return said
+
+
 def time_of(said: str, context: ReadingContext) -> dt.time | None:
     """Return the time of day, in whole seconds, of a plain text read as a whole; else None."""
     said = _ROUGHLY.sub("", said.strip(' ,!;"'))
@@ -82,6 +145,7 @@ def time_of(said: str, context: ReadingContext) -> dt.time | None:
     try:
         if found := _SPAN.fullmatch(f"in {later[1]}" if later else said):
             return _later(found, now)
+        said = in_english(said, context.language)
         return _clock(said) or _clock(libraries.in_digits(said.replace("-", " ")))
     except (ValueError, OverflowError):
         return None

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.asks.answers import NotUnderstood, Understood
-from prolocutor.asks.kinds import from_value
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
+from prolocutor.asks.kinds import from_value, read
 from prolocutor.reading import libraries
 from tests.unit.asks.contexts import BERLIN, value
 
@@ -104,3 +104,21 @@ def test_a_parsed_time_is_taken(given_value: object) -> None:
 @pytest.mark.parametrize("given_value", ["25:00", {"hour": 25}, {"hour": "x"}, 7, None])
 def test_other_parsed_values_are_none(given_value: object) -> None:
     assert isinstance(from_value("time", "time", given_value, BERLIN), NotUnderstood)
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "expected"),
+    [
+        ("um halb sieben", "de", "06:30:00"),
+        ("acht Uhr abends", "de", "20:00:00"),
+        ("Viertel nach drei", "de", "03:15:00"),
+        ("huit heures et demie", "fr", "08:30:00"),
+        ("9 heures moins le quart", "fr", "08:45:00"),
+        ("deux heures de l'après-midi", "fr", "14:00:00"),
+        ("a las siete y cuarto", "es", "07:15:00"),
+        ("a las 8 de la tarde", "es", "20:00:00"),
+    ],
+)
+def test_times_are_read_in_other_languages(said: str, language: str, expected: str) -> None:
+    context = AnswerContext(now=dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC), language=language)
+    assert read("time", said, context) == Understood(expected)

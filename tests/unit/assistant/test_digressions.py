@@ -204,3 +204,37 @@ async def test_what_is_due_is_said_while_a_question_is_open_and_leaves_it_open()
             if row.message and row.message.get("text") == "Tea!":
                 break
         assert (await assistant.archive.waiting("ann")) is not None
+
+
+@pytest.mark.parametrize(
+    ("order", "words", "said"),
+    [
+        ("note milk", "sorry?", "When is it due?"),
+        ("notiere Milch", "wie bitte?", "Wann ist es fällig?"),
+        ("apunta leche", "¿cómo?", "¿Para cuándo es?"),
+        ("note milk", "hmm, let me think", "Take your time."),
+        ("notiere Milch", "Moment mal", "Lass dir Zeit."),
+        (
+            "note du lait",
+            "je ne sais pas",
+            (
+                "Ce n'est pas grave ; dis « laisse tomber » pour en rester là."
+                " Il me faut une date. Par exemple : 24 décembre. C'est pour quand ?"
+            ),
+        ),
+    ],
+)
+async def test_who_did_not_hear_or_has_to_think_is_not_told_to_be_wrong(
+    order: str, words: str, said: str
+) -> None:
+    assert (await talk(order, words))[-1] == said
+
+
+@pytest.mark.parametrize("words", ["how about 2030-01-02?", "not sure yet, maybe 2030-01-02"])
+async def test_an_offered_answer_is_taken(words: str) -> None:
+    assert (await talk("note milk", words))[-1] == "Due 2030-01-02."
+
+
+async def test_what_another_skill_answers_after_a_moment_please_is_a_digression() -> None:
+    [_, answered, done] = await talk("note milk", "wait, 6 * 9", "2030-01-02")
+    assert (answered, done) == ("54. When is it due?", "Due 2030-01-02.")

@@ -28,12 +28,13 @@ def answer_context_of(opened: OpenedTurn, input: TurnInput, waiting: PendingAsk)
     attributes = plain.decode(opened.human.state).get("attributes") or {}
     came = input.attributes.get("platformData")
     here = place_in(came) or attributes.get("location")
+    asked = " ".join(str(one.get("text", "")) for one in waiting.prompt)
     return AnswerContext(
         choices=waiting.choices,
         timezone=input.timezone or _text(attributes, "timezone"),
         now=datetime.fromtimestamp(opened.opening.started, UTC).astimezone(),
         region=_text(attributes, "region"),
-        language=spoken_language(attributes, input.text),
+        language=spoken_language(attributes, input.text) or spoken_language({}, asked),
         contacts=contacts_of(attributes, came),
         here=here if isinstance(here, dict) else None,
         places=places_of(attributes),

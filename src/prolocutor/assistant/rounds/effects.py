@@ -113,7 +113,10 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
 
 def _digresses(decision: Decision, reply: DraftReply) -> bool:
     """Return whether a skill answered something beside the open ask, and asks nothing itself."""
-    if decision.kept is None or reply.ask is not None or not reply.says_something:
+    kept = decision.kept
+    if kept is None or reply.ask is not None or not reply.says_something:
+        return False
+    if reply.active_skill == kept.skill:
         return False
     return reply.by not in (ITSELF, "fallback", STOPPED)
 
@@ -190,7 +193,7 @@ def pending_ask(
 
 def is_cancelled(decision: Decision, reply: DraftReply) -> bool:
     """Return whether the skill whose ask was open has to be told that it is over."""
-    if decision.cancelled_skill is None:
+    if decision.cancelled_skill is None or _digresses(decision, reply):
         return False
     return decision.pending is None or reply.by != ITSELF
 

@@ -18,7 +18,12 @@ from prolocutor.asks.answers import (
     Understood,
     UnknownPlace,
 )
-from prolocutor.asks.controls import control_of, correction, opens_correction
+from prolocutor.asks.controls import (
+    control_of,
+    correction,
+    opens_correction,
+    wrapped_answer,
+)
 from prolocutor.asks.intents import Intent
 from prolocutor.asks.kinds import AskKinds, is_raw
 from prolocutor.assistant.rounds import own_words
@@ -122,6 +127,9 @@ class OpenAsk:
             outcome = self._kinds.read(kind, meant, self._context())
             if isinstance(outcome, NotUnderstood) and not asks(meant):
                 return self._correct()
+        if isinstance(outcome, NotUnderstood) and (offered := wrapped_answer(text)) != text:
+            answer = self._kinds.read(kind, offered, self._context())
+            outcome = answer if isinstance(answer, Understood) else outcome
         return self._taken(outcome, self._switch)
 
     def titled(self) -> dict[str, Any] | None:
@@ -203,6 +211,15 @@ class OpenAsk:
             case "help":
                 hint = self._hint(self._kinds.hint(waiting.ask))
                 return self._keep(own_words.asks_again(waiting, hint))
+            case "again":
+                return self._keep(own_words.asks_again(waiting))
+            case "unsure":
+                hint = self._hint(self._kinds.hint(waiting.ask))
+                words = own_words.asks_again(waiting, sentence("unsure", self._language), hint)
+                return self._keep(words)
+            case "wait":
+                words = own_words.looks_for(waiting, sentence("no_hurry", self._language))
+                return self._keep(words)
             case "more" | "back" if own_words.last_page(waiting):
                 return self._turn_page(1 if name == "more" else -1)
         return None
@@ -354,9 +371,11 @@ class OpenAsk:
         return replace(other, start=start, instead=answer)
 
     def _correct(self) -> Decision:
-        """Ask all skills anew: the person corrects what the question is about."""
+        """Ask all skills anew: the person corrects what the question is about, or leaves it for
+        something that another skill answers."""
+        other = self._switch("")
         start = TurnStart(input=self._input, least=None)
-        return Decision(start=start, cancelled_skill=self.waiting.skill or None)
+        return replace(other, start=start, pending=None, cancelled_skill=self.waiting.skill or None)
 
     def _is_other(self) -> bool:
         context = self._context()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.annotator import LONGEST_QUESTION, FollowUps
+from prolocutor.plugins.language.follow_up.grammar import grammar_of
 from prolocutor_demo.follow_ups import continues
 from tests.demo.agent_requests import agents_with_phrasings, phrasings
 
@@ -307,3 +308,12 @@ def test_what_an_agent_is_for_tells_what_words_come_back_to() -> None:
     found = FollowUps([clock])(dialog("is it wet in Rome", "No.", "back to the weather, in Oslo?"))
 
     assert found["text"].rstrip("?") == "is it wet in Oslo"
+
+
+def test_the_annotator_of_a_pipeline_has_read_every_language_before_its_first_turn() -> None:
+    ready = FollowUps().with_skills([])
+    before = grammar_of.cache_info().misses
+
+    ready(dialog("wie spät ist es", "13:00", "und in Rom?"))
+
+    assert grammar_of.cache_info().misses == before

@@ -32,6 +32,7 @@ from prolocutor.plugins.language.follow_up.normalizing import Normalizer
 from prolocutor.plugins.language.follow_up.returning import fitting_turn, returned
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
 from prolocutor.reading.languages import language_of
+from prolocutor.reading.locales.locale import codes
 
 MOST_WORDS: Final = 14
 LONGEST_TEXT: Final = 160
@@ -56,8 +57,11 @@ class FollowUps:
         self._cards: dict[tuple[str, str], frozenset[str]] = {}
 
     def with_skills(self, skills: Sequence[AgentProfile]) -> FollowUps:
-        """Return the annotator that asks these skills' own rules first."""
-        return FollowUps(skills)
+        """Return the annotator that asks these skills' own rules first, ready for any turn."""
+        made = FollowUps(skills)
+        for code in codes():
+            made._normalizer.normalized("ready", code)
+        return made
 
     def __call__(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return `{"text", "of", "confidence", "skill"}`, or `{}` where the words stand alone.
