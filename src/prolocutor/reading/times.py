@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable
 from typing import Final
 
 from prolocutor.reading import libraries, numbers
@@ -72,7 +73,7 @@ _SECONDS: Final = {
 _PM: Final = frozenset({"p", "afternoon", "evening", "night"})
 
 
-_FORMS: Final = {
+_FORMS: Final[dict[str, dict[str, str | Callable[[re.Match[str]], str]]]] = {
     "de": {
         r"\b(?:um|gegen|ab|so) ": "",
         r"\bhalb (\d+)\b": lambda found: f"{(int(found[1]) - 2) % 12 + 1}:30",

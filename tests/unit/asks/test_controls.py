@@ -17,7 +17,7 @@ CONTROLS = {
 }
 OTHERS = """cancel my booking at the Hilton|cancel the timer|stop the timer|stop by the shop|
 forget it all and start over with jazz|never mind the gap|help yourself|help me with my homework|
-more or less|more milk|back pain|next friday|go back to sleep now|no idea|not yet|
+more or less|more milk|back pain|next friday|go back to sleep now|not yet|
 yesterday|nice|cool|roger|
 good|great|five|mind|nobody|hello|skip to the next song|don't bother my sister|
 I need help with sums|
