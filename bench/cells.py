@@ -38,7 +38,7 @@ from prolocutor.contracts.turn_record_store import ConversationQuery
 from prolocutor.dialog import plain
 from prolocutor.errors import PersonBusy, PersonMoved, StoreError, TakenOver
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
-from prolocutor.plugins.postgresql.replicas import person_moves
+from prolocutor.plugins.transfer import person_moves
 from tests.postgresql_server import PostgresqlServer, quick_folder
 
 SPLIT = Path(__file__).with_name("cells.sql").read_text("utf-8")

@@ -14,7 +14,7 @@ import yaml
 
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
-from prolocutor.plugins.postgresql.replicas.person_moves import BUCKETS
+from prolocutor.plugins.transfer.person_moves import BUCKETS
 from tests.nats_server import nats_program
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -47,9 +47,3 @@ class AuditCommand(LazyCommand, frozen=True):
     """List what operators did."""
 
     place: ClassVar[str] = "prolocutor.cli.keys:audit"
-
-
-class StoresCommand(LazyCommand, frozen=True):
-    """Migrate, check and copy stores."""
-
-    place: ClassVar[str] = "prolocutor.cli.store:store"

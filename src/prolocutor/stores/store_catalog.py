@@ -6,6 +6,7 @@ Struct of its options, which makes it (`contracts.store.store_options.StoreOptio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from prolocutor.catalog import Catalog
@@ -23,6 +24,12 @@ STORES: Final = Catalog[type[StoreOptions]](
     "store", "prolocutor.stores", key="store", needs=("build",)
 )
 
+TRANSFERS: Final = Catalog[Callable[[Any], StoreTransfer]](
+    "transfer", "prolocutor.transfers", key="store"
+)
+"""What takes persons out of a store whose options do not say it themselves, by its scheme; made of
+these options."""
+
 
 def open_store(given: str | StoreOptions, *, durability: Durability = "full") -> Store:
     """Make the store that a URL such as `sqlite:///dialogs.db` or `memory:` means, not yet open.
@@ -38,10 +45,12 @@ def open_store(given: str | StoreOptions, *, durability: Durability = "full") ->
 
 def transfer_of(url: str) -> StoreTransfer:
     """Make what takes persons out of the store that a URL means, or puts them into it."""
-    options = options_of(url)
-    if not isinstance(options, CopiedStore):
+    options, scheme = options_of(url), url.partition(":")[0]
+    if isinstance(options, CopiedStore):
+        return options.transfer()
+    if scheme not in TRANSFERS:
         raise ConfigError(f"{url}: nothing is copied from or to such a store", key="store")
-    return options.transfer()
+    return TRANSFERS.load(scheme)(options)
 
 
 def options_of(url: str) -> StoreOptions:

@@ -24,7 +24,7 @@ from prolocutor.errors import (
     StoreFull,
     StoreLocked,
 )
-from prolocutor.stores import store_copy
+from prolocutor.plugins.transfer import store_copy
 from prolocutor.stores.sqlite.ownership import LockHolder, owner_of_file
 from prolocutor.stores.sqlite.sqlite_store import MemoryStore, Sqlite, SqliteStore
 from prolocutor.stores.store_catalog import open_store, options_of, transfer_of

@@ -11,9 +11,3 @@ class ReplicasCommand(LazyCommand, frozen=True):
     """List the processes that share a store, and workers."""
 
     place: ClassVar[str] = "prolocutor.plugins.postgresql.replicas.replicas_command:replicas"
-
-
-class PersonCommand(LazyCommand, frozen=True):
-    """Export, import and move persons."""
-
-    place: ClassVar[str] = "prolocutor.plugins.postgresql.replicas.person_command:person"

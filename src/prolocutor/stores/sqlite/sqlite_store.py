@@ -22,7 +22,6 @@ from prolocutor.stores.sqlite.connection import MEMORY
 from prolocutor.stores.sqlite.maintenance import Maintenance
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.reader import SqliteReader
-from prolocutor.stores.sqlite.sqlite_transfer import SqliteTransfer
 from prolocutor.stores.sqlite.turn_record_reader import TurnRecordReader
 from prolocutor.stores.sqlite.turn_writer import AgendaWriter, TurnWriter
 from prolocutor.stores.sqlite.worker_thread import InlineWorker, JobWorker, WorkerThread
@@ -57,10 +56,6 @@ class Sqlite(msgspec.Struct, frozen=True, kw_only=True):
     def build(self, context: StoreContext) -> SqliteStore:
         """Return the store."""
         return SqliteStore(self.path, durability=context.durability)
-
-    def transfer(self) -> SqliteTransfer:
-        """Return the store's transfer of persons."""
-        return SqliteTransfer(self.path)
 
 
 _TURNS, _AGENDA, _UPKEEP = attrgetter("turns"), attrgetter("agenda"), attrgetter("upkeep")

@@ -9,10 +9,10 @@ from click.testing import CliRunner
 from prolocutor import Pipeline, Service, TurnRequest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import ReplicaSettings
-from prolocutor.cli.store import store as store_command
 from prolocutor.errors import PersonUnreadable
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.postgresql.replicas import succession
+from prolocutor.plugins.transfer.store_command import store as store_command
 from prolocutor.testing.sample_turns import an_opening, open_new_turn, talk
 from prolocutor.testing.store_contract.fixtures import open_for_test
 from tests.postgresql_server import query

@@ -36,6 +36,7 @@ from prolocutor.stores.sqlite.connection import (
 )
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.queries import PendingRows, named
+from prolocutor.stores.sqlite.sqlite_store import Sqlite
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 from prolocutor.stores.statements import struct_of
 
@@ -43,6 +44,11 @@ T = TypeVar("T")
 
 _OF_USER = ("agenda", "records")
 _OF_PERSON = ("feed", "requests", "open_turns", "dialog_names")
+
+
+def transfer_of_file(options: Sqlite) -> SqliteTransfer:
+    """Return what takes persons out of a SQLite file, or puts them into it."""
+    return SqliteTransfer(options.path)
 
 
 class SqliteTransfer:

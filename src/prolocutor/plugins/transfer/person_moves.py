@@ -8,7 +8,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from prolocutor.contracts.store_options import StoredPerson, StoreTransfer
 from prolocutor.errors import PersonMoved, StoreError
-from prolocutor.stores.store_copy import holds, same
+from prolocutor.plugins.transfer.store_copy import holds, same
 
 BUCKETS: Final = 4096
 """Into how many parts all persons fall, by their names."""

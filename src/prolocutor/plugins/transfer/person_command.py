@@ -14,8 +14,8 @@ import msgspec
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.store_options import StoredPerson, StoreTransfer
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.plugins.postgresql.replicas import person_moves
-from prolocutor.plugins.postgresql.replicas.person_moves import MovingStore
+from prolocutor.plugins.transfer import person_moves
+from prolocutor.plugins.transfer.person_moves import MovingStore
 from prolocutor.stores.store_catalog import transfer_of
 
 _decode = msgspec.json.Decoder(StoredPerson).decode

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from prolocutor.cli.store import store as store_command
 from prolocutor.clocks import DAY
 from prolocutor.contracts.store import Amount, Store
 from prolocutor.contracts.turn_record_store import ConversationQuery
 from prolocutor.dialog import agent_state
 from prolocutor.errors import StoreLocked
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
-from prolocutor.stores import store_copy
+from prolocutor.plugins.transfer import store_copy
+from prolocutor.plugins.transfer.store_command import store as store_command
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store, transfer_of
 from prolocutor.testing.sample_turns import (

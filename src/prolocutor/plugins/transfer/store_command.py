@@ -12,7 +12,7 @@ from prolocutor.cli.lazy_group import LazyGroup
 from prolocutor.config.store_location import check_exists, sqlite_file, store_url
 from prolocutor.contracts.store_options import StoreTransfer
 from prolocutor.errors import ConfigError, StoreError
-from prolocutor.stores import store_copy
+from prolocutor.plugins.transfer import store_copy
 from prolocutor.stores.store_catalog import transfer_of
 
 _SHOWN_EACH = 100

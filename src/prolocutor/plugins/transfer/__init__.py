@@ -1,0 +1,1 @@
+"""Stores are migrated, checked and copied; persons are exported, imported and moved."""
