@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -20,7 +20,6 @@ from prolocutor.contracts.store import (
     AnsweredRequest,
     NewDialog,
     NewRecord,
-    NewUtterance,
     OpenedTurn,
     TurnClosing,
     TurnOpening,
@@ -209,9 +208,12 @@ class Journal:
             reply_state=turn.view.reply_state(),
             turn=turn,
         )
+        utterances = turn.view.utterances()
+        if effects.stores != "both":
+            utterances = [one for one in utterances if one.by_bot == (effects.stores == "said")]
         closing = TurnClosing(
             opened=opened,
-            utterances=_stored(turn.view.utterances(), effects.stores),
+            utterances=utterances,
             human=draft.human,
             bot=draft.bot,
             messages=rows_of_reply(reply, said.bot_utt_id, self._markdown),
@@ -326,14 +328,6 @@ def _with_trace(start: bytes) -> bytes:
     if traceparent is None:
         return start
     return plain.encode({**plain.decode(start), "traceparent": traceparent})
-
-
-def _stored(
-    both: list[NewUtterance], stores: Literal["both", "heard", "said"]
-) -> list[NewUtterance]:
-    if stores == "both":
-        return both
-    return [one for one in both if one.by_bot == (stores == "said")]
 
 
 def _digest(encoded_text: bytes, dialog: str, came: bytes) -> bytes:

@@ -54,6 +54,8 @@ def values_of(slots: Slots) -> dict[str, Any]:
 
 def encoded_slots(slots: Slots) -> bytes:
     """Return the JSON object of what the slots hold."""
+    if not slots:
+        return b"{}"
     members = [b"%b:%b" % (_encoded_name(name), reply.encoded) for name, reply in slots.items()]
     return b"{%b}" % b",".join(members)
 
@@ -90,7 +92,7 @@ class DraftHypothesis:
         self.slots = slots
         self.template = template = {"skill_name": skill, **value, "hypothesis_id": self.id}
         template.pop("annotations", None)
-        template["annotations"] = values_of(slots)
+        template["annotations"] = values_of(slots) if slots else {}
         self._checked = checked
         self._encoded: bytes | None = None
 
@@ -267,16 +269,25 @@ class Draft:
             self.changes += 1
 
     def choose(
-        self, choice: SelectorChoice, max_attributes: int, fault: Fault, *, carries: bool = True
+        self,
+        choice: SelectorChoice,
+        max_attributes: int,
+        fault: Fault,
+        *,
+        carries: bool = True,
+        chosen: list[DraftHypothesis] | None = None,
     ) -> None:
         """Take a response selector's choice for the reply.
 
         The chosen hypothesis is the one that was named; else the first whose skill and text are
         equal; else the most confident of that skill. The attributes of all that were named update
         the profiles in that order, then the selector's own. Unless the choice `carries` what the
-        hypotheses bring, the selector's own words alone count.
+        hypotheses bring, the selector's own words alone count. `chosen` are those that are meant
+        where that is known already.
         """
-        self.speakers = chosen = self.chosen(choice)
+        if chosen is None:
+            chosen = self.chosen(choice)
+        self.speakers = chosen
         first = chosen[0].value if chosen and carries else {}
         attributes = first.get("attributes") if choice.attributes is None else choice.attributes
         messages = choice.messages
@@ -298,12 +309,15 @@ class Draft:
         if told := _told(chosen) if carries else {}:
             attributes = {**told, **(attributes or {})}
         self._learn([*self._learned, *values, own], max_attributes, fault)
+        skill = choice.skill_name
+        if chosen and skill not in self._hypotheses:  # a name that the hypothesis gave itself
+            skill = chosen[0].skill
         self._speak(
             DraftReply(
                 by="selector",
                 text=choice.text,
                 orig_text=choice.text,
-                active_skill=self._slot_of(choice.skill_name, chosen),
+                active_skill=skill,
                 confidence=choice.confidence,
                 chosen=[one.id for one in chosen],
                 attributes=encode(attributes_of(attributes, messages, ask)),
@@ -324,17 +338,18 @@ class Draft:
         candidates = self.drafted()
         if not candidates or self.abstained:
             return False
-        best = max(
-            [one for one in candidates if _says_something(one)] or candidates,
-            key=lambda c: c.value["confidence"] + (margin if c.skill == preferred else 0.0),
-        )
+        best = candidates[0]
+        if len(candidates) > 1:
+            best = max(
+                [one for one in candidates if _says_something(one)] or candidates,
+                key=lambda c: c.value["confidence"] + (margin if c.skill == preferred else 0.0),
+            )
         choice = SelectorChoice(
             skill_name=best.skill,
             text=best.value["text"],
             confidence=best.value["confidence"],
-            named=[best.id],
         )
-        self.choose(choice, max_attributes, fault)
+        self.choose(choice, max_attributes, fault, chosen=[best])
         if self.reply is not None:
             self.reply.by = "confidence"
         return True
@@ -413,11 +428,6 @@ class Draft:
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _slot_of(self, skill: str, chosen: list[DraftHypothesis]) -> str:
-        """Return a skill's own name, where a hypothesis was known by another that it gave
-        itself."""
-        return skill if skill in self._hypotheses or not chosen else chosen[0].skill
-
     def _speak(self, reply: DraftReply) -> None:
         reply.said_at = timestamp()
         self.reply = reply
@@ -426,12 +436,15 @@ class Draft:
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
         """Change both profiles by what these say of human and bot, one after the other."""
         self._learned = every
-        for_human = [self._known, *[one.get("human_attributes") for one in every]]
+        for_human: list[dict[str, Any] | None] = [self._known]
+        for_bot = []
+        for one in every:
+            for_human.append(one.get("human_attributes"))
+            for_bot.append(one.get("bot_attributes"))
         if any(for_human):
             self.human = _next_version(self.opened.human, for_human, max_attributes, fault)
             self.newest_human = self.human or self.opened.human
             self.changes += 1
-        for_bot = [one.get("bot_attributes") for one in every]
         if any(for_bot):
             self.bot = _next_version(self.opened.bot, for_bot, max_attributes, fault)
             self.newest_bot = self.bot or self.opened.bot
@@ -468,8 +481,10 @@ def _told(chosen: list[DraftHypothesis]) -> dict[str, Any]:
             told.setdefault("entities", []).extend(listed)
         if isinstance(slots := one.value.get("continue"), dict):
             told.setdefault("continue", {}).update(slots)
-    skills = list(dict.fromkeys(one.skill for one in chosen))
-    return {**told, "skills": skills} if len(skills) > 1 else told
+    if len(chosen) > 1:
+        skills = list(dict.fromkeys(one.skill for one in chosen))
+        return {**told, "skills": skills} if len(skills) > 1 else told
+    return told
 
 
 def attributes_of(

@@ -246,7 +246,7 @@ class DraftView:
         draft, said = self._draft, meant or self._shown_input
         slots, hypotheses = draft.annotation_slots, draft.drafted()
         if slots is not self._slots:
-            self._slots, self._annotations = slots, values_of(slots)
+            self._slots, self._annotations = slots, values_of(slots) if slots else {}
         if hypotheses is not self._drafted:
             self._drafted, self._hypotheses = hypotheses, [one.template for one in hypotheses]
         inner = {

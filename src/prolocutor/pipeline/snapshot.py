@@ -54,14 +54,17 @@ class SnapshotHead:
         self._opened = opened
         self.opening = opened.opening
         self.dialog_id = opened.dialog_id
-        last = next((one for one in reversed(opened.window) if one.by_bot), None)
+        last = None
+        for last in reversed(opened.window):
+            if last.by_bot:
+                break
         self._front = {
             "dialog_id": opened.dialog_id,
             "_id": opened.id,
             "_active": "True",
             "channel_type": opened.opening.channel_type,
             "date_start": opened.date_start,
-            "date_finish": None if last is None else _bot_body(last.body).date_time,
+            "date_finish": _bot_body(last.body).date_time if last and last.by_bot else None,
         }
         self._template: Template | None = None
         self._encoded: bytes | None = None

@@ -84,12 +84,9 @@ class Turn:
         self._stop_signal = stop or StopSignal()
         self._stop_signal.wake = self._calls.wake
         if start.input.attributes and (zone := start.input.timezone):
-            self.draft.know({"timezone": zone}, self.max_attributes, self.slots.fault_of("client"))
-
-    @property
-    def max_attributes(self) -> int:
-        """The most attributes that a profile may have."""
-        return self._prepared.max_attributes
+            self.draft.know(
+                {"timezone": zone}, prepared.max_attributes, self.slots.fault_of("client")
+            )
 
     @property
     def reasons(self) -> list[Reason]:
@@ -387,7 +384,7 @@ class Turn:
         draft, start = self.draft, self._start
         fault = self.slots.fault_of("reply")
         preferred = self._preferred()
-        if draft.choose_most_confident(preferred, PREFERENCE, self.max_attributes, fault):
+        if draft.choose_most_confident(preferred, PREFERENCE, self._prepared.max_attributes, fault):
             return
         if start.otherwise is not None:
             draft.say_itself(start.otherwise)

@@ -343,7 +343,7 @@ class HeadFactory:
 
     def numbering(self, person: PersonHead, name: str) -> MessageNumbering:
         """Return the numbering of messages of a dialog name; make it if it is missing."""
-        found = self._heads.numbering(person, name)
+        found = person.numberings.get(name) or self._heads.numbering(person, name)
         if found is None:
             self._dialog_name += 1
             found = MessageNumbering(self._dialog_name, -1)

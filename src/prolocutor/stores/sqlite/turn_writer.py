@@ -325,8 +325,11 @@ class TurnWriter:
             for one in closing.utterances
         ]
         # Nothing is changed above.
-        self._add_version(person.human_id, closing.human)
-        self._add_version(bot_id, closing.bot)
+        if closing.human is not None:
+            self._add_version(person.human_id, closing.human)
+            person.human = human
+        if closing.bot is not None:
+            self._add_version(bot_id, closing.bot)
         position = opened.length
         if closing.previous_reply is not None and position:
             self._rows.bodies[opened.dialog, position - 1] = closing.previous_reply
@@ -335,14 +338,14 @@ class TurnWriter:
         for spoken, state in zip(closing.utterances, states, strict=True):
             self._add_utterance(opened.dialog, dialog, position, spoken, state)
             position += 1
-        if closing.human is not None:
-            person.human = human
         if dialog is not None:
             dialog.bot = bot
             dialog.trim()
         self._add_feed(person, closing, opened)
-        self._set_round(opened.dialog, dialog, closing.round)
-        self._agenda.change(person.user, closing.struck, closing.entries)
+        if closing.round is not None:
+            self._set_round(opened.dialog, dialog, closing.round)
+        if closing.struck or closing.entries:
+            self._agenda.change(person.user, closing.struck, closing.entries)
         for one in closing.records:
             self._agenda.add_record(person.user, one.kind, one.key, one.body, opened.dialog)
         self._rows.closed += (opened.person, opening.turn_id)
@@ -365,7 +368,8 @@ class TurnWriter:
         numbering = self._factory.numbering(person, name)
         messages = delivery.messages
         self._add_messages(person, dialog.dialog, numbering, messages, delivery.closing)
-        self._set_round(dialog.dialog, dialog, delivery.round)
+        if delivery.round is not None:
+            self._set_round(dialog.dialog, dialog, delivery.round)
         return True
 
     def unfinished_turns(self) -> list[UnfinishedTurn]:
@@ -446,10 +450,9 @@ class TurnWriter:
             round=dialog.round,
         )
 
-    def _add_version(self, owner: str, new: NewProfileVersion | None) -> None:
-        if new is not None:
-            frame = None if new.number % FRAME else new.state
-            self._rows.versions += (owner, new.number, plain.encode(new.changes), frame)
+    def _add_version(self, owner: str, new: NewProfileVersion) -> None:
+        frame = None if new.number % FRAME else new.state
+        self._rows.versions += (owner, new.number, plain.encode(new.changes), frame)
 
     def _bot_id(self, dialog: int) -> str:
         return DialogRow(*self._connection.execute(_DIALOG_BY_NUMBER, (dialog,)).fetchone()).bot_id
@@ -508,8 +511,8 @@ class TurnWriter:
             feed += (person.person, person.feed, dialog, message, numbering.dialog_name,
                      numbering.end, closing if position == last else None)  # fmt: skip
 
-    def _set_round(self, number: int, dialog: DialogHead | None, round_: bytes | None) -> None:
-        if round_ is None or (dialog is not None and dialog.round == round_):
+    def _set_round(self, number: int, dialog: DialogHead | None, round_: bytes) -> None:
+        if dialog is not None and dialog.round == round_:
             return
         if dialog is not None:
             dialog.round = round_

@@ -12,8 +12,8 @@ from prolocutor.cli.keys import keys as keys_command
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.errors import ConfigError, PersonBusy, PersonMoved, StoreError
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
-from prolocutor.plugins.postgresql.replicas.person_command import person as person_command
 from prolocutor.plugins.transfer import person_moves, store_copy
+from prolocutor.plugins.transfer.person_command import person as person_command
 from prolocutor.plugins.transfer.person_moves import MovingStore
 from prolocutor.stores.store_catalog import transfer_of
 from prolocutor.testing.sample_turns import (
