@@ -89,6 +89,11 @@ class Turn:
             )
 
     @property
+    def max_attributes(self) -> int:
+        """The most attributes that a profile may have."""
+        return self._prepared.max_attributes
+
+    @property
     def reasons(self) -> list[Reason]:
         """Why skills were asked, as far as the selectors say so."""
         return self._selection.reasons
