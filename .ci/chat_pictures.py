@@ -9,10 +9,10 @@ from pictured import PHONE, Serve, Served, keep
 from playwright.sync_api import expect, sync_playwright
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.page.channel import Page as ChatPage
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.page.channel import Page as ChatPage
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 

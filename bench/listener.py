@@ -25,9 +25,9 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.doors.http.messages import SayParams, SayRequest
-from prolocutor.doors.page.channel import Page
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.page.channel import Page
 from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response

@@ -16,10 +16,10 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.http import WebSocket
 from prolocutor.dialog import plain
-from prolocutor.doors.page.channel import Page as PageDoor
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.page.channel import Page as PageDoor
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext

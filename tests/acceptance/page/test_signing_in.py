@@ -9,11 +9,11 @@ from queue import Queue
 from playwright.sync_api import Browser, expect
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.page.channel import Page
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.openid.openid_settings import ClaimRule, OpenIdSettings
 from prolocutor.plugins.openid.sign_in import SignIn
+from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext

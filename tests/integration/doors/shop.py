@@ -13,8 +13,8 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.building import assistant_of_file
 from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.doors.http.api import DeepPavlov
-from prolocutor.doors.page.channel import Page
 from prolocutor.plugins.console.channel import Console, ConsoleDoor
+from prolocutor.plugins.page.channel import Page
 from prolocutor.plugins.pairing.model_files import save_model, training_card
 from prolocutor.plugins.pairing.question_agent.learned import fit
 from prolocutor.testing.channel_kit import running

@@ -8,11 +8,11 @@ from jsonschema import Draft202012Validator
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.http.api import DeepPavlov
-from prolocutor.doors.page.channel import Page
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.evaluation.chat_door import Parlai
+from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app

@@ -12,8 +12,8 @@ from prolocutor import Assistant, Pipeline
 from prolocutor.assistant.operator_desk import LabelledTurn, OperatorLabel
 from prolocutor.cli.owner import DirectChanges
 from prolocutor.doors.http.api import DeepPavlov
-from prolocutor.doors.page.channel import Page
 from prolocutor.plugins.openai.door.channel import OpenAi
+from prolocutor.plugins.page.channel import Page
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.door_context import DoorContext

@@ -9,13 +9,13 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.http.api import DeepPavlov
-from prolocutor.doors.page.channel import Page
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.agui.channel import AgUi
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.openai.door.channel import OpenAi
+from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import KEY, TOKENS, Gate, at_the_door, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext

@@ -16,12 +16,12 @@ from prolocutor.dialog.dialog import Bot, BotUtterance, Dialog, Human, HumanUtte
 from prolocutor.dialog.messages import ASK_KINDS, KINDS
 from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.doors.http.api import DeepPavlov
-from prolocutor.doors.page.channel import Page
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.authoring.reference import fill, subjects, table_at
+from prolocutor.plugins.page.channel import Page
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import InFlight

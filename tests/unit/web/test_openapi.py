@@ -14,11 +14,11 @@ from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.contracts.channel import NotFoundText, Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.doors.http.api import DeepPavlov
-from prolocutor.doors.page.channel import Page
 from prolocutor.errors import BadInput
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.evaluation.chat_door import Parlai
+from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.door_context import DoorContext

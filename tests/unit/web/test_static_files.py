@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from prolocutor.contracts.http import HttpResponse
-from prolocutor.doors.page.channel import FOLDER as CHAT
 from prolocutor.errors import NotFound
 from prolocutor.plugins.console.static_pages import FOLDER as CONSOLE
+from prolocutor.plugins.page.channel import FOLDER as CHAT
 from prolocutor.web.authentication import ANONYMOUS
 from prolocutor.web.operations import TypedRequest
 from prolocutor.web.static_files import (

@@ -13,7 +13,6 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.http.api import DeepPavlov
-from prolocutor.doors.page.channel import Page
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.openid.login_attempt import LASTS
@@ -21,6 +20,7 @@ from prolocutor.plugins.openid.openid_settings import ClaimRule, OpenIdSettings
 from prolocutor.plugins.openid.roles import person_id
 from prolocutor.plugins.openid.sessions import KIND
 from prolocutor.plugins.openid.sign_in import SignIn
+from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext

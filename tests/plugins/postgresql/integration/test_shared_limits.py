@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import aiohttp
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.page.channel import Page
+from prolocutor.plugins.page.channel import Page
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.postgresql.replicas.shared_quotas import SharedQuotas
 from prolocutor.testing.channel_kit import Gate, pipeline, running

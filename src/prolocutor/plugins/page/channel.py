@@ -11,13 +11,17 @@ from msgspec import Meta
 
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, spend
-from prolocutor.doors.page.conversations import OwnConversations, PageUser, may_see, user_of
-from prolocutor.doors.page.explanations import TurnExplanation, TurnExplanations, without_internals
-from prolocutor.doors.page.settings import SettingsEndpoints
-from prolocutor.doors.page.shares import SharedConversations
-from prolocutor.doors.page.uploads import FolderPictures, Pictures, StorePictures, Uploads
 from prolocutor.errors import NotFound, Overloaded
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.page.conversations import OwnConversations, PageUser, may_see, user_of
+from prolocutor.plugins.page.explanations import (
+    TurnExplanation,
+    TurnExplanations,
+    without_internals,
+)
+from prolocutor.plugins.page.settings import SettingsEndpoints
+from prolocutor.plugins.page.shares import SharedConversations
+from prolocutor.plugins.page.uploads import FolderPictures, Pictures, StorePictures, Uploads
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.static_files import StaticFiles

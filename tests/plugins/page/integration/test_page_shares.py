@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.page.channel import Page, PageDoor
+from prolocutor.plugins.page.channel import Page, PageDoor
 from prolocutor.testing.channel_kit import STRICT, Door, at_the_door
 from prolocutor.web.door_context import DoorContext
 from tests.integration.doors.fakes import get
-from tests.integration.doors.test_page_conversations import ask, said, the_page
+from tests.plugins.page.integration.test_page_conversations import ask, said, the_page
 
 LINK = "/api/shares/mine"
 

@@ -4,8 +4,8 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
-from prolocutor.doors.page.channel import Page
 from prolocutor.observe.recent_turns import RecentTurns
+from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext

@@ -10,8 +10,8 @@ from msgspec import Meta
 
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.store import RecordStore
-from prolocutor.doors.page.conversations import PageUser, user_of
 from prolocutor.errors import BadInput
+from prolocutor.plugins.page.conversations import PageUser, user_of
 from prolocutor.web.operations import Operation, TypedRequest
 
 KIND: Final = "page-settings"

@@ -12,13 +12,13 @@ from msgspec import Meta
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.store import Store
-from prolocutor.doors.page.conversations import (
+from prolocutor.errors import NotFound
+from prolocutor.plugins.page.conversations import (
     PAGE,
     OwnConversationPath,
     OwnConversations,
     SaidFrame,
 )
-from prolocutor.errors import NotFound
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.static_files import CachedCopy, StaticFiles
 

@@ -7,7 +7,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.pairing import Card
-from prolocutor.doors.page.channel import Page, PageDoor
+from prolocutor.plugins.page.channel import Page, PageDoor
 from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.doors.page import uploads
-from prolocutor.doors.page.uploads import FolderPictures, StorePictures, Uploads
 from prolocutor.errors import BadInput, NotFound, StoreError
+from prolocutor.plugins.page import uploads
+from prolocutor.plugins.page.uploads import FolderPictures, StorePictures, Uploads
 from tests.model_store import ModelStore
 
 PNG = b"\x89PNG\r\n\x1a\n..."
