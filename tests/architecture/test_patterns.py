@@ -20,7 +20,7 @@ import prolocutor
 import prolocutor_demo
 from prolocutor.asks import picture
 from prolocutor.assistant.assistant_settings import AssistantSettings
-from prolocutor.assistant.rounds import program_turns
+from prolocutor.plugins.almond.programs import wish_words
 from prolocutor.plugins.deeppavlov.python_connectors import talk_of_topics
 from prolocutor.plugins.language import language_wishes
 from prolocutor.plugins.language.careful import topics
@@ -48,7 +48,7 @@ READ = {
     "prolocutor_demo.dictionary.word_questions": word_questions.LONGEST,
     "prolocutor.asks": plain_text.LONGEST,
     "prolocutor.asks.picture": picture.LONGEST,
-    "prolocutor.assistant.rounds.program_turns": program_turns.LONGEST,
+    "prolocutor.plugins.almond.programs.wish_words": wish_words.LONGEST,
     "prolocutor.reading": plain_text.LONGEST,
     "prolocutor.reading.words": words.LONGEST_TEXT,
     "prolocutor.reading.languages": languages.LONGEST,

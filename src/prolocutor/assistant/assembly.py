@@ -298,6 +298,7 @@ def assemble(
         journal=journal,
         interpreter=InputInterpreter(
             skills,
+            wish_of=programs.wish_of,
             switch_confidence=settings.switch_confidence,
             digressions=settings.digressions,
             answers_controls=pipeline.own_words,

@@ -35,14 +35,17 @@ NONE: Final = "Programs cannot be run here: no language for them is installed."
 
 
 class NoPrograms:
-    """Refuses programs; wishes about running ones are left to the skills."""
+    """Refuses programs, and reads no text as a wish about them."""
 
     async def warm(self) -> None:
         """Have nothing to get ready."""
 
+    def wish_of(self, text: str) -> None:
+        """Leave all words to the skills."""
+
     async def run(self, start: ProgramStart) -> ProgramRun:
-        """Say that there are no programs, or leave the words to the skills."""
-        return ProgramRun(words=says(NONE), refused=True, declined=start.wish is not None)
+        """Say that there are no programs."""
+        return ProgramRun(words=says(NONE), refused=True)
 
     async def due(self, entry: AgendaEntry) -> ProgramRun:
         """Raise `MissingExtra`: the entry waits for the language to be back."""

@@ -123,6 +123,9 @@ class RunningProgram(msgspec.Struct, frozen=True, kw_only=True):
 class ProgramRunner(Protocol):
     """Runs programs, each within a turn of its person. A turn that was cut off runs them again."""
 
+    def wish_of(self, text: str) -> ProgramWish | None:
+        """Return what a text wants of running programs; None for any other text."""
+
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run or continue a program. Its errors are said in `words`, not raised."""
 

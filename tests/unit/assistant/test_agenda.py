@@ -432,6 +432,9 @@ class Monitors:
     def __init__(self, *, broken: bool = False) -> None:
         self.broken = broken
 
+    def wish_of(self, text: str) -> None:
+        """Find none."""
+
     async def run(self, start: ProgramStart) -> ProgramRun:
         raise NotImplementedError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -19,8 +19,8 @@ from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.answer_context import answer_context_of
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skill
-from prolocutor.assistant.rounds.program_turns import program_source, program_wish_of
-from prolocutor.contracts.programs import ProgramSource, ProgramStart
+from prolocutor.assistant.rounds.program_turns import program_source
+from prolocutor.contracts.programs import ProgramSource, ProgramStart, ProgramWish
 from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
@@ -60,19 +60,22 @@ _LONGEST: Final = max(map(len, _CONTROL_PHRASES)) + 2
 class InputInterpreter:
     """Decides what inputs mean, from the open ask and the input alone.
 
-    So a turn that runs again after a crash decides the same.
+    So a turn that runs again after a crash decides the same. `wish_of` finds wishes about running
+    programs (`ProgramRunner.wish_of`).
     """
 
     def __init__(
         self,
         skills: Sequence[Skill],
         *,
+        wish_of: Callable[[str], ProgramWish | None],
         switch_confidence: float = DEFAULTS.switch_confidence,
         digressions: str = DEFAULTS.digressions,
         answers_controls: bool = True,
         asks: AskKinds = USUAL,
     ) -> None:
         self._asks = asks
+        self._wish_of = wish_of
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
         self._digressions = digressions
@@ -164,7 +167,7 @@ class InputInterpreter:
             going_on = self._about_more(opened, input, state.more, control_of(text))
             if going_on is not None:
                 return going_on
-        wish = program_wish_of(text)
+        wish = self._wish_of(text)
         if wish is not None:
             program = ProgramStart(opened=opened, wish=wish)
             start = TurnStart(input=input, preferred=state.preferred)

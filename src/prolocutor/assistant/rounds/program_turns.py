@@ -3,85 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.decision import Decision
-from prolocutor.contracts.programs import ProgramRun, ProgramRunner, ProgramSource, ProgramWish
+from prolocutor.contracts.programs import ProgramRun, ProgramRunner, ProgramSource
 from prolocutor.pipeline.turn import Turn
-from prolocutor.reading.plain_text import plain
-
-LONGEST: Final = 120
-_FIRST: Final = frozenset(
-    "what what's whats which list show please stop cancel end delete remove kill do are can".split()
-)
-_ASKING: Final = frozenset("what what's whats which list show".split())
-"""With these no wish to stop something begins."""
-_PROGRAMS: Final = r"(?:programs?|rules?|monitors?|automations?|apps|notifications)"
-_LIST: Final = re.compile(
-    rf"(?:what(?:'s| is|s)|which (?:{_PROGRAMS} )?(?:is|are)) (?:currently |still )?"
-    r"(?:running|active)"
-    rf"|(?:what|which) {_PROGRAMS} (?:are|do i have|is)(?: currently| still)?(?: running| active)?"
-    rf"|what are you (?:running|doing|watching|monitoring) for me"
-    rf"|(?:list|show|show me|tell me)(?: all)?(?: of)? (?:my|the)(?: running| active)? {_PROGRAMS}"
-    r"|(?:what(?:'s| is|s)) running(?: right)? now"
-)
-_STOP: Final = r"(?:please )?(?:can you )?(?:stop|cancel|end|delete|remove|kill)"
-_EVERYTHING: Final = re.compile(
-    rf"{_STOP} (?:everything|all(?: of)?(?: my| the| your)?(?: running| active)? {_PROGRAMS}"
-    r"|all of (?:them|it)|them all|all that(?:'s| is) running)"
-)
-_ONE: Final = re.compile(
-    rf"{_STOP} (?:the |my |that |this )?"
-    r"(?P<kind>timer|monitor|program|rule|automation|app|notification)s?"
-    r"(?:,? (?:about|for|of|on|with|that|which|from|named|called))?(?: (?P<about>\S.*))?"
-)
-_ABOUT: Final = re.compile(
-    rf"{_STOP} (?:the |my )?(?P<about>\S.*?) (?P<kind>timer|monitor|program|rule|notification)s?"
-)
-_TELLING: Final = re.compile(
-    rf"{_STOP} (?:notifying|telling|informing|alerting) (?:me|us) (?:about|of|on|when) "
-    r"(?P<about>\S.*)"
-    rf"|{_STOP} (?:watching|monitoring) (?P<watched>\S.*)"
-)
-_WORDS: Final = re.compile(
-    r"program|rule|monitor|automation|app|notif|timer|running|active|doing|watching|telling"
-    r"|informing|alerting|everything|all"
-)
-"""Each phrase has one of these: to look for them takes a third of what reading a text takes."""
-
-
-def program_wish_of(text: str) -> ProgramWish | None:
-    """Return what a text wants of running programs; None for any other text.
-
-    >>> program_wish_of("Stop the timer about the comic!")
-    ProgramWish(what='stop', about='the comic', kind='timer')
-    """
-    if len(text) > LONGEST:
-        return None
-    first = text.lstrip().partition(" ")[0].lower()
-    if first not in _FIRST:
-        return None
-    if text.isascii() and not _WORDS.search(text.lower()):
-        return None
-    said = plain(text).strip(" .!?")
-    said = said.removesuffix(" please").rstrip(" ,")
-    if _LIST.fullmatch(said):
-        return ProgramWish(what="list")
-    if first in _ASKING:
-        return None
-    if _EVERYTHING.fullmatch(said):
-        return ProgramWish(what="stop")
-    if found := _TELLING.fullmatch(said):
-        about = found["about"] or found["watched"]
-        return ProgramWish(what="stop", about=about, kind="notification")
-    for pattern in (_ONE, _ABOUT):
-        if found := pattern.fullmatch(said):
-            return ProgramWish(what="stop", about=found["about"] or "", kind=found["kind"])
-    return None
 
 
 def program_source(parsed: dict[str, Any]) -> ProgramSource:

@@ -20,6 +20,7 @@ from prolocutor.contracts.programs import (
     ProgramRun,
     ProgramSource,
     ProgramStart,
+    ProgramWish,
     RunningProgram,
 )
 from prolocutor.contracts.shared_store import clock_of
@@ -58,6 +59,7 @@ from prolocutor.plugins.almond.programs.running_apps import (
 from prolocutor.plugins.almond.programs.sources import parse_program, quote_source, read_program
 from prolocutor.plugins.almond.programs.statements import StatementOutcome, StatementRunner
 from prolocutor.plugins.almond.programs.streams import find_monitor, next_due
+from prolocutor.plugins.almond.programs.wish_words import program_wish_of
 from prolocutor.plugins.almond.thingtalk.checked import Checked, CheckedStatement
 from prolocutor.plugins.almond.thingtalk.checking import check
 from prolocutor.plugins.almond.thingtalk.parsing import warm_grammars
@@ -95,6 +97,10 @@ class Executor:
             await self._load_manifests()
 
     # -- in a turn --------------------------------------------------------------------------
+
+    def wish_of(self, text: str) -> ProgramWish | None:
+        """Return what a text wants of running programs; None for any other text."""
+        return program_wish_of(text)
 
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run or continue a program. Its errors are said, not raised."""
