@@ -252,7 +252,8 @@ def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) ->
         target = _call(call, connector, entries, findings)
     elif "call" not in map(_SYNONYMS.get, entries):
         findings.add(node, "the key call is missing", f"give call: {CALL}")
-    values = _settings(stage, replace(node, value=entries), findings)
+    way = connector.value if connector is not None else None
+    values = _settings(stage, replace(node, value=entries), findings, way)
     if "timeout" in values and hasattr(target, "within"):
         target = target.within(values["timeout"])
     if values.get("fan_out") and "formatter" not in entries:
@@ -263,9 +264,11 @@ def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) ->
     return ServiceEntry(stage, service, node, call or named_by or node)
 
 
-def _settings(stage: Stage, node: YamlNode, findings: Findings) -> dict[str, Any]:
-    """Return the settings of a service; keys of other stages or connectors get their own
-    message.
+def _settings(
+    stage: Stage, node: YamlNode, findings: Findings, connector: object = None
+) -> dict[str, Any]:
+    """Return the settings of a service; keys of other stages or connectors, and those that stand
+    in the `call` of this `connector`, get their own message.
     """
     table = service_table(stage)
     entries = node.value
@@ -273,14 +276,19 @@ def _settings(stage: Stage, node: YamlNode, findings: Findings) -> dict[str, Any
     known = {key: child for key, child in entries.items() if key in table.keys}
     for key, child in entries.items():
         if key not in known:
-            what, hint = _unknown(key, table)
+            what, hint = _unknown(key, table, connector)
             findings.add(child, what, hint)
     values: dict[str, Any] = table.values(replace(node, value=known), findings)
     return values
 
 
-def _unknown(key: str, table: TableField) -> tuple[str, str | None]:
-    """Record a key unknown to services of a stage."""
+def _unknown(key: str, table: TableField, connector: object) -> tuple[str, str | None]:
+    """Return what is wrong with a key unknown to services of a stage, and a hint."""
+    if isinstance(connector, str) and connector in CONNECTORS.names():
+        kind = CONNECTORS.load(connector)
+        if key in table_of(kind).keys:
+            what = f"unknown key here: options of the connector {connector} stand in call"
+            return what, f"write call: {{{form_of(kind).main}: ..., {key}: ...}}"
     stages = [stage for stage in Stage if key in service_table(stage).keys and key != "name"]
     if stages:
         of = " and ".join(map(str, stages))
@@ -419,6 +427,11 @@ def _call(
         if "run" in node.value:
             what = "the key connector is missing: a call with run starts a program"
             findings.add(node, what, call_hint({"run": True}))
+            return ""
+        if "url" in node.value:
+            names = ", ".join(CONNECTORS.names())
+            what = "the key connector is missing: a call with url has the options of a connector"
+            findings.add(node, what, f"connectors are {names}")
             return ""
         process = PROCESS.read(node, findings)
         return "" if process is UNREAD else _beside(process, entries, findings)

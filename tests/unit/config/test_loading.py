@@ -188,6 +188,14 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
             "annotators: {a: {call: 'http://h', process: true}}",
             "it is for the connector python alone",
         ),
+        (
+            "annotators: {a: {call: 'http://h/v1?model=m', connector: openai_chat, key: k}}",
+            "options of the connector openai_chat stand in call; write call: {url: ..., key: ...}",
+        ),
+        (
+            "annotators: {a: {call: {url: 'http://h/v1', model: m}}}",
+            "the key connector is missing: a call with url has the options of a connector",
+        ),
         ("annotators: {a: {call: 'a:b', fan_out: true}}", "needs a formatter that gives a list"),
         ("annotators: {a: {call: 'a:b', retries: -1}}", "a whole number of attempts of at least 0"),
         ("annotators: {a: {call: 'http://h', wire: dream}}", "expected native or deeppavlov"),
