@@ -68,8 +68,8 @@ function Shell({ operator, line, leave }) {
   return html`<div class=${`shell ${folded ? "folded" : ""}`}>
     <a class="skip" href="#main" onClick=${toMain}>To the content</a>
     <${Rail} here=${at} operator=${operator} line=${line} leave=${leave} chat=${chat} folded=${folded} fold=${fold} help=${() => setHelp(true)} />
-    <main id="main" tabindex="-1">${page ? html`<${Loaded} load=${load} at=${at} operator=${operator} key=${`${page.id} ${load === page.loadOne}`} />`
-      : html`<${Nothing} title="There is no such page"><p><a href=${link(["conversations"])}>To the conversations</a></p></${Nothing}>`}</main>
+    <main id="main" tabindex="-1">${page ? html`<${Loaded} load=${load} name=${page.name} at=${at} operator=${operator} key=${`${page.id} ${load === page.loadOne}`} />`
+      : html`<h1 class="hidden">Console</h1><${Nothing} title="There is no such page"><p><a href=${link(["conversations"])}>To the conversations</a></p></${Nothing}>`}</main>
     <${Notices} />
     ${help && html`<${Later} load=${loadHelp} close=${() => setHelp(false)} />`}
   </div>`;
@@ -81,7 +81,7 @@ function toMain(event) {
 }
 
 // A page whose file comes when it is first opened.
-function Loaded({ load, at, operator }) {
+function Loaded({ load, name, at, operator }) {
   const [state, setState] = useState(() => loaded.get(load) ?? {});
   const fetchPage = () => load().then(
     (module) => {
@@ -95,8 +95,8 @@ function Loaded({ load, at, operator }) {
     if (!state.Page) fetchPage();
   }, []);
   if (state.Page) return html`<${state.Page} at=${at} operator=${operator} />`;
-  if (!state.failed) return html`<${Waiting} />`;
-  return html`<${Nothing} title="The page did not come"><button class="press" onClick=${() => location.reload()}>Load it again</button></${Nothing}>`;
+  if (!state.failed) return html`<h1 class="hidden">${name}</h1><${Waiting} />`;
+  return html`<h1 class="hidden">${name}</h1><${Nothing} title="The page did not come"><button class="press" onClick=${() => location.reload()}>Load it again</button></${Nothing}>`;
 }
 const loaded = new Map();
 
