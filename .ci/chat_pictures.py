@@ -87,6 +87,7 @@ async def journey(served: Serve) -> None:
 
 def main() -> None:
     """Make all pictures."""
+    expect.set_options(timeout=180_000)  # the machine may be busy
     program = shutil.which("chromium") or shutil.which("google-chrome")
     with Served(journey) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])

@@ -137,6 +137,7 @@ def kept(page: Page, name: str) -> None:
 
 def main() -> None:
     """Make all pictures."""
+    expect.set_options(timeout=180_000)  # the machine may be busy
     program = shutil.which("chromium") or shutil.which("google-chrome")
     with Served(shop) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])

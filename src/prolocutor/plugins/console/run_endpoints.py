@@ -78,6 +78,7 @@ class RunEndpoints:
         self._folder = folder
         self._store = store
         self._reader: RunReader | None = None
+        self._reading = asyncio.Lock()
         errors = (NotFound, BadInput)
         show = Operation(self.show_run, errors=errors)
         rows = Operation(self.list_rows, errors=errors)
@@ -124,7 +125,8 @@ class RunEndpoints:
                 await self._read(lambda reader: reader.leave_out(gone))
 
     async def _read(self, work: Callable[[RunReader], T]) -> T:
-        return await asyncio.to_thread(lambda: work(self._made()))
+        async with self._reading:  # a reader is made for one thread at a time
+            return await asyncio.to_thread(lambda: work(self._made()))
 
     def _made(self) -> RunReader:
         if self._folder is None:

@@ -60,9 +60,10 @@ class ShelvedRows:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def kind(self, place: int) -> RowKind:
-        """Return the kind of a row."""
-        return _KINDS[self._kinds[place]]
+    def kind(self, place: int) -> RowKind | None:
+        """Return the kind of a row, None for one without labels, which nothing is measured by."""
+        number = self._kinds[place]
+        return _KINDS[number] if number < _NO_KIND else None
 
     def counts(self) -> dict[str, int]:
         """Count the rows by kind."""
@@ -84,7 +85,7 @@ class ShelvedRows:
                 self.metric = ACCURACY if ACCURACY in row.scores else next(iter(row.scores))
             score = row.scores.get(self.metric)
             right = score is not None and score >= HALF
-            number = 2 if row.error is not None else 0 if right else 1
+            number = 2 if row.error is not None else 0 if right else 1 if row.scores else _NO_KIND
             key = row.example, row.repeat
             self.keys.append((*key, seen[key]))
             seen[key] += 1
@@ -106,6 +107,7 @@ class ShelvedRows:
 
 
 _KINDS: Final[tuple[RowKind, ...]] = ("won", "lost", "failed")
+_NO_KIND: Final = len(_KINDS)
 
 
 def _check_size(file: Path) -> None:

@@ -4,14 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from tests.integration.connectors.chat_peer import chat_peer
 
-from prolocutor.connectors.chat import ChatModel
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console import call_log
+from prolocutor.plugins.openai.chat import ChatModel
 from prolocutor.testing.channel_kit import Door
 from tests.integration.doors.fakes import get
 from tests.plugins.console.integration.test_console_conversations import BASE, a_console, settled
+from tests.plugins.openai.chat_peer import chat_peer
 
 
 async def calls_of(door: Door, told: Any) -> list[dict[str, Any]]:

@@ -2,10 +2,14 @@
 
 import asyncio
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.console import run_endpoints
 from prolocutor.testing.channel_kit import Door
 from tests.integration.doors.fakes import get, post
 from tests.plugins.console.integration.test_console_conversations import (
@@ -169,3 +173,29 @@ async def test_an_evaluation_that_cannot_start_says_why(tmp_path: Path) -> None:
 
     assert (job["state"], "nowhere_at_all" in job["error"]) == ("failed", True), job
     assert refused == [404, 400]
+
+
+class OneAtATime:
+    """A reader of runs that notes whether two threads read at once."""
+
+    def __init__(self) -> None:
+        self.running = self.most = 0
+
+    def listed(self) -> list[Any]:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        threading.Event().wait(0.01)
+        self.running -= 1
+        return []
+
+
+async def test_runs_are_read_by_one_thread_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of a type that two threads meet first, msgspec may read what is not made yet.
+    reader = OneAtATime()
+    monkeypatch.setattr(run_endpoints, "_reader_of", lambda folder: reader)
+    async with a_console(folder=tmp_path, runs="runs") as door:
+        await asyncio.gather(*[get(door, f"{BASE}/runs") for _ in range(5)])
+
+    assert reader.most == 1

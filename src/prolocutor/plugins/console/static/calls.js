@@ -1,10 +1,11 @@
 // The calls of one turn word for word: what each service was asked, what it answered, what went over
 // HTTP, and of a model its messages, tokens, time to the first word and price.
 
+import { CopyButton } from "./copying.js";
 import { useFetched } from "./fetching.js";
 import { count, duration, money, plural } from "./figures.js";
 import { Long } from "./long.js";
-import { Choice, Copy, States, listOf } from "./parts.js";
+import { Choice, States, listOf } from "./parts.js";
 import { text } from "./safe.js";
 import { html, useState } from "./ui.js";
 
@@ -45,7 +46,7 @@ function Model({ model, cost }) {
 
 function Body({ name, body }) {
   const shown = pretty(body);
-  return html`<section class="body"><h3>${name} <${Copy} words=${shown} told=${`${name} is copied.`} /></h3><pre tabindex="0" dir="auto">${shown || "(nothing)"}</pre></section>`;
+  return html`<section class="body"><h3>${name} <${CopyButton} source=${shown} /></h3><pre tabindex="0" dir="auto">${shown || "(nothing)"}</pre></section>`;
 }
 
 // Give what an exchange with a model says of it; null for any other.

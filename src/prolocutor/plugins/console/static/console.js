@@ -10,12 +10,13 @@ import { Later } from "./later.js";
 import { PAGES, loadOf } from "./pages.js";
 import { Nothing, NotCome, Notices, Waiting } from "./parts.js";
 import { address, go, link, useAddress } from "./router.js";
-import { SignIn, signOut } from "./sign_in.js";
 import { setTheme, theme } from "./themes.js";
 import { Drawing, html, render, useEffect, useRef, useState } from "./ui.js";
 
 const THEMES = { system: "System theme", light: "Light theme", dark: "Dark theme" };
 const loadHelp = () => import("./help.js");
+const loadSignIn = () => import("./sign_in.js");
+const signOut = () => loadSignIn().then((module) => module.signOut());
 const FOLDED = "prolocutor.console.folded";
 const SMALL = matchMedia("(max-width: 70rem)");
 const NAME = document.body.dataset.name;
@@ -38,7 +39,7 @@ function Visit({ line, enter }) {
   const { value, error } = operator;
   const refused = error && (error.status === 401 || error.status === 403);
   if (refused || (line === "out" && value)) {
-    return html`<${SignIn} name=${NAME} enter=${enter} provider=${offersSignIn()} refused=${!hasKey() && error?.status === 403}
+    return html`<${Later} load=${loadSignIn} name=${NAME} enter=${enter} provider=${offersSignIn()} refused=${!hasKey() && error?.status === 403}
       wrong=${hasKey() ? error?.message ?? "This key is not known any more." : ""} />`;
   }
   if (!value) return html`<main class="alone">${error ? html`<${NotCome} of=${operator} what="The console" />` : html`<${Waiting} rows=${6} />`}</main>`;

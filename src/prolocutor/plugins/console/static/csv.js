@@ -4,7 +4,8 @@
 import { get } from "./api.js";
 import { plural } from "./figures.js";
 import { asked } from "./filters.js";
-import { saveFile, tell } from "./parts.js";
+import { tell } from "./parts.js";
+import { saveFile } from "./files.js";
 import { text } from "./safe.js";
 
 const COLUMNS = ["at", "user", "channel", "dialog_id", "said", "reply", "spoke", "turns", "slowest", "cost", "flags", "failed"];

@@ -3,7 +3,8 @@
 import { send } from "./api.js";
 import { useFetched } from "./fetching.js";
 import { plural } from "./figures.js";
-import { saveFile, tell } from "./parts.js";
+import { tell } from "./parts.js";
+import { saveFile } from "./files.js";
 import { text } from "./safe.js";
 import { Drawing, html, useState } from "./ui.js";
 

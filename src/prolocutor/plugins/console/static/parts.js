@@ -152,20 +152,6 @@ export async function attempt(show, sending, takeBack) {
   }
 }
 
-// Give the operator a file with this content.
-export function saveFile(name, type, content) {
-  const address = URL.createObjectURL(new Blob([content], { type }));
-  Object.assign(document.createElement("a"), { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
-// A button that copies words, and then says `told`.
-export function Copy({ words, told }) {
-  const refused = () => tell("The browser does not let it be copied.", { wrong: true });
-  const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(words).then(() => tell(told), refused) : refused());
-  return html`<button class="link" onClick=${copy}>Copy</button>`;
-}
-
 export function Notices() {
   const [list, setList] = useState(notices.list);
   useEffect(() => {

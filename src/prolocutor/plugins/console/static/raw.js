@@ -1,8 +1,8 @@
 // What is read seldom of a turn, in full: its calls word for word, and its record. Each comes when it
 // is first opened.
 
+import { CopyButton } from "./copying.js";
 import { Later } from "./later.js";
-import { Copy } from "./parts.js";
 import { html, useState } from "./ui.js";
 
 const loadCalls = () => import("./calls.js");
@@ -14,5 +14,5 @@ export function Raw({ turn }) {
   return html`${turn.turn_id && html`<details class="raw" onToggle=${(event) => setCalled(event.target.open)}><summary>Requests and replies, word for word</summary>
       ${called && html`<${Later} load=${loadCalls} turnId=${turn.turn_id} />`}</details>`}
     <details class="raw" onToggle=${(event) => setOpen(event.target.open)}><summary>The record as JSON</summary>
-    ${open && html`<${Copy} words=${json} told="The record is copied." /><pre tabindex="0">${json.slice(0, 200_000)}${json.length > 200_000 ? "\n… (copy it to see all)" : ""}</pre>`}</details>`;
+    ${open && html`<${CopyButton} source=${json} /><pre tabindex="0">${json.slice(0, 200_000)}${json.length > 200_000 ? "\n… (copy it to see all)" : ""}</pre>`}</details>`;
 }

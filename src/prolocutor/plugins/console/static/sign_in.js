@@ -9,7 +9,7 @@ const BACK = () => encodeURIComponent(location.pathname + location.search);
 
 // `enter(key, keep)` tries a key; `wrong` is what was wrong with the last one. `provider`: people
 // may sign in with an identity provider; `refused`: they may not be here without a key.
-export function SignIn({ name, enter, wrong, provider, refused }) {
+export default function SignIn({ name, enter, wrong, provider, refused }) {
   const field = useRef(null);
   const [signedIn, setSignedIn] = useState(false);
   const [keep, setKeep] = useState(false);
