@@ -11,7 +11,7 @@ from msgspec import Meta
 from prolocutor.bounds import Share, about
 from prolocutor.contracts.pairing import Card, Pairing
 from prolocutor.plugins.pairing.question_agent.cards import sentences
-from prolocutor.plugins.pairing.stopping_curves import RiskCurve
+from prolocutor.plugins.pairing.risk_curve import RiskCurve
 
 CLARIFY: Final = "clarify"
 FALLBACK: Final = "fallback"

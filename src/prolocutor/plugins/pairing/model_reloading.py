@@ -24,7 +24,7 @@ from prolocutor.plugins.pairing.model_files import (
     install_model,
     load_model,
 )
-from prolocutor.plugins.pairing.stopping_curves import LossCurve, RiskCurve
+from prolocutor.plugins.pairing.risk_curve import RiskCurve
 
 log = logging.getLogger(__name__)
 
@@ -158,11 +158,10 @@ Method = TypeVar("Method")
 
 
 class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):
-    """A router or ranker of a model, the model's id as its `version`, and its curves if any."""
+    """A router or ranker of a model, the model's id as its `version`, and its errors if counted."""
 
     method: Method
     version: str
-    losses: LossCurve | None = None
     risks: RiskCurve | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,33 +34,30 @@ from prolocutor.plugins.pairing.model_reloading import MethodSource, ReloadedMod
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model, since_model
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, attach_encoder
 from prolocutor.plugins.pairing.response_selector import RankedSelector
+from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
 from prolocutor.plugins.pairing.selector_settings import (
     RankerSettings,
     RouterSettings,
     SelectorSettings,
-    check_loss,
     check_method,
     starts_without_model,
 )
 from prolocutor.plugins.pairing.skill_selector import RoutedSelector
-from prolocutor.plugins.pairing.stopping_curves import stored_loss_curve, stored_risk_curve
 from prolocutor.plugins.pairing.turn_routing import RoutingInUse, TurnRouting
 
 
-def check_selectors(loaded: Survey, findings: Findings) -> Iterator[tuple[str, str]]:
-    """Record routers and rankers that cannot be made; yield warnings, each with its key."""
+def check_selectors(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
+    """Record routers and rankers that cannot be made; there are no warnings."""
     targets: list[tuple[str, Any]] = [
         (written.path, written.service.target) for written in loaded.services
     ]
-    ranker = next((one for _, one in targets if isinstance(one, RankerSettings)), None)
     names = {skill.name for skill in loaded.settings.pipeline.of(Stage.SKILL)}
     for path, target in targets:
         if isinstance(target, SelectorSettings):
             _check_method(path, target, loaded, findings)
         if isinstance(target, RankerSettings):
             _check_rule(path, target, names, loaded, findings)
-        if isinstance(target, RouterSettings):
-            yield from _check_budget(path, target, ranker, loaded, findings)
+    return ()
 
 
 def _check_method(path: str, target: SelectorSettings, loaded: Survey, findings: Findings) -> None:
@@ -88,26 +85,6 @@ def _check_rule(
         findings.add(loaded.find(f"{path}.unsure.then"), f"no skill is called '{skill}'", hint)
 
 
-def _check_budget(
-    path: str,
-    target: RouterSettings,
-    ranker: RankerSettings | None,
-    loaded: Survey,
-    findings: Findings,
-) -> Iterator[tuple[str, str]]:
-    try:
-        curve = check_loss(target, ranker)
-    except (ConfigError, NotFound) as error:
-        findings.add(loaded.find(f"{path}.budget"), str(error))
-        return
-    if curve is not None and curve.router != target.method:
-        what = (
-            f"the loss was measured while the router {curve.router} said whom to ask, and here"
-            f" {target.method} does: train the ranker with --prior {target.method}"
-        )
-        yield f"{path}.budget", what
-
-
 Method = TypeVar("Method", Router, Ranker)
 
 JOURNAL = ".lessons"
@@ -129,9 +106,6 @@ class SelectorMaker:
         routers = [one for one in context.others if isinstance(one, RouterSettings)]
         rankers = [one for one in context.others if isinstance(one, RankerSettings)]
         self._routings = {id(one): TurnRouting(self._router(one)) for one in routers}
-        self._wants_loss = any(one.budget.loss is not None for one in routers)
-        for one in routers:
-            _check_loss(one, rankers[0] if rankers else None)
         self._unsure = rankers[0].rule if rankers else AbstentionRule(below=0.0)
         self._rankers = {id(one): self._make_ranker(one) for one in rankers}
         self._ranker = self._rankers[id(rankers[0])] if rankers else None
@@ -150,7 +124,7 @@ class SelectorMaker:
             return RoutedSelector(
                 self._routings[id(selecting)],
                 self._cards,
-                selecting.budget.made(self._ranker),
+                selecting.budget.made(),
                 ranker=self._ranker,
                 unsure=self._unsure,
                 new_agents=selecting.newcomers,
@@ -229,15 +203,11 @@ class SelectorMaker:
         def load() -> VersionedMethod[Ranker]:
             model = load_model(folder)
             ranker = method_catalog.read_method(model, "ranker", cards, folder)
-            curve = stored_loss_curve(model)
-            if curve is None and self._wants_loss:
-                what = "has no loss curve, which the budget needs; train it with --loss-budget"
-                raise ConfigError(what, file=str(folder))
             risks = stored_risk_curve(model)
             if risks is None and self._unsure.error is not None:
                 what = "has no risk curve, which unsure: {error: ...} needs; train it again"
                 raise ConfigError(what, file=str(folder))
-            return VersionedMethod(attach_encoder(ranker, model, wired), model.id, curve, risks)
+            return VersionedMethod(attach_encoder(ranker, model, wired), model.id, risks)
 
         return self._reloaded(selecting, ReloadedModel(folder, load))
 
@@ -292,13 +262,6 @@ class SelectorMaker:
         self._ends.append(way.aclose)
         name = str(getattr(way, "model", selecting.connector))
         return EncoderWiring(EndpointEncoder(way.embed, name=name), seconds)
-
-
-def _check_loss(selecting: RouterSettings, ranking: RankerSettings | None) -> None:
-    try:
-        check_loss(selecting, ranking)
-    except ConfigError as error:
-        raise ConfigError(str(error), key="skill_selector.budget") from None
 
 
 def _is_chat(selecting: SelectorSettings) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import Cost, Count, Share, about
-from prolocutor.contracts.pairing import Ranker, Role
+from prolocutor.contracts.pairing import Role
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Call, PendingTarget, Service
 from prolocutor.plugins.pairing import method_catalog
@@ -18,8 +18,6 @@ from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.budget import (
     AskAll,
     BudgetPolicy,
-    BudgetState,
-    BudgetStep,
     Capped,
     ExpectedGain,
     Hedged,
@@ -31,42 +29,12 @@ from prolocutor.plugins.pairing.encoders.meanings import check_encoder
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
-from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
-from prolocutor.plugins.pairing.stopping_curves import (
-    LossCurve,
-    stored_loss_curve,
-    stored_risk_curve,
-)
+from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
 
-
-class LossBudget:
-    """A policy that asks until the loss against asking all is surely within what is wanted.
-
-    The threshold is that of the ranker's latest model; where that knows none, all are asked.
-    """
-
-    def __init__(self, ranker: MethodSource[Ranker], loss: float) -> None:
-        self._ranker: MethodSource[Ranker] = ranker
-        self._loss = loss
-
-    def next(self, standing: BudgetState) -> BudgetStep:
-        """Ask two, then one by one until an answer is sure enough."""
-        return self.policy().next(standing)
-
-    def policy(self) -> BudgetPolicy:
-        """Return the policy of the latest model."""
-        curve = latest(self._ranker).losses
-        threshold = None if curve is None else curve.threshold(self._loss)
-        if threshold is None:
-            return AskAll()
-        return UntilSure(sure=threshold, certain=max(threshold, UntilSure().certain))
-
-
-_SHORT: Final = re.compile(r"(top|sure|gain|loss):\s?(\d*\.?\d+)")
-_VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call", "loss": "loss"}
+_SHORT: Final = re.compile(r"(top|sure|gain):\s?(\d*\.?\d+)")
+_VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call"}
 _SURE, _GAIN = UntilSure(), ExpectedGain()
-_FOREIGN: Final = ("sure", "start", "value", "per_call", "per_second")
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,15 +43,13 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
     expected: ClassVar[str] = "a budget ({policy: ...})"
 
     policy: Annotated[
-        Literal["all", "top", "sure", "gain", "loss"] | None,
+        Literal["all", "top", "sure", "gain"],
         about(
             "`all` at once; `top`: the `calls` likeliest; `sure`: `start` at once and then one"
             " by one until an answer is right with `sure`; `gain`: the agents that promise the"
-            " largest gain for their cost; `loss`: two at once and then one by one until"
-            " stopping surely loses no more than `loss`. By default `sure`, or `loss` where"
-            " that is given."
+            " largest gain for their cost."
         ),
-    ] = None
+    ] = "sure"
     calls: Annotated[
         Count | None,
         about(f"The most calls of a turn; by default no limit, of `top` {TopK().k}.", unit="calls"),
@@ -119,49 +85,30 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
         Cost | None,
         about(f"`gain`: what a second of waiting costs; by default {_GAIN.per_second:g}."),
     ] = None
-    loss: Annotated[
-        Annotated[float, Meta(gt=0, le=1)] | None,
-        about("The share of right answers that may be lost against asking all, such as 0.01."),
-    ] = None
     hedge: Annotated[
         bool,
         about("Start at once whom it would be too late to ask later, by the cards' `latency`."),
     ] = False
 
-    def __post_init__(self) -> None:
-        """Choose the policy; raise `ConfigError` for settings that are at odds."""
-        if self.policy is None:
-            policy = "sure" if self.loss is None else "loss"
-            msgspec.structs.force_setattr(self, "policy", policy)
-        if self.policy == "loss" and self.loss is None:
-            what = "the key loss is missing: the share of right answers that may be lost"
-            raise ConfigError(f"{what}, such as 0.01")
-        if self.loss is None:
-            return
-        if self.policy != "loss":
-            raise ConfigError(f"loss is a policy of its own; leave out policy: {self.policy}")
-        if found := [key for key in _FOREIGN if getattr(self, key) is not None]:
-            raise ConfigError(f"loss finds out itself when to stop; leave out {', '.join(found)}")
-
     @classmethod
     def from_short(cls, value: object) -> dict[str, Any]:
-        """Return the map of a text as `evaluate pairing` has it: `all`, `top:3`, `loss:0.01`."""
+        """Return the map of a text as `evaluate pairing` has it: `all`, `top:3`, `sure:0.3`."""
         if not isinstance(value, str):
             raise ValueError(cls.expected)
         if value.strip() == "all":
             return {"policy": "all"}
         found = _SHORT.fullmatch(value.strip())
         if found is None:
-            raise ValueError("a budget: a map, all, top:3, sure:0.3, gain:0.02 or loss:0.01")
+            raise ValueError("a budget: a map, all, top:3, sure:0.3 or gain:0.02")
         number = float(found[2])
         return {
             "policy": found[1],
             _VALUES[found[1]]: int(number) if number.is_integer() else number,
         }
 
-    def made(self, ranker: MethodSource[Ranker] | None = None) -> BudgetPolicy:
-        """Return the policy that this describes; `ranker` is what `loss` needs."""
-        policy = self._policy(ranker)
+    def made(self) -> BudgetPolicy:
+        """Return the policy that this describes."""
+        policy = self._policy()
         if self.hedge:
             policy = Hedged(policy)
         if self.policy != "top":  # which asks a fixed number: a new agent has to be among them
@@ -170,9 +117,7 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
             policy = Capped(policy, most=self.calls, price=self.price)
         return policy
 
-    def _policy(self, ranker: MethodSource[Ranker] | None) -> BudgetPolicy:
-        if self.loss is not None and ranker is not None:
-            return LossBudget(ranker, self.loss)
+    def _policy(self) -> BudgetPolicy:
         match self.policy:
             case "all":
                 return AskAll()
@@ -348,27 +293,3 @@ def starts_without_model(selecting: SelectorSettings) -> bool:
     if selecting.role != "router" or selecting.model is None:
         return False
     return hasattr(method_catalog.find_method(selecting.method, "router").reader, "learn_all")
-
-
-def check_loss(router: RouterSettings, ranker: RankerSettings | None) -> LossCurve | None:
-    """Raise `ConfigError` if a budget wants a loss that the ranker's model does not know.
-
-    Return the curve of a model that does; None where no loss is wanted, or the model is missing.
-    """
-    if router.budget.loss is None:
-        return None
-    if ranker is None or ranker.model is None:
-        what = "a budget of a wanted loss needs response_selector: {ranker: ..., model: FOLDER}"
-        raise ConfigError(f"{what}; {_TRAINED_WITH}")
-    if is_vacant(ranker.model):
-        return None
-    model = load_model(ranker.model)
-    if (curve := stored_loss_curve(model)) is None:
-        what = f"the model {model.id} was not trained with what a budget of a wanted loss needs"
-        raise ConfigError(f"{what}; {_TRAINED_WITH}")
-    return curve
-
-
-_TRAINED_WITH: Final = (
-    "prolocutor train ranker --data KIND:PATH --out FOLDER --loss-budget makes such a model"
-)

@@ -34,11 +34,9 @@ from prolocutor.plugins.pairing.measuring.model_training import (
 from prolocutor.plugins.pairing.measuring.model_training import train as learn
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
 from prolocutor.plugins.pairing.method_catalog import find_method
-from prolocutor.plugins.pairing.stopping_curves import LossCurve
 
 _ROUTER: Final = "learned"
 _RANKER: Final = "learned"
-_LOSSES: Final = (0.01, 0.02, 0.05)
 _MOST_NAMED: Final = 5
 
 
@@ -62,11 +60,6 @@ _MOST_NAMED: Final = 5
 )
 @assistant_option("Whose skills' cards are known.")
 @folds_option("Into how many parts the questions are dealt to measure it.")
-@click.option(
-    "--loss-budget",
-    is_flag=True,
-    help="ranker: measure what stopping early loses, for a budget such as loss:0.01.",
-)
 @encoder_options
 @SEED_OPTION
 @click.option(
@@ -83,7 +76,6 @@ def train(
     prior: str,
     assistant: Path | None,
     folds: int,
-    loss_budget: bool,
     encoder: str | None,
     encoder_url: str | None,
     seed: int,
@@ -108,10 +100,8 @@ def train(
       prolocutor train ranker --data store: --out ranker
       prolocutor train ranker --data store: --out ranker --encoder encoders/minilm
     """
-    if role == "router":
-        for option, given in (("--loss-budget", loss_budget), ("--memory", memory is not None)):
-            if given:
-                raise click.UsageError(f"{option} is for a ranker")
+    if role == "router" and memory is not None:
+        raise click.UsageError("--memory is for a ranker")
     method = method or (_ROUTER if role == "router" else _RANKER)
     cards = _cards(data, assistant)
     questions = load_pairing_data(data, cards)
@@ -125,7 +115,6 @@ def train(
         prior=prior,
         folds=folds,
         seed=seed,
-        losses=loss_budget,
         memory=memory,
     )
     steps = steps_of(questions, wanted)
@@ -198,20 +187,9 @@ def result_lines(trained: TrainingResult) -> Iterator[str]:
         yield f"precision@1 by {trained.folds} folds, with 95 % interval"
         yield from _table(trained.rows)
     yield _verdict(trained)
-    if trained.losses is not None:
-        yield _losses(trained.losses)
     if trained.tested:
         yield "precision@1 on the part to test, from which it did not learn"
         yield from _table(trained.tested)
-
-
-def _losses(curve: LossCurve) -> str:
-    """Return at which probability budgets of some wanted losses stop."""
-    found = []
-    for loss in _LOSSES:
-        threshold = curve.threshold(loss)
-        found.append(f"loss:{loss:g} {'asks all' if threshold is None else f'at {threshold:g}'}")
-    return f"budgets stop, by {curve.questions:,} questions: {', '.join(found)}"
 
 
 def _table(rows: list[MethodRow]) -> Iterator[str]:

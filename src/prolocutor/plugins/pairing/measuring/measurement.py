@@ -43,7 +43,6 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     published_results,
 )
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, checked
-from prolocutor.plugins.pairing.stopping_curves import LossCurve
 
 _FREE: Final = "cards"
 
@@ -53,8 +52,7 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     Rankers that work without labels get priors from cards alone. `permuted` assigns the labels to
     other questions at random: a method that is then better than the best single agent has seen what
-    it should not. `named_models` says which external models there are. `losses` are the rankers
-    whose loss curves are measured.
+    it should not. `named_models` says which external models there are.
     """
 
     routers: list[str]
@@ -64,7 +62,6 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     permuted: bool = False
     named_models: str = ""
-    losses: list[str] = []
 
 
 class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,14 +87,12 @@ class Measurement(PairingResults, frozen=True, kw_only=True):
     """The figures with the choices that they are computed from.
 
     `choices` by stage and method are in the order of the questions in `test`, and so are `priors`,
-    the probabilities of the first router, which has not learned from the question. `losses` are the
-    loss curves by ranker.
+    the probabilities of the first router, which has not learned from the question.
     """
 
     test: list[LabelledQuestion]
     choices: dict[tuple[PairingStage, str], list[MethodChoice]]
     priors: Priors = []
-    losses: dict[str, LossCurve] = {}
 
     @property
     def results(self) -> PairingResults:
@@ -166,7 +161,6 @@ async def measure(
         test=data.test,
         choices=measuring.choices,
         priors=measuring.priors,
-        losses=measuring.losses,
     )
 
 
@@ -191,7 +185,6 @@ class _Measuring:
         self.rows: list[MethodRow] = []
         self.choices: dict[tuple[PairingStage, str], list[MethodChoice]] = {}
         self.priors: Priors = []
-        self.losses: dict[str, LossCurve] = {}
         self._best_baseline: dict[PairingStage, MethodRow] = {}
 
     async def run(self) -> None:
@@ -233,8 +226,7 @@ class _Measuring:
             wanted: list[tuple[PairingStage, str]] = [("rank", name)]
             wanted += [("budget", f"{name}, {budget}") for budget in budgets]
             rankers: Sequence[Ranker] = []
-            measures_loss = name in self._plan.losses
-            if measures_loss or any(self._recorded_choices(*one) is None for one in wanted):
+            if any(self._recorded_choices(*one) is None for one in wanted):
                 rankers = await self.methods.rankers(name, priors)
             given = free if needs_no_labels(name, "ranker") else priors
             ranked = self._recorded_choices("rank", name) or await self._rank_answers(
@@ -242,10 +234,6 @@ class _Measuring:
             )
             self._add(name, "rank", ranked)
             spending = BudgetMeasurement(self._data, self._scoring)
-            if measures_loss:
-                self._on_step(f"loss of stopping with {name}")
-                router = next(iter(self._plan.routers), "")
-                self.losses[name] = await spending.curve(rankers, given, ranked, router)
             for budget in budgets:
                 self._on_step(f"budget {budget}")
                 method = f"{name}, {budget}"

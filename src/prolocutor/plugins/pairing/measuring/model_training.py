@@ -39,12 +39,7 @@ from prolocutor.plugins.pairing.model_files import (
     save_model,
     training_card,
 )
-from prolocutor.plugins.pairing.stopping_curves import (
-    LossCurve,
-    RiskCurve,
-    risk_curve,
-    store_curves,
-)
+from prolocutor.plugins.pairing.risk_curve import risk_curve, store_risk_curve
 from prolocutor.reading.words import near_duplicates
 
 _WHOLE: Final = 260_000_000
@@ -105,8 +100,8 @@ def _answers(learned: Sequence[LabelledQuestion]) -> int:
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What is trained. `prior`: the router whose probabilities a ranker learns to weigh.
 
-    `losses`: a ranker's loss curve is measured by folds, and stored in its model. `memory` bounds
-    the bytes that learning a ranker takes; where there are more questions, some are learned from.
+    `memory` bounds the bytes that learning a ranker takes; where there are more questions, some are
+    learned from.
     """
 
     role: Role
@@ -115,7 +110,6 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
     folds: int = 5
     seed: int = 0
     models: PairingModels = NO_MODELS
-    losses: bool = False
     memory: int | None = None
 
     @property
@@ -169,7 +163,6 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
     `rows` are the method and what it has to beat, by folds; empty, with the reason in `unmeasured`,
     if there were too few labels for folds. `gain` is the paired difference from `against`, the best
     of the others, with its interval. `tested`: the same on a part that was not learned from.
-    `losses` is the loss curve that the model has.
     """
 
     role: Role
@@ -185,7 +178,6 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
     gain: tuple[float, float, float] | None = None
     unmeasured: str | None = None
     tested: list[MethodRow] = []
-    losses: LossCurve | None = None
 
     @property
     def helps(self) -> bool:
@@ -255,19 +247,12 @@ async def _trained(
     tested = await _tested(data, wanted, on_step)
     data_hash = training_hash(data, learned)
     result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
-    curve = None if measured is None else measured.losses.get(wanted.method)
-    risks = None if measured is None else _risks(measured, wanted)
-    whole = store_curves(made.to_model(card), curve, risks)
-    model = save_model(folder, whole)
-    return msgspec.structs.replace(result, model=model, tested=tested, losses=curve)
-
-
-def _risks(measured: Measurement, taken: TrainingPlan) -> RiskCurve | None:
-    """Return how often a ranker is wrong by how sure it is, over all questions."""
-    if taken.role != "ranker":
-        return None
-    choices = measured.choices[_STAGE[taken.role], taken.method]
-    return risk_curve((made.probability or 0.0, made.right > 0) for made in choices)
+    whole = made.to_model(card)
+    if wanted.role == "ranker" and measured is not None:
+        choices = measured.choices["rank", wanted.method]
+        risks = risk_curve((made.probability or 0.0, made.right) for made in choices)
+        whole = store_risk_curve(whole, risks)
+    return msgspec.structs.replace(result, model=save_model(folder, whole), tested=tested)
 
 
 def result_of(
@@ -309,8 +294,7 @@ def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
     """Return the number of steps of `train`."""
     measured = {wanted.method, LABEL_FREE[wanted.role]}
     prior = wanted.role == "ranker"
-    curves = len(_curves(wanted))
-    return len(measured) + prior + curves + 1 + 2 * _is_tested_apart(data, wanted)
+    return len(measured) + prior + 1 + 2 * _is_tested_apart(data, wanted)
 
 
 async def _measured(
@@ -328,7 +312,6 @@ async def _measured(
         rankers=methods if ranks else [],
         folds=wanted.folds,
         seed=wanted.seed,
-        losses=_curves(wanted),
     )
     apart = _apart(data) if ranks else []
     bench = msgspec.structs.replace(data, learn=apart, test=learned, published=False)
@@ -339,11 +322,6 @@ async def _measured(
         return measured, None
     except BadInput as error:
         return None, f"not measured by {wanted.folds} folds: {error}"
-
-
-def _curves(wanted: TrainingPlan) -> list[str]:
-    """Return the rankers whose loss curves are measured."""
-    return [wanted.method] if wanted.losses and wanted.role == "ranker" else []
 
 
 def _apart(data: PairingData) -> list[LabelledQuestion]:

@@ -24,10 +24,8 @@ from prolocutor.contracts.pairing import LabelledQuestion, Pairing
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.encoders.meanings import EncoderMark
 from prolocutor.plugins.pairing.folds import deal_folds
-from prolocutor.plugins.pairing.measuring.budgets import AskedPath, loss_curve
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
-    MethodChoice,
     bin_by_probability,
 )
 from prolocutor.plugins.pairing.measuring.model_training import LABEL_FREE
@@ -35,7 +33,6 @@ from prolocutor.plugins.pairing.measuring.training_material import (
     Material,
     Refitting,
     gather_material,
-    prior_router,
 )
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import (
@@ -47,7 +44,7 @@ from prolocutor.plugins.pairing.model_files import (
 )
 from prolocutor.plugins.pairing.question_agent.loaded_router import since_model
 from prolocutor.plugins.pairing.question_agent.router_label import make_router_label
-from prolocutor.plugins.pairing.stopping_curves import LossCurve, store_curves, stored_loss_curve
+from prolocutor.plugins.pairing.risk_curve import risk_curve, store_risk_curve
 from prolocutor.reading.words import near_duplicates
 
 NEW_LABELS: Final = "precision@1 of the new labels"
@@ -76,15 +73,15 @@ async def retrain(
     on_step(0.0, "learning from everything")
     fitting = await Refitting.of(order, material)
     made = await fitting.fit(range(len(material)))
-    had_curve = live is not None and stored_loss_curve(live) is not None
-    comparing = _Comparison(order, material, fitting, on_step, stepwise=had_curve)
+    comparing = _Comparison(order, material, fitting, on_step)
     before = await _restore_method(order, live, fitting, material)
     mine, its = [await comparing.asked(one) for one in (made, before)]
     rows, note = await comparing.unseen(live is not None, its)
     scores = {one.name: (one.after, one.after, one.after) for one in rows if one.name[-1] == "1"}
     card = training_card(len(material), data=material.name, note=note, scores=scores)
-    model: Any = made.to_model(card)
-    model = store_curves(model, comparing.curve(), None)
+    model: Model = made.to_model(card)
+    if order.role == "ranker" and comparing.choices_after:
+        model = store_risk_curve(model, risk_curve(comparing.choices_after))
     parts = {**model.parts, **material.parts()}
     won, lost, flips = comparing.flips(its, mine)
     return TrainingReport(
@@ -124,10 +121,7 @@ async def _restore_method(
 
 
 class _Comparison:
-    """Compares two methods on the questions of the material that have a right agent.
-
-    With `stepwise` the new one is also asked step by step, for its loss curve.
-    """
+    """Compares two methods on the questions of the material that have a right agent."""
 
     def __init__(
         self,
@@ -135,13 +129,10 @@ class _Comparison:
         material: Material,
         fitting: Refitting,
         on_step: OnStep,
-        *,
-        stepwise: bool = False,
     ) -> None:
-        self._stepwise = stepwise
-        self._paths: dict[int, tuple[AskedPath, MethodChoice]] = {}
         self._order, self._material, self._fitting = order, material, fitting
         self._on_step = on_step
+        self.choices_after: list[tuple[float, float]] = []
         self.sure_before: list[CalibrationBin] = []
         self.sure_after: list[CalibrationBin] = []
         self._places = [place for place, one in enumerate(material.lessons) if one.gold]
@@ -168,10 +159,7 @@ class _Comparison:
             self._on_step((1 + fold) / (2 + self._number), f"fold {fold + 1} of {self._number}")
             here = [place for place in everything if dealt[place] == fold]
             try:
-                method = await self._answer(
-                    after, here, [n for n in everything if dealt[n] != fold]
-                )
-                await self._step_by_step(method, here, after)
+                await self._answer(after, here, [n for n in everything if dealt[n] != fold])
             except BadInput as error:
                 return [], f"not compared on unseen questions: {error}"
             seen = [n for n in here if self._groups[n] in learned] if has_model else []
@@ -179,37 +167,21 @@ class _Comparison:
                 await self._answer(before, seen, [n for n in known if dealt[n] != fold])
             except BadInput:
                 note = "the model in use is judged on questions that it may have learned from"
-        self.sure_before, self.sure_after = self._reliability(before), self._reliability(after)
+        self.choices_after = self._sureness(after)
+        self.sure_before = bin_by_probability(self._sureness(before))
+        self.sure_after = bin_by_probability(self.choices_after)
         return self._figures(before, after), note
 
-    def _reliability(self, chosen: Choices) -> list[CalibrationBin]:
-        """Return how often choices were right, by how sure they were; where nobody is, none is."""
-        return bin_by_probability(
-            [(one[0].probability, self._right(at, one)) for at, one in enumerate(chosen) if one]
-        )
+    def _sureness(self, chosen: Choices) -> list[tuple[float, float]]:
+        """Return the probability of each choice and whether it was right; where nobody is, 0."""
+        return [(one[0].probability, self._right(at, one)) for at, one in enumerate(chosen) if one]
 
-    def curve(self) -> LossCurve | None:
-        """Return the new method's loss curve, over questions that it had not learned."""
-        if not self._paths:
-            return None
-        return loss_curve([*self._paths.values()], prior_router(self._material))
-
-    async def _answer(self, into: Choices, places: list[int], learned: list[int]) -> Any:
+    async def _answer(self, into: Choices, places: list[int], learned: list[int]) -> None:
         if not places:
-            return None
+            return
         method = await self._fitting.fit(learned)
         for place in places:
             into[place] = await self._fitting.choose(method, place)
-        return method
-
-    async def _step_by_step(self, method: Any, places: list[int], whole: Choices) -> None:
-        for place in places if self._stepwise else ():
-            if not self._material.lessons[place].gold:
-                continue
-            agent, right = _first(whole[place]), self._right(place, whole[place])
-            after = MethodChoice(agent=agent, right=right, called=len(self._material.cards))
-            path = await self._fitting.path(method, place)
-            self._paths[place] = path or [after], after
 
     def _figures(self, before: Choices, after: Choices) -> list[ComparedFigure]:
         samples = BootstrapSamples([self._groups[n] for n in self._places], self._order.seed)

@@ -10,16 +10,13 @@ import msgspec
 from prolocutor.contracts.model_use import TrainingOrder
 from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion, Pairing, TrainingData
 from prolocutor.errors import BadInput, ConfigError, MissingExtra
-from prolocutor.plugins.pairing.budget import UntilSure
 from prolocutor.plugins.pairing.hints.turn_hints import question_key
-from prolocutor.plugins.pairing.measuring.budgets import SUREST, AskedPath, spend
 from prolocutor.plugins.pairing.measuring.fitting import (
     Priors,
     await_result,
     fit_method,
     unseen_priors,
 )
-from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import Model
@@ -199,41 +196,11 @@ class Refitting:
         if self._priors is None:
             found: Sequence[Pairing] = await await_result(method.route(one.question))
             return found
-        return await self._rank_held_out(method, place, [*one.answers])
-
-    async def path(self, ranker: Any, place: int) -> AskedPath:
-        """Return a ranker's choices while one agent more is asked step by step; of a router ()."""
-        if self._priors is None:
-            return ()
-        one, found = self._material.lessons[place], []
-
-        def seen(steps: list[list[str]], pairs: Sequence[Pairing]) -> None:
-            best = pairs[0] if pairs else Pairing("", 0.0)
-            called = sum(map(len, steps))
-            right = float(best.agent in one.gold)
-            found.append(
-                MethodChoice(
-                    agent=best.agent, right=right, called=called, probability=best.probability
-                )
-            )
-
-        async def rank(called: Sequence[str]) -> Sequence[Pairing]:
-            return await self._rank_held_out(ranker, place, called)
-
-        policy, cards = UntilSure(sure=SUREST), self._material.cards
-        await spend(policy, cards, self._priors[place], [*one.answers], rank, seen)
-        return found
-
-    async def _rank_held_out(
-        self, ranker: Any, place: int, agents: Sequence[str]
-    ) -> Sequence[Pairing]:
-        assert self._priors is not None
-        one = self._material.lessons[place]
-        answers = [AgentAnswer(agent=name, text=one.answers[name]) for name in agents]
-        found: Sequence[Pairing] = await await_result(
-            ranker.rank(one.question, answers, self._priors[place])
+        answers = [AgentAnswer(agent=name, text=text) for name, text in one.answers.items()]
+        ranked: Sequence[Pairing] = await await_result(
+            method.rank(one.question, answers, self._priors[place])
         )
-        return found
+        return ranked
 
 
 def prior_router(material: Material) -> str:

@@ -19,7 +19,7 @@ from prolocutor.plugins.pairing.measuring.model_training import (
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
-from prolocutor.plugins.pairing.stopping_curves import stored_risk_curve
+from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
