@@ -34,6 +34,9 @@ _ASKED: Final = 0.9
 _OPENED: Final = 0.8
 _REFERRED: Final = 0.6
 _ELLIPTIC: Final = 0.6
+_NOBODY: Final = 0.1
+"""What speaks for nobody, beside the agents' probabilities: none leads where all are near 0."""
+
 _LEAST: Final = 0.05
 
 
@@ -148,8 +151,7 @@ def _lead(found: Sequence[float], place: int) -> float:
     others = max((p for n, p in enumerate(found) if n != place), default=0.0)
     if others <= found[place]:
         return 0.0
-    rest = sum(found)
-    dominance = (others - found[place]) / rest if rest else 0.0
+    dominance = (others - found[place]) / (sum(found) + _NOBODY)
     return min(1.0, max(others - found[place], dominance) * 1.5)
 
 

@@ -1,15 +1,22 @@
 """The learned router: a label counts for the next question, and survives in a journal."""
 
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.model_files import load_model, save_model
-from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
+from prolocutor.plugins.pairing.question_agent.learned import (
+    LearnedRouter,
+    ScoreCurve,
+    fit,
+)
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
 
@@ -74,3 +81,29 @@ def test_any_lessons_and_text_give_probabilities(lessons: list[tuple[str, str]],
 
     assert {pair.agent for pair in found} == {agent for _, agent in lessons}
     assert all(0 <= pair.probability <= 1 for pair in found)
+
+
+def test_a_lead_counts_for_more_where_the_others_differ_less() -> None:
+    curve = ScoreCurve(Sigmoid(3.0, -7.0), deviation=0.01)
+    others = np.linspace(-1, 1, 50)
+
+    alike, unlike = (curve.probabilities(np.array([0.2, *(by * others)])) for by in (0.01, 0.1))
+
+    assert alike[0] > unlike[0] + 0.3
+
+
+@pytest.mark.parametrize("deviation", [0.0, 0.01])
+def test_probabilities_have_the_strict_order_of_the_scores(deviation: float) -> None:
+    curve = ScoreCurve(Sigmoid(3.0, -7.0), deviation)
+
+    found = curve.probabilities(np.array([0.5, 0.1, 0.01, 0.0, -0.01, -0.3]))
+
+    assert all(one > other for one, other in pairwise(found))
+
+
+def test_the_odds_of_labelled_agents_grow_as_a_power_of_the_score() -> None:
+    curve = ScoreCurve(Sigmoid(2.0, -8.0), deviation=0.0)
+
+    half, whole = (one / (1 - one) for one in curve.probabilities(np.array([0.4, 0.8])))
+
+    assert whole / half == pytest.approx(4, rel=0.01)
