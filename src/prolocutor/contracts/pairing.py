@@ -96,8 +96,7 @@ class Pairing(msgspec.Struct, frozen=True):
     `probability` is calibrated: of pairings with .7, seven in ten are right. `reason` says in a few
     words why. `position` is that of the answer among the agent's own, from 0. `fault`, of the first
     pairing, is what went wrong in estimating, such as an encoder that failed: the rest was used.
-    `doubt` is the standard deviation of the probability's logit for a new agent, 0 for others;
-    `tried` whether it is tried out in this turn.
+    `doubt` is the standard deviation of the probability's logit for a new agent, 0 for others.
     """
 
     agent: str
@@ -106,7 +105,6 @@ class Pairing(msgspec.Struct, frozen=True):
     position: int = 0
     fault: str = ""
     doubt: float = 0.0
-    tried: bool = False
 
 
 class AgentCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

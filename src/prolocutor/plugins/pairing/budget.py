@@ -32,15 +32,13 @@ class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
     """What is known at one moment of a turn.
 
     `answered` holds the ranker's probability of the best answer of each agent that has settled, 0
-    for one that failed. `running` have been asked and have not settled. `new` agents are wanted in
-    addition at the start of the turn, to be tried out.
+    for one that failed. `running` have been asked and have not settled.
     """
 
     offers: Sequence[AgentOffer]
     answered: Mapping[str, float] = {}
     running: frozenset[str] = frozenset()
     seconds_left: float = float("inf")
-    new: frozenset[str] = frozenset()
 
     @property
     def best(self) -> float:
@@ -218,30 +216,6 @@ class Hedged(msgspec.Struct, frozen=True):
         return BudgetStep(ask=step.ask + early, reason=reason)
 
 
-class TryingOut(msgspec.Struct, frozen=True):
-    """Asks new agents beside what another policy asks at the start of a turn.
-
-    For policies that may ask all agents in the worst case: no turn costs more than that.
-    """
-
-    policy: BudgetPolicy
-
-    def next(self, standing: BudgetState) -> BudgetStep:
-        """Ask whom the policy asks, and the new agents of the turn."""
-        step = self.policy.next(standing)
-        if standing.begun or not step.ask:
-            return step
-        new = tuple(
-            offer.agent
-            for offer in standing.open()
-            if offer.agent in standing.new and offer.agent not in step.ask
-        )
-        if not new:
-            return step
-        reason = f"{step.reason}; {', '.join(new)} to be tried out"
-        return BudgetStep(ask=step.ask + new, reason=reason)
-
-
 class Capped(msgspec.Struct, frozen=True):
     """Keeps another policy within `most` calls and the total `price` a turn."""
 
@@ -286,8 +260,6 @@ def asks_one(policy: BudgetPolicy) -> bool:
     """Return whether a policy never asks a second agent."""
     if isinstance(policy, Capped):
         return policy.most == 1 or asks_one(policy.policy)
-    if isinstance(policy, TryingOut):
-        return asks_one(policy.policy)
     return isinstance(policy, TopK) and policy.k == 1
 
 

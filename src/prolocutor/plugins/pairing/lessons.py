@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -34,7 +32,7 @@ from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, 
 log = logging.getLogger(__name__)
 
 KIND: Final = "taught"
-"""The kind of the records that are lessons: hints, and how answers of new agents were ranked."""
+"""The kind of the records that are lessons: hints."""
 
 CHECK: Final = 60.0
 """Seconds after which a replica looks whether rows have gone, or came late."""
@@ -42,13 +40,6 @@ CHECK: Final = 60.0
 AT_ONCE: Final = 8
 """Lessons that are learned one by one; of more a model is made anew, in a thread."""
 
-JUDGED: Final = 0.25
-"""The weight of a ranker's scores: half of a thumb up."""
-
-FILE: Final = "lesson-file"
-"""The kind of the records that name the files of earlier versions that belong to a store."""
-
-_EARLIER: Final = ("lesson", "lessons-version", "hint")
 _MOST_PROPOSED: Final = 1000
 
 Known = dict[tuple[str, str], RouterLabel]
@@ -59,9 +50,8 @@ class Lessons:
     """Teaches one router, and has it forget; a `contracts.learner.Learner`.
 
     Lessons are ratings of replies, operators' labels, and records that turns add to the store:
-    hints, and rankers' scores of new agents. They go with the person or the dialog, by the store;
-    the router forgets them at once here and within a minute at other replicas. `listens`: hints
-    are read in turns. `journal` is the file in which earlier versions kept lessons.
+    hints. They go with the person or the dialog, by the store; the router forgets them at once here
+    and within a minute at other replicas. `listens`: hints are read in turns.
     """
 
     pupil: ReloadedModel[Any]
@@ -72,13 +62,11 @@ class Lessons:
         *,
         hints: HintSettings | None = None,
         listens: bool = True,
-        journal: Path | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._agents = list(agents)
         self._settings, self._clock = hints, clock
         self._watch = HintWatch(hints, self._agents) if hints is not None and listens else None
-        self._journal = journal
         self._store: Store
         self._known: Known = {}
         self._standing: Known = {}
@@ -114,10 +102,9 @@ class Lessons:
     # -- what the assistant says ------------------------------------------------------------
 
     async def start(self, store: Store) -> None:
-        """Learn what the store has, and what earlier versions kept beside it."""
+        """Learn what the store has."""
         self._store = store
         self.pupil.make_folder()
-        await self._take_over()
         await self._follow(anew=True)
 
     async def refresh(self) -> None:
@@ -131,10 +118,9 @@ class Lessons:
         await self._follow(anew=True)
 
     def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
-        """Return the hints in a turn, and how the answers were ranked if a new agent was asked."""
+        """Return the hints in a turn."""
         hints = [] if self._watch is None else self._watch.hints(record)
         found = [lesson_of_hint(one, record.user, self._agents) for one in hints]
-        found += self._ranked_lessons(record)
         if not found:
             return []
         if len(self._proposed) >= _MOST_PROPOSED:
@@ -227,18 +213,6 @@ class Lessons:
             for turn in label.turns
         }
 
-    def _ranked_lessons(self, record: TurnRecord) -> Iterator[RouterLabel]:
-        """Return how the answers were ranked, if a new agent was asked that is tried out."""
-        tried = getattr(self.pupil.latest.method, "tried", ())
-        if any(agent in record.asked for agent in tried):
-            scores = {agent: 0.0 for agent in self._agents if agent in record.asked}
-            for hypothesis, score in record.scores.items():
-                agent = hypothesis.rpartition(".")[0]
-                if agent in scores:
-                    scores[agent] = max(scores[agent], score)
-            ranked = bool(record.scores)
-            yield label_of_ranks(record.text, scores, record.user, record.utt_id, is_ranked=ranked)
-
     async def _tidy(self) -> None:
         """Delete hints that are too old or too many."""
         assert self._settings is not None
@@ -262,93 +236,11 @@ class Lessons:
             return False
         return not new or (len(new) <= AT_ONCE and self.pupil.teach(new))
 
-    # -- what earlier versions kept ---------------------------------------------------------
-
-    async def _take_over(self) -> None:
-        """Store lessons of the file beside the model, or of the records that replicas shared.
-
-        The file is removed at the next start, where it is known to belong to this store.
-        """
-        store = self._store
-        for kind in _EARLIER:
-            for key, body in (await store.records("", kind)).items():
-                if kind == "hint":
-                    await self._keep(body, key)
-                await store.delete_record("", kind, key)
-        if self._journal is None or not self._journal.is_file():
-            return
-        name = str(self._journal.absolute())
-        is_known = name in await store.records("", FILE)
-        rated = {one.utt_id for one in await store.ratings_since()}
-        lines = read_journal(self._journal)
-        for line, lesson in lines:
-            is_row = lesson.is_thumb and lesson.reply in rated
-            is_gone = is_known and lesson.reply and await store.owner_of(lesson.reply) is None
-            if not (is_row or is_gone):
-                await self._keep(line, hashlib.blake2b(line, digest_size=16).hexdigest())
-        log.info("%s: %d lessons are in the store now", name, len(lines))
-        if not is_known:
-            await store.put_record("", FILE, name, b"true")
-            return
-        try:
-            self._journal.unlink()
-        except OSError as error:
-            log.warning("%s: its lessons are in the store; remove it: %s", name, error.strerror)
-        else:
-            await store.delete_record("", FILE, name)
-
-    async def _keep(self, body: bytes, key: str) -> None:
-        lesson = _read_lesson(body)
-        await self._store.put_record(lesson.user, KIND, key, body, lesson.reply)
-
 
 def _key(utt_id: str, lesson: RouterLabel) -> str:
     """Return the key of what a turn teaches, the same for all routers of an assistant."""
-    mark = lesson.hint
-    return f"{utt_id}/judged" if mark is None else f"{utt_id}/{mark.kind}/{mark.utt_id}"
-
-
-def label_of_ranks(
-    question: str,
-    scores: Mapping[str, float],
-    user: str = "",
-    utt_id: str = "",
-    *,
-    is_ranked: bool = True,
-) -> RouterLabel:
-    """Return what a turn teaches in which new agents were asked.
-
-    `scores` are the ranker's probabilities of the best answers of all that were asked, 0 for none.
-    """
-    weight = JUDGED if is_ranked else 0.0
-    return RouterLabel(question, dict(scores), weight, user, judged=True, utt_id=utt_id)
-
-
-def read_journal(file: Path) -> list[tuple[bytes, RouterLabel]]:
-    """Return the lines of a file of lessons; one that cannot be read is logged and left out."""
-    found = []
-    for number, line in enumerate(file.read_bytes().splitlines(), 1):
-        try:
-            found.append((line, _read_lesson(line)))
-        except msgspec.MsgspecError as error:
-            log.error("%s, line %d is left out: %s", file, number, error)
-    return found
-
-
-async def forget_person(store: Store, user: str | None) -> None:
-    """Remove a person's lines from files of earlier versions; None: those of deleted replies.
-
-    No assistant runs on the store, unless others share it.
-    """
-    for name in await store.records("", FILE):
-        if (file := Path(name)).is_file():
-            kept = [
-                line
-                for line, one in read_journal(file)
-                if one.user != user
-                and (user is not None or not one.reply or await store.owner_of(one.reply))
-            ]
-            await asyncio.to_thread(file.write_bytes, b"".join(line + b"\n" for line in kept))
+    assert lesson.hint is not None, "turns teach hints alone"
+    return f"{utt_id}/{lesson.hint.kind}/{lesson.hint.utt_id}"
 
 
 def _read_lesson(body: bytes) -> RouterLabel:

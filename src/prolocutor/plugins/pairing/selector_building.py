@@ -87,9 +87,6 @@ def _check_rule(
 
 Method = TypeVar("Method", Router, Ranker)
 
-JOURNAL = ".lessons"
-"""What is added to a model's name for the file in which earlier versions kept lessons."""
-
 
 class SelectorMaker:
     """Makes the selectors of one pipeline.
@@ -127,7 +124,6 @@ class SelectorMaker:
                 selecting.budget.made(),
                 ranker=self._ranker,
                 unsure=self._unsure,
-                new_agents=selecting.newcomers,
                 seconds=self._context.skill_seconds,
             )
         return RankedSelector(
@@ -153,15 +149,13 @@ class SelectorMaker:
             [card.name for card in self._cards],
             hints=selecting.hints,
             listens=self._context.hinted,
-            journal=folder.with_name(f"{folder.name}{JOURNAL}"),
         )
         wired = self._find_encoder(selecting)
         is_pupil = starts_without_model(selecting)
 
         def load() -> VersionedMethod[Router]:
             if not is_pupil or not is_vacant(folder):
-                turns = selecting.newcomers.turns
-                loaded = load_router_model(folder, self._cards, wired, turns)
+                loaded = load_router_model(folder, self._cards, wired)
                 loaded.router.learn_all(since_model(lessons.standing(), loaded.model))
                 return VersionedMethod(loaded.router, loaded.model.id)
             router = self._make_card_router(selecting, wired)

@@ -22,14 +22,12 @@ from prolocutor.plugins.pairing.budget import (
     ExpectedGain,
     Hedged,
     TopK,
-    TryingOut,
     UntilSure,
 )
 from prolocutor.plugins.pairing.encoders.meanings import check_encoder
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
-from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
 
 _SHORT: Final = re.compile(r"(top|sure|gain):\s?(\d*\.?\d+)")
@@ -111,8 +109,6 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
         policy = self._policy()
         if self.hedge:
             policy = Hedged(policy)
-        if self.policy != "top":  # which asks a fixed number: a new agent has to be among them
-            policy = TryingOut(policy)
         if self.price is not None or (self.calls is not None and self.policy != "top"):
             policy = Capped(policy, most=self.calls, price=self.price)
         return policy
@@ -196,9 +192,6 @@ class RouterSettings(SelectorSettings, frozen=True, kw_only=True):
     ]
     budget: Annotated[BudgetSettings, about("How many are asked.")] = BudgetSettings()
     hints: Annotated[HintSettings | None, about("Weak labels from what people do.")] = None
-    newcomers: Annotated[NewcomerSettings, about("How new agents are tried out.")] = (
-        NewcomerSettings()
-    )
 
 
 class RankerSettings(SelectorSettings, frozen=True, kw_only=True):

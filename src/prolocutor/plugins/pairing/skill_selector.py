@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from inspect import iscoroutinefunction
 from math import inf
 from time import monotonic
 from typing import Any, Final
-
-import msgspec
 
 from prolocutor.clocks import MINUTE
 from prolocutor.contracts.observer import LoggedChoice
@@ -26,7 +23,6 @@ from prolocutor.plugins.pairing.budget import (
 )
 from prolocutor.plugins.pairing.calibration import Sigmoid, logit
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
-from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
 from prolocutor.plugins.pairing.turn_routing import (
     RoutingResult,
@@ -62,47 +58,7 @@ class Quotas:
 _PLAIN = Sigmoid()
 
 
-class NewcomerTrial(msgspec.Struct, frozen=True):
-    """The draws of one turn, by its id: the same turn run again asks the same agents.
-
-    `alone`: one agent alone is asked in a turn, so that nothing judges its answer.
-    """
-
-    turn: str
-    settings: NewcomerSettings
-    alone: bool = False
-
-    def prior(self, routed: Pairing) -> float:
-        """Return the probability by which an agent is asked.
-
-        Of a new one it is as high as it may well be (an upper confidence bound: the mean and one
-        standard deviation of the logit), because a ranker judges what it answers. Where it is asked
-        alone, it is a draw from what is known of it while it is tried out (Thompson sampling), and
-        the mean afterwards.
-        """
-        if routed.doubt <= 0 or self.settings.ask <= 0:
-            return routed.probability
-        deviates = routed.doubt
-        if self.alone:
-            deviates *= self._chance(routed.agent).gauss(0.0, 1.0) if routed.tried else 0.0
-        return _PLAIN(logit(routed.probability) + deviates)
-
-    def wanted(self, routed: Iterable[Pairing]) -> frozenset[str]:
-        """Return the new agents that are to be asked in addition."""
-        return frozenset(
-            one.agent
-            for one in routed
-            if one.tried and self._chance(one.agent, "ask").random() < self.settings.ask
-        )
-
-    def _chance(self, *about: str) -> random.Random:
-        return random.Random("\0".join((self.turn, *about)))
-
-
 _SHOWN: Final = 3
-
-_DRAWS: Final = 99
-"""Draws by which the probability of an agent is counted that is tried out."""
 
 
 class RoutedSelector:
@@ -112,7 +68,9 @@ class RoutedSelector:
     that asks an encoder does without it here, other async ones are replaced by the unsupervised
     one. Skills without a card in `cards` are never called.
     `unsure` names the skill that is asked when no answer is likely to be right, and only then.
-    `seconds` is how long skills have in a turn. `new_agents` says how new agents are tried out.
+    `seconds` is how long skills have in a turn. A new agent is asked as if it were as good as it
+    may well be (an upper confidence bound), unless one agent alone is asked: nobody judges its
+    answer.
     """
 
     def __init__(
@@ -125,7 +83,6 @@ class RoutedSelector:
         unsure: AbstentionRule | None = None,
         quotas: Quotas | None = None,
         least_priors: Mapping[str, float] | None = None,
-        new_agents: NewcomerSettings | None = None,
         seconds: float = inf,
     ) -> None:
         self._routing = routing
@@ -137,7 +94,7 @@ class RoutedSelector:
         quota = {card.name: card.quota for card in cards if card.quota is not None}
         self._quotas = quotas or Quotas(quota)
         self._least_priors = least_priors or {}
-        self._trying = new_agents or NewcomerSettings()
+        self._hopes = not asks_one(policy)
         self._seconds = seconds
 
     async def __call__(self, request: Mapping[str, Any]) -> Selection:
@@ -146,11 +103,8 @@ class RoutedSelector:
         routed = await self._routing.of(request)
         prior = routed.prior
         likely = [one for one in routed.pairings if one.agent in self._cards]
-        trial = NewcomerTrial(str(request.get("turn_id", "")), self._trying, asks_one(self._policy))
-        offers = [self._offer(one, trial) for one in likely]
-        first = self._policy.next(
-            BudgetState(offers=offers, seconds_left=self._seconds, new=trial.wanted(likely))
-        )
+        offers = [self._offer(one) for one in likely]
+        first = self._policy.next(BudgetState(offers=offers, seconds_left=self._seconds))
         asked = {*first.ask, *self._continuing_skills(request)}
         self._count(asked)
 
@@ -172,41 +126,8 @@ class RoutedSelector:
             return Selection(list(step.ask), reason=step.reason) if step.ask else None
 
         reason = f"{first.reason} ({_explain(likely, routed)})"
-        choices = self._choices(first.ask, likely, trial)
+        choices = _log_choices(first.ask, likely)
         return Selection(list(first.ask), more, reason, routed.version, routed.faults, choices)
-
-    def _choices(
-        self, asked: Iterable[str], likely: Sequence[Pairing], trial: NewcomerTrial
-    ) -> list[LoggedChoice]:
-        """Return who is asked at first, each with its probability.
-
-        Chance is in the trying out of new agents alone: the same policy is asked with other draws.
-        """
-        own = {one.agent: one for one in likely}
-        shares = dict.fromkeys(asked, 1.0)
-        by_chance = trial.alone or 0 < trial.settings.ask < 1
-        if by_chance and any(one.doubt > 0 and one.tried for one in likely):
-            counts = Counter(shares)
-            for draw in range(_DRAWS):
-                other = msgspec.structs.replace(trial, turn=f"{trial.turn} {draw}")
-                counts.update(self._first(likely, other).ask)
-            shares = {agent: counts[agent] / (_DRAWS + 1) for agent in shares}
-        return [
-            LoggedChoice(
-                service="router",
-                chosen=agent,
-                probability=share,
-                score=round(own[agent].probability, 4) if agent in own else None,
-            )
-            for agent, share in shares.items()
-        ]
-
-    def _first(self, likely: Sequence[Pairing], trial: NewcomerTrial) -> BudgetStep:
-        """Return what the policy does first with the draws of a trial."""
-        offers = [self._offer(one, trial) for one in likely]
-        return self._policy.next(
-            BudgetState(offers=offers, seconds_left=self._seconds, new=trial.wanted(likely))
-        )
 
     def _judge(self) -> Ranker:
         """Return the ranker; of an async one what ranks at once, or the unsupervised one."""
@@ -221,11 +142,13 @@ class RoutedSelector:
         skill = request.get("preferred")
         return [skill] if skill in self._cards else []
 
-    def _offer(self, routed: Pairing, trial: NewcomerTrial) -> AgentOffer:
-        card = self._cards[routed.agent]
+    def _offer(self, routed: Pairing) -> AgentOffer:
+        card, prior = self._cards[routed.agent], routed.probability
+        if routed.doubt > 0 and self._hopes:
+            prior = _PLAIN(logit(prior) + routed.doubt)
         return AgentOffer(
             agent=card.name,
-            prior=trial.prior(routed),
+            prior=prior,
             price=card.price or 0.0,
             latency=card.latency or 0.0,
             left=self._quotas.left(card.name),
@@ -245,6 +168,15 @@ class RoutedSelector:
     def _count(self, agents: Iterable[str]) -> None:
         for agent in agents:
             self._quotas.called(agent)
+
+
+def _log_choices(asked: Iterable[str], likely: Sequence[Pairing]) -> list[LoggedChoice]:
+    """Return who is asked at first; chance has no part in it."""
+    own = {one.agent: round(one.probability, 4) for one in likely}
+    return [
+        LoggedChoice(service="router", chosen=agent, probability=1.0, score=own.get(agent))
+        for agent in asked
+    ]
 
 
 def _judge_hypotheses(

@@ -18,7 +18,7 @@ from prolocutor.dialog.dialog import thumb
 from prolocutor.plan.pipeline import Service
 from prolocutor.plugins.pairing import lessons
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
-from prolocutor.plugins.pairing.lessons import AT_ONCE, CHECK, FILE, KIND, Lessons
+from prolocutor.plugins.pairing.lessons import AT_ONCE, CHECK, KIND, Lessons
 from prolocutor.plugins.pairing.model_reloading import ReloadedModel, VersionedMethod
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
@@ -40,8 +40,7 @@ class School:
     def __init__(self, store: Store, folder: Path, hints: HintSettings | None = ON) -> None:
         self.store = store
         self.now = 1e9
-        journal = folder / "model.lessons"
-        self.lessons = Lessons(NAMES, hints=hints, journal=journal, clock=lambda: self.now)
+        self.lessons = Lessons(NAMES, hints=hints, clock=lambda: self.now)
 
         def load() -> VersionedMethod[Any]:
             router = LearnedRouter([Card(name=name) for name in NAMES])
@@ -321,54 +320,6 @@ async def test_two_replicas_on_postgresql_follow_each_other(
 
 def a_line(text: str, utt_id: str = "", user: str = "ann") -> str:
     return json.dumps({"text": text, "agents": {"red": 0.9}, "user": user, "utt_id": utt_id})
-
-
-async def test_the_file_of_an_earlier_version_is_read_once(
-    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    file = tmp_path / "model.lessons"
-    first = await school_of(store, tmp_path)
-    await first.rates(1)
-    (rated,) = await store.ratings_since()
-    lines = [a_line("a", "elsewhere"), "nonsense", a_line(QUESTION, rated.utt_id, "bob")]
-    file.write_text("".join(f"{line}\n" for line in lines))
-
-    second = await school_of(store, tmp_path)
-    assert [(user, weight) for user, _, weight in second.learned()] == [("bob", 0.5), ("ann", 1.0)]
-    assert "model.lessons, line 2 is left out" in caplog.text
-    assert file.exists()  # it may belong to another store
-
-    third = await school_of(store, tmp_path)
-    assert third.learned() == second.learned()
-    assert not file.exists()
-    assert await store.records("", FILE) == {}
-
-
-async def test_a_person_is_removed_from_the_file_of_an_earlier_version(
-    store: Store, tmp_path: Path
-) -> None:
-    file = tmp_path / "model.lessons"
-    file.write_text(f"{a_line('a')}\n{a_line('b', user='bob')}\n")
-    await store.put_record("", FILE, str(file), b"true")
-    await store.put_record("ann", "device", "x", b"1")
-
-    assert await DirectChanges(store).delete_person("ann")
-
-    assert file.read_text() == f"{a_line('b', user='bob')}\n"
-
-
-async def test_hints_that_replicas_shared_earlier_are_read_once(
-    store: Store, tmp_path: Path
-) -> None:
-    mark = {"kind": "thanked", "agent": "red", "utt_id": "u", "at": 1e9}
-    body = {"text": QUESTION, "agents": {"red": 0.9}, "weight": 0.1, "user": "ann", "hint": mark}
-    await store.put_record("", "hint", "1", json.dumps(body).encode())
-    await store.put_record("", "lesson", "1", b'{"utt_id":"u","question":"q","agent":"red"}')
-
-    school = await school_of(store, tmp_path)
-
-    assert school.learned() == [("ann", "thanked", 0.1)]
-    assert await store.records("", "hint") == await store.records("", "lesson") == {}
 
 
 async def test_a_folder_that_cannot_be_written_is_said_and_loses_nothing(

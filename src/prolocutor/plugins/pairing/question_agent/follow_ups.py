@@ -61,11 +61,7 @@ class TextScorer(Protocol):
 class DoubtingScorer(Protocol):
     """A scorer that tries out new agents."""
 
-    @property
-    def tried(self) -> Sequence[str]:
-        """The new agents that are still tried out."""
-
-    def doubts(self, text: str, vectors: Vectors = NO_VECTORS) -> dict[str, float]:
+    def doubts(self) -> dict[str, float]:
         """Return how unsure the probabilities of new agents are, by name."""
 
 
@@ -107,13 +103,8 @@ def pairings(
         pairs[0] = Pairing(best, pairs[0].probability, why)
     if not isinstance(scorer, DoubtingScorer):
         return pairs
-    doubts, tried = scorer.doubts(question.text, vectors), frozenset(scorer.tried)
-    return [
-        msgspec.structs.replace(one, doubt=doubts[one.agent], tried=one.agent in tried)
-        if one.agent in doubts
-        else one
-        for one in pairs
-    ]
+    doubts = scorer.doubts()
+    return [msgspec.structs.replace(one, doubt=doubts.get(one.agent, 0.0)) for one in pairs]
 
 
 def continuation(question: UserQuestion) -> float:

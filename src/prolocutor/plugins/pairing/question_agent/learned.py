@@ -172,11 +172,8 @@ class LearnedRouter:
         return lesson
 
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
-        """Learn labels, but for those that only new agents learn from; many are learned together.
-
-        Then a label has a vector only where its text had one before.
-        """
-        new = [one for one in lessons if not one.judged]
+        """Learn labels; of many that are learned together have vectors whose texts had some."""
+        new = [*lessons]
         if len(new) > _NEAR_ROWS and len(new) * _CHEAP_ROWS > len(self._index):
             texts = self.texts if self._meant else ()
             vectors = dict(zip(texts, self._row_vectors, strict=False)) if self._meant else {}

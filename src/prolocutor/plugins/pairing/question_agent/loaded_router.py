@@ -21,11 +21,7 @@ from prolocutor.plugins.pairing.method_catalog import read_method
 from prolocutor.plugins.pairing.model_files import Model, agents_that_differ, load_model
 from prolocutor.plugins.pairing.question_agent.follow_ups import TextScorer, pairings
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
-from prolocutor.plugins.pairing.question_agent.newcomers import (
-    NewAgents,
-    NewcomerSettings,
-    lesson_share,
-)
+from prolocutor.plugins.pairing.question_agent.newcomers import NewAgents, lesson_share
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 
 _ENOUGH: Final = 50
@@ -43,18 +39,16 @@ def load_router_model(
     folder: str | Path,
     cards: Sequence[Card],
     wired: EncoderWiring | None = None,
-    turns: int = NewcomerSettings().turns,
 ) -> LoadedRouter:
     """Read a router's model; agents that left are not routed to, new ones are `NewAgents`.
 
-    New agents are tried out in so many `turns`. `wired` is the encoder for a model that was
-    trained with one; `ConfigError` without it.
+    `wired` is the encoder for a model that was trained with one; `ConfigError` without it.
     """
     model = load_model(folder)
     if model.role != "router":
         raise ConfigError(f"is the model of a {model.role}, not of a router", file=str(folder))
     warnings = agents_that_differ(model, {card.name: card for card in cards})
-    router = router_of_model(model, cards, wired, turns, folder=Path(folder))
+    router = router_of_model(model, cards, wired, folder=Path(folder))
     return LoadedRouter(router, model, warnings)
 
 
@@ -62,13 +56,12 @@ def router_of_model(
     model: Model,
     cards: Sequence[Card],
     wired: EncoderWiring | None = None,
-    turns: int = NewcomerSettings().turns,
     *,
     folder: Path = Path(),
 ) -> PresentRouter | MeantRouter:
     """Return the router of a model that was read, of which `folder` is named in errors."""
     scorer = read_method(model, "router", cards, folder)
-    present = PresentRouter(scorer, cards, settled_agents(model), lessons_of(model), turns)
+    present = PresentRouter(scorer, cards, settled_agents(model), lessons_of(model))
     meanings = open_meanings(model, wired, getattr(scorer, "fixed_texts", ()))
     return present if meanings is None else MeantRouter(present, meanings)
 
@@ -86,12 +79,11 @@ class PresentRouter:
         cards: Sequence[Card],
         known: Collection[str],
         lessons: Sequence[RouterLabel] = (),
-        turns: int = NewcomerSettings().turns,
     ) -> None:
         self.agents: Sequence[str] = [card.name for card in cards]
         self._scorer = scorer
         new = [agent for agent in self.agents if agent not in known]
-        self._newcomers = NewAgents(cards, new, lessons, turns) if new else None
+        self._newcomers = NewAgents(cards, new, lessons) if new else None
         self.new_agents: Sequence[str] = new
         self._learn = getattr(scorer, "learn_all", None)
         self._learn_new(one for one in lessons if self._speaks_of_new(one))
@@ -109,17 +101,10 @@ class PresentRouter:
                 found[agent] = newcomers.probability(text, agent, worth)
         return [found[agent] for agent in self.agents]
 
-    @property
-    def tried(self) -> Sequence[str]:
-        """The new agents that are still tried out."""
-        return () if self._newcomers is None else self._newcomers.tried
-
-    def doubts(self, text: str, vectors: Vectors = NO_VECTORS) -> dict[str, float]:
+    def doubts(self) -> dict[str, float]:
         """Return how unsure the probabilities of new agents are."""
-        if (newcomers := self._newcomers) is None:
-            return {}
-        worth = self._found(text, vectors)
-        return {agent: newcomers.doubt(text, agent, worth) for agent in newcomers.agents}
+        newcomers = self._newcomers
+        return {agent: newcomers.doubt(agent) for agent in newcomers.agents} if newcomers else {}
 
     def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
         """Return why an agent goes with a text."""
@@ -143,7 +128,7 @@ class PresentRouter:
     def _speaks_of_known(self, lesson: RouterLabel) -> bool:
         """Return whether a label tells more than that a new agent is right or wrong."""
         spoken = [agent for agent in lesson.agents if lesson_share(lesson, agent) is not None]
-        return not lesson.judged and not (spoken and {*spoken} <= {*self.new_agents})
+        return not spoken or not {*spoken} <= {*self.new_agents}
 
     def _learn_new(self, lessons: Iterable[RouterLabel]) -> None:
         if self._newcomers is not None:

@@ -61,12 +61,6 @@ class MeantRouter(_MeantMethod):
         super().__init__(scorer, meanings)
         self._scorer = scorer
 
-    @property
-    def tried(self) -> Sequence[str]:
-        """The new agents that are still tried out."""
-        tried: Sequence[str] = getattr(self._scorer, "tried", ())
-        return tried
-
     async def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         meant = await self._meanings.of(question_texts(question))

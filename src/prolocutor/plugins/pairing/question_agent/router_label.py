@@ -28,8 +28,6 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     `user` is the author of the text, "" where it has none, and `utt_id` the reply that it is about:
     a label is deleted with either.
     `hint`: it is no label, but what the person did next says so weakly.
-    `judged`: the scores that a ranker gave the answers of a turn in which a new agent was asked, of
-    all that were asked; no person said so, and new agents alone learn from it.
     """
 
     text: str
@@ -37,7 +35,6 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     weight: float = 1.0
     user: str = ""
     hint: HintMark | None = None
-    judged: bool = False
     utt_id: str = ""
 
     @property
@@ -48,7 +45,7 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def is_thumb(self) -> bool:
         """Whether a person said so."""
-        return self.hint is None and not self.judged
+        return self.hint is None
 
     @property
     def labelled(self) -> LabelledQuestion:
