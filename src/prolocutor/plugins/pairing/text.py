@@ -6,9 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
-from heapq import nlargest
 from math import log
-from operator import itemgetter
 from typing import Final, Generic, TypeVar
 
 from prolocutor.reading.words import words
@@ -23,8 +21,6 @@ _ENDINGS: Final = (
 _K1: Final = 1.2
 _B: Final = 0.75
 _MOST_POSTINGS: Final = 50_000
-_MOST_SEARCHED: Final = 3000
-_NEIGHBOURS: Final = 25
 
 STOP_WORDS: Final = frozenset(
     "a an the and or of to in on at for from by with as is are was were be been am do does did "
@@ -63,13 +59,6 @@ def stem(word: str) -> str:
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     return _tidy(word)
-
-
-def shape(word: str) -> str | None:
-    """Return the shape of a number or sign: `#`, `#.#`, `#:#`, `#/#/#`, ...; None for a word."""
-    if word[0].isdigit():
-        return re.sub(r"\d+", "#", word)
-    return None if word[0].isalpha() else word
 
 
 def char_grams(text: str, least: int, most: int) -> Iterable[str]:
@@ -148,36 +137,6 @@ class Bm25(Generic[Key]):
                 part = gain * count / (count + k1 * (1 - b + b * lengths[place] / mean))
                 scores[place] = scores.get(place, 0.0) + part
         return [(self._keys[place], score) for place, score in scores.items()]
-
-
-class WordIndex:
-    """Finds similar texts by BM25 over words.
-
-    A weight is the score, as a share of the total idf of the text.
-    """
-
-    def __init__(self) -> None:
-        self._index: Bm25[int] = Bm25()
-
-    def add(self, number: int, text: str) -> None:
-        """Add a text; the next `nearest` sees it."""
-        self._index.add(number, _shape_words(text))
-
-    def nearest(self, text: str) -> list[tuple[int, float]]:
-        """Return the nearest texts by number, and their weights, 0 to 1; the heaviest first."""
-        terms = _shape_words(text)
-        found = self._index.search(terms, _MOST_SEARCHED)
-        near = nlargest(_NEIGHBOURS, found, key=itemgetter(1))
-        if not near:
-            return []
-        most = near[0][1]
-        # Summed in the order of the text, not of a set, so that every run gives the same figures.
-        alike = min(1.0, most / (sum(map(self._index.idf, dict.fromkeys(terms))) or 1.0))
-        return [(number, alike * (score / most) ** 2) for number, score in near]
-
-
-def _shape_words(text: str) -> list[str]:
-    return [shape(word) or stem(word) for word in words(text)]
 
 
 def _tidy(rest: str) -> str:

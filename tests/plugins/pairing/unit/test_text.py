@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.text import Bm25, char_grams, content_stems, shape, stem, stems
+from prolocutor.plugins.pairing.text import Bm25, char_grams, content_stems, stem, stems
 from prolocutor.reading.words import jaccard, words
 
 
@@ -39,12 +39,6 @@ def test_forms_of_a_word_have_one_stem(forms: tuple[str, ...]) -> None:
 def test_short_and_foreign_words_stay_as_they_are() -> None:
     assert [stem(word) for word in ("gas", "is", "straße", "bus", "news")][:4] == [
         "gas", "is", "straße", "bus",
-    ]  # fmt: skip
-
-
-def test_numbers_and_signs_have_shapes() -> None:
-    assert [shape(word) for word in ("7:30", "3.5", "12/24/2000", "$", "sun")] == [
-        "#:#", "#.#", "#/#/#", "$", None,
     ]  # fmt: skip
 
 
