@@ -132,3 +132,8 @@ def test_a_reply_of_several_sentences_or_lines_is_said_if_each_is() -> None:
     lines = "Your todo list:\n1. Milch\n2. Brot (tomorrow at 09:00)"
     assert said_in("de", lines) == ("Deine Liste (Aufgaben):\n1. Milch\n2. Brot (morgen um 09:00)")
     assert said_in("de", "You have 1 reminder. The moon is far.") is None
+
+
+def test_a_remark_in_english_is_left_out_of_a_name() -> None:
+    told = "The capital of Chile is Santiago (the parliament sits in Valparaíso)."
+    assert said_in("fr", told) == "La capitale du Chili est Santiago."

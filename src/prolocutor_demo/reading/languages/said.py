@@ -223,6 +223,8 @@ def _list(code: str, said: str, name_of: Callable[[str], str | None]) -> str | N
 def _place(code: str, said: str) -> str:
     names = names_in(code)
     if within := re.fullmatch(r"(.+) \((.+)\)", said):
+        if within[2][0].islower():  # a remark in English, not where the place is
+            return _place(code, within[1])
         return f"{_place(code, within[1])} ({_place(code, within[2])})"
     return names.cities.get(said.lower()) or names.lands.get(bare_land(said)) or said
 
