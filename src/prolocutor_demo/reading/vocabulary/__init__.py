@@ -101,4 +101,4 @@ def _is_known(word: str) -> bool:
     bare = _UNDOUBLED.fullmatch(word)
     if any(one and not (bare and one == bare[1]) for one in lemmas):
         return True
-    return f"\n{word}\n" in _city_names()
+    return len(word) >= _SHORTEST and f"\n{word}\n" in _city_names()

@@ -49,6 +49,7 @@ POST = AgentProfile(name="post", card=CARD, vocabulary=post_words)
         ("the openning hours tommorow", "en", "the opening hours tomorrow"),
         ("wehre cna i buy an envelpoe", "en", "where can i buy an envelope"),
         ("r u open tmrw", "en", "are you open tomorrow"),
+        ("nad hte scales", "en", "and the scales"),
         ("the openinghours ofthe pharmacy", "en", "the opening hours of the pharmacy"),
         ("äh wie spät ist es bitte", "de", "wie spät ist es"),
         ("eine breifmarke", "de", "eine briefmarke"),
