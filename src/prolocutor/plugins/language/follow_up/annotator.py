@@ -111,10 +111,12 @@ class FollowUps:
         self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
     ) -> dict[str, Any]:
         """Return what words mean that go on from an earlier turn than the last."""
+        if not last or len(state["utterances"]) < _TWO_TURNS:
+            return {}
         grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
         assert grammar is not None
         fragment = fragment_of(text, grammar)
-        if not last or not fragment.joined or grammar.opens_request(fragment.rest):
+        if not fragment.joined or grammar.opens_request(fragment.rest):
             return {}
         turns = earlier_turns_of(state, text)[len(last) :]
         turn = fitting_turn(fragment.rest, last, turns, grammar)
@@ -193,6 +195,10 @@ def _general_meaning(turn: LastTurn) -> Meaning | None:
     spoken = grammar_of(turn.spoken) if turn.spoken else None
     found = meant(turn.text, turn, asked, spoken or asked)
     return (*found, turn.language or asked.code) if found else None
+
+
+_TWO_TURNS: Final = 5
+"""Utterances of two whole turns and what is said now."""
 
 
 annotate: Final = FollowUps()
