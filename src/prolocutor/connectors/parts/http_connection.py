@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final, cast
 
 from prolocutor.connectors.parts.http_answer import BodyStream, HttpAnswerReader, HttpReply
+from prolocutor.connectors.parts.paced_reading import PacedReading
 
 KEEP_ALIVE: Final = 60.0
 """Seconds an idle connection is kept at most, and where the server does not say how long."""
@@ -29,7 +30,7 @@ class BrokenExchange(Exception):
         super().__init__(reason or "")
 
 
-class HttpConnection(asyncio.Protocol):
+class HttpConnection(PacedReading):
     """One connection. `exchange` sends a request and waits for the answer.
 
     After any irregularity a connection is closed and never used again: a cancelled or failed
@@ -122,7 +123,7 @@ class HttpConnection(asyncio.Protocol):
         self._on_made(self)
 
     def data_received(self, data: bytes) -> None:
-        """Read on in the answer; some 256 KiB come at a time, so that the loop is not held."""
+        """Read on in the answer."""
         if self._waiter is None:
             self.abort()
             return

@@ -9,15 +9,19 @@ from typing import Final
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
-from websockets.protocol import State
+from websockets.frames import DATA_OPCODES, Frame
+from websockets.protocol import Event, State
 
 from prolocutor.connectors.parts.connecting import Network, connect_socket
+from prolocutor.connectors.parts.http_answer import MAX_HEAD
+from prolocutor.connectors.parts.paced_reading import PacedReading
 from prolocutor.connectors.parts.url import Url, header_lines, tls_context
 from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, ServiceUnreachable
 
 OPENING: Final = 10.0
 CLOSING: Final = 2.0
 PING: Final = 20.0
+IDLE_FRAMES: Final = 1_000
 _SCHEMES: Final = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 
 
@@ -72,6 +76,7 @@ class SocketOpener:
             async with asyncio.timeout(OPENING):
                 return await connect(
                     str(target),
+                    create_connection=_BoundedConnection,
                     sock=await connect_socket(target.host, target.port, self._within),
                     ssl=tls,
                     additional_headers=self.address.headers,
@@ -92,6 +97,38 @@ class SocketOpener:
                 raise _refused(shown, refused.response.status_code) from None
             said = str(error) or type(error).__name__
             raise ServiceUnreachable(f"{shown} cannot be opened: {said}", sent=False) from None
+
+
+class _BoundedConnection(ClientConnection, PacedReading):
+    """A connection whose server may send `MAX_HEAD` bytes in all until the socket is open, and then
+    `IDLE_FRAMES` frames in `PING` seconds that end no message.
+
+    For a refusal whose body comes in many chunks websockets takes time by the square of its length.
+    """
+
+    _opening_size = 0
+    _idle_frames = 0
+    _idle_since = 0.0
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, unless the opening is too long."""
+        if self.protocol.state is State.CONNECTING:
+            self._opening_size += len(data)
+            if self._opening_size > MAX_HEAD:
+                self.transport.abort()
+                return
+        super().data_received(data)
+
+    def process_event(self, event: Event) -> None:
+        """Take a frame, and break off where there are too many that say nothing."""
+        super().process_event(event)
+        if isinstance(event, Frame) and not (event.opcode in DATA_OPCODES and event.fin):
+            now = self.loop.time()
+            if now > self._idle_since + PING:
+                self._idle_since, self._idle_frames = now, 0
+            self._idle_frames += 1
+            if self._idle_frames > IDLE_FRAMES:
+                self.transport.abort()
 
 
 def _refused(shown: str, status: int) -> ServiceError:

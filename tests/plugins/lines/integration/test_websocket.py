@@ -44,10 +44,12 @@ async def test_calls_share_one_connection_that_is_opened_with_a_key() -> None:
 @pytest.mark.parametrize("timeout", [20.0, 0.05])
 async def test_a_late_answer_is_taken_for_no_other_call(timeout: float) -> None:
     held: list[web.WebSocketResponse] = []
+    came = asyncio.Event()
 
     async def act(asked: Any, socket: web.WebSocketResponse) -> None:
         if asked == "slow":
             held.append(socket)
+            came.set()
         elif asked != "kept":
             for one in held:  # what is late comes before the answer
                 with suppress(ConnectionError):  # a connection that was given up
@@ -61,7 +63,7 @@ async def test_a_late_answer_is_taken_for_no_other_call(timeout: float) -> None:
     ):
         slow = asyncio.create_task(value(bot, "slow", timeout=timeout))
         kept = asyncio.create_task(value(bot, "kept"))
-        await asyncio.wait([slow], timeout=0.05)
+        await came.wait()
         slow.cancel()
         await asyncio.wait([slow])
         assert await value(bot, "next") == "next"
@@ -169,6 +171,34 @@ async def test_a_server_that_opens_no_socket_is_a_failure() -> None:
             )
             async with closing(bot):
                 assert isinstance(await ask(bot, 1), ServiceUnreachable)
+
+
+async def test_a_refusal_in_very_many_chunks_is_not_read_to_its_end() -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    async with raw_server(head + b"1\r\n[\r\n" * 20_000 + b"0\r\n\r\n") as server:
+        bot = WebSocketConnector(WebSocketService(url=server.url.replace("http", "ws")), name="b")
+        async with closing(bot):
+            reply = await ask(bot, 1)
+
+    assert "status 200" not in str(reply)
+
+
+@pytest.mark.parametrize("pings", [900, 2_000])
+async def test_a_server_that_pings_without_end_is_given_up(pings: int) -> None:
+    async def act(asked: Any, socket: web.WebSocketResponse) -> None:
+        with suppress(ConnectionError):
+            for _ in range(pings):
+                await socket.ping()
+            await socket.send_str(json.dumps(asked))
+
+    async with (
+        socket_peer(act) as peer,
+        closing(WebSocketConnector(WebSocketService(url=peer.url), name="b")) as bot,
+    ):
+        is_answered = await value(bot, "hi") == "hi"
+
+    assert is_answered == (pings < 1_000)
 
 
 @pytest.mark.parametrize("url", ["ftp://h/", "ws://", "bot", "ws://h:99999/"])
