@@ -25,7 +25,7 @@ class Visitor(msgspec.Struct, frozen=True):
     under any of them belongs to this person. `name` is what an operator is called, or a person who
     signed in; `scopes` what an operator may do, None for everything. `session` is the id of the
     session of a person who signed in; an operator who did so has a `user` of their own. `key` tells
-    the keys of operators apart, "" where none came.
+    the keys of operators, and tokens that the store has, apart; "" for others.
     """
 
     kind: Literal["operator", "person", "anonymous"]

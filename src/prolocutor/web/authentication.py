@@ -41,13 +41,9 @@ NO_TRUST: Final = (
 )
 """Why loopback is not to be trusted."""
 
-_FORWARDED: Final = frozenset(
-    b"forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-forwarded-port"
-    b" x-forwarded-server x-original-forwarded-for x-real-ip x-client-ip x-cluster-client-ip"
-    b" true-client-ip cf-connecting-ip cf-ray fastly-client-ip x-envoy-external-address"
-    b" x-amzn-trace-id x-azure-clientip x-appengine-user-ip".split()
-)
-"""Headers that proxies, load balancers and content networks add."""
+_FORWARDED: Final = frozenset(b"via cf-ray x-amzn-trace-id".split())
+_ADDRESSES: Final = (b"ip", b"-addr", b"-address")
+"""Headers that proxies, load balancers and content networks add, and how others of theirs end."""
 
 Headers = Mapping[bytes, bytes]
 
@@ -237,12 +233,13 @@ class Authenticator:
 
     def _holder_of(self, key: StoredKey) -> Visitor:
         if key.user is not None:
-            return self._person(key.user)
+            return self._person(key.user, key.id)
         scopes = frozenset(key.scopes)
         return Visitor("operator", name=key.name, scopes=scopes, key=key.id)
 
-    def _person(self, user: str) -> Visitor:
-        return Visitor("person", user, frozenset(prefix + user for prefix in self._prefixes))
+    def _person(self, user: str, key: str = "") -> Visitor:
+        names = frozenset(prefix + user for prefix in self._prefixes)
+        return Visitor("person", user, names, key=key)
 
     def trusts(self, client: str | None) -> bool:
         """Return whether a visitor on this machine is an operator, also at this address."""
@@ -308,10 +305,15 @@ def _is_local(headers: Headers, client: str | None) -> bool:
     """
     if client is None or not (client == "127.0.0.1" or is_loopback(client)):
         return False
-    if not _FORWARDED.isdisjoint(headers):
+    if any(_is_added(name) for name in headers):
         return False
     host = headers.get(b"host")
     return host is None or _is_local_name(host)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_added(header: bytes) -> bool:
+    return header in _FORWARDED or b"forwarded" in header or header.endswith(_ADDRESSES)
 
 
 @functools.lru_cache(maxsize=256)

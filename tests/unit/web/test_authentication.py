@@ -115,6 +115,9 @@ def test_the_key_of_this_process_does_not_count_as_one() -> None:
         ({b"via": b"1.1 proxy"}, HERE),
         ({b"x-forwarded-proto": b"https"}, HERE),
         ({b"cf-connecting-ip": b"127.0.0.1"}, HERE),
+        ({b"client-ip": b"127.0.0.1"}, HERE),
+        ({b"x-remote-addr": b"127.0.0.1"}, HERE),
+        ({b"forwarded-for": b"127.0.0.1"}, HERE),
     ],
 )
 def test_everybody_else_needs_a_key(headers: dict[bytes, bytes], client: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -69,8 +70,19 @@ def read_preview(value: Any) -> EffectPreview | None:
 
 
 def field_lines(fields: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[str]:
-    """Return the fields as lines of text."""
-    return [f"{field_title(key, kinds)}: {_shown(value)}" for key, value in fields.items()]
+    """Return the fields as lines of text.
+
+    Further lines of a value are indented, so that they do not look like fields.
+    """
+    return [
+        f"{one_line(field_title(key, kinds))}: {_visible(_shown(value))}"
+        for key, value in fields.items()
+    ]
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, without signs that change how others are shown."""
+    return " ".join(_visible(text).split())
 
 
 def field_title(key: str, kinds: Mapping[str, Any]) -> str:
@@ -86,6 +98,21 @@ def _shown(value: Any) -> str:
     if value is None:
         return "-"
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+_HIDING: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""Classes of signs that turn the direction of those around them."""
+
+
+def _visible(text: str) -> str:
+    return "\n    ".join(
+        "".join("\ufffd" if _hides(sign) else sign for sign in line) for line in text.splitlines()
+    )
+
+
+def _hides(sign: str) -> bool:
+    category = unicodedata.category(sign)
+    return (category == "Cc" and sign != "\t") or unicodedata.bidirectional(sign) in _HIDING
 
 
 def ask_for(key: str, value: Any, kinds: Mapping[str, Any]) -> tuple[str, list[str]]:

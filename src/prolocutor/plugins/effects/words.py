@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.contracts.keepers import OwnReply
 from prolocutor.dialog.plain import JsonObject, decode
-from prolocutor.plugins.effects.fields import field_lines, field_title
+from prolocutor.plugins.effects.fields import field_lines, field_title, one_line
 from prolocutor.plugins.effects.ledger import EffectRecord
 from prolocutor.reading.locales.locale import sentence
 
@@ -154,7 +154,7 @@ def _about(record: EffectRecord, name: str) -> str:
     return sentence(
         name,
         record.language,
-        title=record.title or record.service,
+        title=one_line(record.title) or record.service,
         service=record.service,
         why=f" ({record.why})" if record.why else "",
     )

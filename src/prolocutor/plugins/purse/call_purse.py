@@ -39,6 +39,8 @@ ASKED: Final = "purse"
 
 TIDY: Final = 3600.0
 _ROUNDING: Final = 1e-9
+MOST: Final = 1e9
+"""The most that an agent may say a call cost; whatever is more is taken for no amount."""
 
 
 class Spent(msgspec.Struct, frozen=True):
@@ -288,16 +290,22 @@ def _user_of(request: Request) -> str:
 
 
 def _cost_of(reply: Plain | ServiceError, price: float) -> float:
-    """Return the cost of a call: the sum of `cost` in its hypotheses, else the price."""
+    """Return the cost of a call: the sum of `cost` in its hypotheses, up to `MOST` each, else the
+    price.
+    """
     if isinstance(reply, ServiceError):
         return price if reply.sent else 0.0
     value = reply.value
     said = [
         float(one["cost"])
         for one in (value if isinstance(value, list) else [value])
-        if isinstance(one, dict) and isinstance(one.get("cost"), int | float) and one["cost"] >= 0
+        if isinstance(one, dict) and _is_cost(one.get("cost"))
     ]
     return sum(said) if said else price
+
+
+def _is_cost(said: Any) -> bool:
+    return isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said <= MOST
 
 
 def _day(at: float) -> str:

@@ -103,6 +103,18 @@ async def test_a_person_agrees_and_the_application_speaks_for_them() -> None:
     assert (token["token_type"], "expires_in" in token) == ("Bearer", False)
 
 
+async def test_an_application_cannot_renew_its_own_token() -> None:
+    async with serving() as http:
+        where, given = await agreed(http, PHONE)
+        fields = {"client_id": "phone", "code": given["code"], "redirect_uri": where}
+        _, token = await exchanged(http, **fields, code_verifier=VERIFIER)
+        headers = {"Authorization": f"Bearer {token['access_token']}"}
+        async with http.post(
+            AUTHORIZE, params=HOME, data={"answer": "yes"}, headers=headers, allow_redirects=False
+        ) as response:
+            assert response.status == 403
+
+
 async def test_an_application_with_a_secret_needs_no_challenge() -> None:
     basic = base64.b64encode(b"home:s3cret").decode()
     async with serving() as http:

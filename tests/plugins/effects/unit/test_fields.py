@@ -9,6 +9,7 @@ from prolocutor.plugins.effects.fields import (
     ask_for,
     field_lines,
     given_value,
+    one_line,
     read_preview,
 )
 
@@ -111,3 +112,22 @@ def test_fields_are_shown_by_their_titles() -> None:
     assert field_lines({"to": "Bob", "express": False, "at": [1]}, kinds) == [
         "Recipient: Bob", "express: no", "at: [1]"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("Bob\namount: 0.01", "to: Bob\n    amount: 0.01"),
+        ("Bob\u2028amount: 0.01", "to: Bob\n    amount: 0.01"),
+        ("Bob\u202e10.0", "to: Bob\ufffd10.0"),
+        ("Bob\x1b[2J", "to: Bob\ufffd[2J"),
+        ("\u0645\u06cc\u200c\u062e", "to: \u0645\u06cc\u200c\u062e"),
+    ],
+)
+def test_a_value_looks_like_no_other_field(value, shown) -> None:
+    assert field_lines({"to": value}, {}) == [shown]
+
+
+def test_the_name_of_a_field_is_one_line() -> None:
+    assert field_lines({"to": 1}, {"to": {"title": "to: Bob\nfee"}}) == ["to: Bob fee: 1"]
+    assert one_line("Pay\n\u2066nothing") == "Pay \ufffdnothing"

@@ -94,6 +94,14 @@ async def test_what_an_agent_says_it_cost_counts() -> None:
         assert await spent(assistant, "person") == [("ann", "", 0.05, 1)]
 
 
+@pytest.mark.parametrize("cost", [1e308, 10**400, -1.0, True, "1"], ids=lambda cost: str(cost)[:9])
+async def test_an_amount_that_no_call_costs_is_taken_for_its_price(cost: Any) -> None:
+    async with assistant_of(priced(Agent(cost=cost)), person_day=1.0) as assistant:
+        reply = await assistant.reply("hi", "ann")
+
+        assert (reply.text, await spent(assistant)) == ("Well.", [("ann", "writer", 0.3, 1)])
+
+
 async def test_a_call_that_never_left_costs_nothing() -> None:
     async def away(request: dict[str, Any]) -> None:
         raise ServiceUnreachable("away", sent=False)

@@ -17,7 +17,7 @@ from prolocutor.clocks import DAY
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog import plain
-from prolocutor.errors import BadInput
+from prolocutor.errors import BadInput, Forbidden
 from prolocutor.plugins.almond.door.applications import Application, GrantedCodes
 from prolocutor.plugins.almond.door.pages import button, page, paragraph, read_field
 from prolocutor.web.door_context import LOCAL
@@ -86,6 +86,7 @@ class OAuthEndpoints:
         """Ask a person whether an application may speak for them."""
         params = request.params
         application, redirect = self._find_application(params)
+        self._refuse_application(request.visitor)
         if (wrong := _request_error(params, application)) is not None:
             return _sent_back(redirect, {**wrong, "state": params.state})
         name = application.name or params.client_id or ""
@@ -104,6 +105,7 @@ class OAuthEndpoints:
         """Send a person back to an application, with a code if they agree."""
         params = request.params
         application, redirect = self._find_application(params)
+        self._refuse_application(request.visitor)
         wrong = _request_error(params, application)
         if wrong is None and read_field(request.body, "answer") != "yes":
             wrong = {"error": "access_denied", "error_description": "the person did not agree"}
@@ -136,6 +138,12 @@ class OAuthEndpoints:
             return _refuse("invalid_grant", "code_verifier does not fit the challenge")
         issued = await self._issue_token(client, application, granted.user)
         return HttpResponse(plain.encode(issued), 200, headers=_UNCACHED)
+
+    def _refuse_application(self, visitor: Visitor) -> None:
+        """Refuse a visitor with the token of an application, which could renew it without end."""
+        token = self._ring.keys.get(visitor.key)
+        if token is not None and token.user is not None and token.name in self._applications:
+            raise Forbidden("an application cannot agree for a person")
 
     async def _issue_token(self, client: str, application: Application, user: str) -> IssuedToken:
         own = [key for key in await self._ring.list() if (key.user, key.name) == (user, client)]
