@@ -65,7 +65,10 @@ class Turn:
         if prepared.variants is not None and forced is None:
             variant = prepared.variants.of(opened.opening.user)
         self._variant = variant
-        self._ledger = Ledger(prepared, variant.excluded(start.excluded, start.preferred))
+        excluded = variant.skipped
+        if excluded or start.excluded is not None:
+            excluded = variant.excluded(start.excluded, start.preferred)
+        self._ledger = Ledger(prepared, excluded)
         self._selection = SkillSelection(
             prepared.skills, () if forced is not None else prepared.always, variant.instead
         )
@@ -375,12 +378,13 @@ class Turn:
         draft, prepared = self.draft, self._prepared
         if draft.reply is None:
             last = prepared.last_chance if self._start.otherwise is None else None
-            failed = prepared.has_response_selector or not draft.drafted()
-            if last is not None and not last.before_confidence:
-                failed = draft.abstained or not draft.drafted()
-            if last is not None and failed and self._ledger.is_open(last):
-                self._ask(self._ledger.entries[last.index])
-                return
+            if last is not None and self._ledger.is_open(last):
+                failed = draft.abstained
+                if last.before_confidence:
+                    failed = prepared.has_response_selector
+                if failed or not draft.drafted():
+                    self._ask(self._ledger.entries[last.index])
+                    return
             self._fall_back()
         self._ledger.replied()
 

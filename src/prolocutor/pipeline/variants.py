@@ -28,8 +28,6 @@ class TurnVariant(msgspec.Struct, frozen=True, eq=False):
 
     def excluded(self, waiting: str | None, preferred: str | None) -> frozenset[str]:
         """Return the skills that are not to be asked; who is `preferred` goes on in any case."""
-        if not self.skipped and waiting is None:
-            return self.skipped
         return self.skipped - {preferred or ""} | ({waiting} if waiting is not None else set())
 
 

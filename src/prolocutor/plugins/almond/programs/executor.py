@@ -20,7 +20,6 @@ from prolocutor.contracts.programs import (
     ProgramRun,
     ProgramSource,
     ProgramStart,
-    ProgramWish,
     RunningProgram,
 )
 from prolocutor.contracts.shared_store import clock_of
@@ -98,9 +97,7 @@ class Executor:
 
     # -- in a turn --------------------------------------------------------------------------
 
-    def wish_of(self, text: str) -> ProgramWish | None:
-        """Return what a text wants of running programs; None for any other text."""
-        return program_wish_of(text)
+    wish_of = staticmethod(program_wish_of)
 
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run or continue a program. Its errors are said, not raised."""
