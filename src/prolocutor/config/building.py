@@ -95,8 +95,8 @@ def build(
     kept = store or (store_url(None, settings) if settings.file else DEFAULT_STORE)
     kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept
     wanted = pipeline or settings.pipeline
-    if settings.rewriter is not None:
-        wanted = settings.rewriter.added_to(wanted)
+    for addition in settings.additions:
+        wanted = addition.added_to(wanted)
     made = make_selectors(
         wanted,
         settings.folder,

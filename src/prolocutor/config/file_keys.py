@@ -12,7 +12,7 @@ from prolocutor.assistant.wiring import BROKER_URLS
 from prolocutor.catalog import Catalog
 from prolocutor.config.fields import Findings, JsonSchema, ListField, TableField, TextField
 from prolocutor.config.service_entries import ServicesField, call_schemas
-from prolocutor.config.settings import AuthSettings, Settings
+from prolocutor.config.settings import Addition, AuthSettings, Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.dialog.messages import ASK_KINDS
@@ -114,6 +114,11 @@ class PluggedField(msgspec.Struct, frozen=True):
         return {**self.table.schema(), "additionalProperties": False}
 
 
+ADDITIONS: Final = Catalog[type[Addition]](
+    "key of a file", "prolocutor.file_keys", needs=("added_to",)
+)
+"""Keys at the top of a file that add something to the pipeline."""
+
 AUTH: Final = table_of(AuthSettings)
 
 
@@ -178,10 +183,12 @@ class BrokerField(msgspec.Struct, frozen=True):
 def file_table() -> TableField:
     """Return all keys at the top of a file, its stages included."""
     settings, pipeline = table_of(Settings), table_of(Pipeline)
+    additions = plugged_tables(ADDITIONS)
     messages = settings.keys["messages"]
     assert isinstance(messages, TextField)
     keys = {
         **settings.keys,
+        **additions,
         "asks": PluggedField(ASK_KINDS),
         "auth": AuthField(),
         "doors": DoorsField(),
@@ -194,7 +201,11 @@ def file_table() -> TableField:
         keys=keys,
         make=dict,
         what="a map of settings",
-        descriptions={**pipeline.descriptions, **settings.descriptions},
+        descriptions={
+            **pipeline.descriptions,
+            **settings.descriptions,
+            **{key: summary_of(table.make) for key, table in additions.items()},
+        },
         defaults={**pipeline.defaults, **settings.defaults},
     )
 

@@ -13,7 +13,7 @@ import msgspec
 from prolocutor.catalog import Catalog
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
-from prolocutor.config.file_keys import OF_PIPELINE, file_table
+from prolocutor.config.file_keys import ADDITIONS, OF_PIPELINE, file_table
 from prolocutor.config.service_entries import ServiceEntry, check_options, check_processes
 from prolocutor.config.settings import LOOPBACK, NOBODY, Settings
 from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
@@ -187,6 +187,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     if not isinstance(values, dict):
         raise ConfigFaults(findings.faults)
     of_pipeline = {key: values.pop(key) for key in OF_PIPELINE if key in values}
+    additions = [values.pop(key) for key in ADDITIONS.names() if key in values]
     stages = {stage: values.pop(stage.value, []) for stage in Stage}
     written = [each for services in stages.values() for each in services]
     folder = Path(path).absolute().parent
@@ -194,6 +195,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     settings = Settings(
         **in_folder(values, folder),
         pipeline=pipeline,
+        additions=additions,
         file=document.file,
         folder=folder,
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import msgspec
 from msgspec import Meta
@@ -17,18 +17,14 @@ from prolocutor.assistant.assistant_settings import (
     ReplicaSettings,
     TurnSettings,
 )
-from prolocutor.bounds import Count, PositiveSeconds, about
-from prolocutor.dialog.rounds import FOLLOW_UP
+from prolocutor.bounds import Count, about
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import (
     ORDER,
     SINGLE,
-    Annotator,
-    Call,
     PendingTarget,
     Pipeline,
     Skill,
-    Stage,
     StageService,
 )
 from prolocutor.processes.supervisor import ProcessCommand
@@ -145,29 +141,11 @@ def _read_proxies(value: object) -> tuple[str, ...]:
 ORIGIN: Final = r"\*|https?://[^\s/?#@*]+"
 
 
-class RewriterSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """A chat model that rewrites follow-ups; if it fails or is late the rules count."""
-
-    call: Annotated[str, about("The chat model.", what="the URL of a chat model")]
-    connector: Annotated[str, about("How it is spoken to.", what="the name of a connector")] = (
-        "openai_chat"
-    )
-    timeout: Annotated[PositiveSeconds, about("How long it is waited for.")] = 1.5
+class Addition(Protocol):
+    """What a key of a plug-in, at the top of a file, does to the pipeline."""
 
     def added_to(self, pipeline: Pipeline) -> Pipeline:
-        """Return a pipeline in which the model is asked after the rules that write `follow_up`."""
-        every = pipeline.of(Stage.ANNOTATOR)
-        rules = [one.name for one in every if (one.label or one.name) == FOLLOW_UP]
-        model = Annotator(
-            Call(self.call, self.connector),
-            name="rewriter",
-            formatter="follow_up_formatter_in",
-            response_formatter="follow_up_formatter_out",
-            label=FOLLOW_UP,
-            after=rules,
-            timeout=self.timeout,
-        )
-        return msgspec.structs.replace(pipeline, annotators=[*every, model])
+        """Return the pipeline with what the key adds."""
 
 
 class Settings(TurnSettings, frozen=True, kw_only=True):
@@ -250,9 +228,6 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         dict[str, Any] | None,
         about("The doors to open, with their options; by default the usual ones."),
     ] = None
-    rewriter: Annotated[
-        RewriterSettings | None, about("A chat model that says what follow-ups mean.")
-    ] = None
     languages: Annotated[
         str | None,
         about(
@@ -270,6 +245,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         ),
     ] = msgspec.field(default_factory=list)
     pipeline: Annotated[Pipeline, about("", hidden=True)]
+    additions: Annotated[Sequence[Addition], about("", hidden=True)] = ()
     file: Annotated[str, about("", hidden=True)] = ""
     folder: Annotated[
         Path, about("Where the file lies, and its modules are looked for.", hidden=True)
