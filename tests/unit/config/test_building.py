@@ -68,7 +68,7 @@ async def test_processes_are_started_before_the_assistant_and_reached_at_their_p
 
 async def test_what_the_file_says_reaches_the_assistant(tmp_path: Path) -> None:
     settings = _settings(
-        tmp_path, "fallback: Nobody knows.\nstore: sqlite:///here.db\nskills: {a: 'json:dumps'}\n"
+        tmp_path, "fallback: Nobody knows.\nstore: sqlite:///here.db\nskills: {a: 'builtins:len'}\n"
     )
 
     async with assistant_from(settings) as assistant:
