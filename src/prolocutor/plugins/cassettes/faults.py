@@ -25,7 +25,7 @@ SHARE: Final = 0.25
 
 _GARBAGE: Final[Sequence[Any]] = (
     None,
-    "<html>502 Bad Gateway</html>",
+    ["<html>502 Bad Gateway</html>"],
     {"unexpected": ["shape", {"of": 1}]},
     [{"text": None, "confidence": "very"}],
     [{"text": "", "confidence": 1.0}],
