@@ -78,20 +78,13 @@ _VERBS: Final = re.compile(
 )
 
 
-_CLAIMS: Final = re.compile(
-    r"\b(?:is|was|are|were|am|do|does|did|will|would|can|could|should|has|have|that|it|i)\b",
-    re.IGNORECASE,
-)
-
-
 class Remark(msgspec.Struct, frozen=True):
     """Words that may go on from the turn before.
 
     `text` is all of them, `rest` what is left without opening and closing words. `joined`: they
     open as what goes on ("and", "what about"), `mends`: as what corrects, `adds`: they say "too"
     or "also", `asks`: they end in a question mark, `again`: in "again". `speaks`: the rest has a
-    verb of its own in front. `option`: they open with "or". `old` is what is to be replaced, where
-    it is named.
+    verb of its own in front. `option`: they open with "or".
     """
 
     text: str
@@ -103,7 +96,6 @@ class Remark(msgspec.Struct, frozen=True):
     asks: bool = False
     again: bool = False
     speaks: bool = False
-    old: str = ""
     option: bool = False
 
     @property
@@ -122,12 +114,8 @@ def remark_of(text: str) -> Remark | None:
     if is_courtesy(text):
         return None
     asks = text.rstrip(" .!").endswith("?")
-    if swap := _NOT_BUT.fullmatch(text):
-        new, old = swap["new"] or swap["new2"], swap["old"] or swap["old2"]
-        mended = _MENDS.match(new)
-        new = (new[mended.end() :] if mended else new).strip(" ?!.,;")
-        if new and not _VERBS.match(new) and not _CLAIMS.search(new):
-            return Remark(text, new, mends=True, asks=asks, old=old.strip(" ?!.,;"))
+    if _NOT_BUT.fullmatch(text):
+        return None  # "not Paris but Berlin" is a correction in any language
     rest, joined, adds, joint = text, False, False, ""
     if opened := _JOINT.match(rest):
         joint = (opened["joint"] or "").lower()

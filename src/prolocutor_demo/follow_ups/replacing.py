@@ -31,15 +31,6 @@ _PAIR: Final = re.compile(
     r"|versus) (?P<second>[\w.'-]+(?: [\w.'-]+)?)",
     re.IGNORECASE,
 )
-_WHICH: Final = re.compile(
-    r"(?P<wh>what|which|how many|how much)\s+(?P<noun>[\w-]+(?: [\w-]+)?)", re.IGNORECASE
-)
-_WHICH_IS: Final = re.compile(
-    r"(?P<wh>what|which|how many|how much)\s+(?P<noun>[\w-]+(?: (?!is|are|do"
-    r"|does)[\w-]+)*?) (?=(?:of|is|are|was|were|do|does|did|will|has|have|until|in|left|since"
-    r"|between)\b)",
-    re.IGNORECASE,
-)
 TIME_UNIT: Final = re.compile(r"(?:day|week|month|year|hour|minute|second)s", re.IGNORECASE)
 _MEASURES: Final = re.compile(rf"(?:{slots.MEASURE.pattern})(?: \d+)?", re.IGNORECASE)
 _VERB_OF_AMOUNT: Final = re.compile(
@@ -64,14 +55,6 @@ _ARTICLE: Final = re.compile(r"(?:an?|one|two|three|four|five|six|\d+) ", re.IGN
 _WITH_ARTICLE: Final = re.compile(
     r"\b(?:an?) (?P<noun>[\w-]+(?: (?:sided )?(?:die|dice))?)", re.IGNORECASE
 )
-
-
-def mended(remark: Remark, turn: LastTurn) -> Found:
-    """ "Not Paris but Berlin": what is named is replaced."""
-    if not remark.old:
-        return None
-    place = re.search(rf"\b{re.escape(remark.old)}\b", turn.question, re.IGNORECASE)
-    return (slots.put(turn.question, place.span(), remark.rest), SURE) if place else None
 
 
 def phrased(remark: Remark, turn: LastTurn) -> Found:
@@ -185,19 +168,6 @@ def _number(question: str) -> slots.Span | None:
     return found[-1] if found else None
 
 
-def which(remark: Remark, turn: LastTurn) -> Found:
-    """ "And what month?": another noun asked for in the same way."""
-    said = _WHICH.fullmatch(remark.rest)
-    if said is None or not (remark.joined or remark.asks):
-        return None
-    old = _WHICH_IS.match(turn.question)
-    if old is None or old["wh"].lower() != said["wh"].lower():
-        return None
-    rest = turn.question[old.end() :]
-    rest = re.sub(r"^of the \w+ ", "", rest) if not remark.rest.endswith("of") else rest
-    return f"{remark.rest} {rest}", SURE
-
-
 def added(remark: Remark, turn: LastTurn) -> Found:
     """ "Eggs too", "and butter", "also buy stamps": one more thing where one was put."""
     span = slots.object_slot(turn.question)
@@ -236,23 +206,6 @@ def added(remark: Remark, turn: LastTurn) -> Found:
     ):
         rest = f"{task['verb']} {rest}"
     return slots.put(turn.question.rstrip(" ?!."), span, rest), SURE
-
-
-def aligned(remark: Remark, turn: LastTurn) -> Found:
-    """ "And someone born in 2001": from the first word on that the question has too."""
-    words = re.sub(r"^(?:the|a|an) ", "", remark.rest, flags=re.IGNORECASE)
-    first, _, more = words.partition(" ")
-    if (
-        not (remark.joined and more)
-        or len(first) < 3
-        or remark.speaks
-        or slots.PREPOSITION.match(first)
-    ):
-        return None
-    old = re.search(rf"\b{re.escape(first)}\b", turn.question, re.IGNORECASE)
-    if old is None or old.start() == 0:
-        return None
-    return f"{turn.question[: old.start()]}{words}", SURE
 
 
 def paired(remark: Remark, turn: LastTurn) -> Found:

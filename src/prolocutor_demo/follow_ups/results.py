@@ -85,34 +85,6 @@ _CALCULATES: Final = re.compile(
     re.IGNORECASE,
 )
 
-_ORDINALS: Final = {
-    "first": 0,
-    "second": 1,
-    "third": 2,
-    "fourth": 3,
-    "fifth": 4,
-    "last": -1,
-    "latter": -1,
-    "former": 0,
-}
-_POINTS: Final = re.compile(
-    r"(?:the )?(?:(?P<ordinal>first|second|third|fourth|fifth|last|latter|former)(?: one"
-    r"| option| of (?:them|those|these)| city| country| place| word| item)?|(?:number|option"
-    r"|no\.?) (?P<number>\d|one|two|three|four|five))",
-    re.IGNORECASE,
-)
-_WORDED: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
-_NUMBERED: Final = re.compile(
-    r"(?:^|\s)(?:\(?\d{1,2}[.):])\s*(?P<item>.{1,80}?)(?=\s*(?:[;,\n]|\(?\b\d{1,2}[.):]\s|$))"
-)
-_ITEM: Final = r"[\w'’-]{1,30}(?: [\w'’-]{1,30}){0,3}"
-_LISTED: Final = re.compile(
-    rf"(?P<list>{_ITEM}(?:[,;] (?!and\b|or\b){_ITEM})*,? (?:and|or) {_ITEM})"
-)
-_LIST_LEAD: Final = re.compile(
-    r".*\b(?:is|are|be|has|have|of|by|with|mean|for|:)\s+", re.IGNORECASE
-)
-
 
 def value_of(reply: str, *, units: bool = False) -> str:
     """Return the number that a reply gave, with its unit if wanted; "" if it gave none."""
@@ -152,43 +124,3 @@ def continued_sum(remark: Remark, turn: LastTurn) -> str:
             number = found.groupdict().get("n") or ""
             return form.format(v=value, n=number)
     return ""
-
-
-def option_named(text: str, turn: LastTurn) -> tuple[slots.Span, str] | None:
-    """Return where a text points to one of several things, and which that is."""
-    points = _POINTS.search(text)
-    if points is None or not re.search(
-        r"\b(?:one|option|number|no|them|those|these|last|latter|former)\b|^\W*(?:the )?\w+\W*$",
-        points[0],
-        re.IGNORECASE,
-    ):
-        return None
-    if points.span() != (0, len(text)) and not re.search(
-        r"\b(?:one|option|latter|former|number|of (?:them|those|these))\b", points[0], re.IGNORECASE
-    ):
-        return None
-    items = _items(turn.reply) or _items(turn.question)
-    number = points["number"]
-    place = (
-        _ORDINALS[points["ordinal"].lower()]
-        if points["ordinal"]
-        else int(_WORDED.get(number.lower(), number)) - 1
-    )
-    if not -1 <= place < len(items) or len(items) < 2:
-        return None
-    return points.span(), items[place]
-
-
-def _items(text: str) -> list[str]:
-    """Return the things that a text lists: numbered, or with commas, "and" or "or"."""
-    numbered = [one["item"].strip(" .") for one in _NUMBERED.finditer(text)]
-    if len(numbered) > 1:
-        return numbered
-    listed = _LISTED.search(text)
-    if listed is None:
-        return []
-    items = [
-        one.strip() for one in re.split(r"[,;]\s*(?:and |or )?|\s+(?:and|or)\s+", listed["list"])
-    ]
-    items[0] = _LIST_LEAD.sub("", items[0])
-    return [one for one in items if one]

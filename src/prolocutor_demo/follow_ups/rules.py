@@ -17,17 +17,14 @@ from prolocutor_demo.follow_ups.pronouns import resolved
 from prolocutor_demo.follow_ups.remarks import Remark
 from prolocutor_demo.follow_ups.replacing import (
     added,
-    aligned,
     counted,
     expressed,
-    mended,
     paired,
     phrased,
     renamed,
-    which,
     with_phrase,
 )
-from prolocutor_demo.follow_ups.results import continued_sum, option_named, value_of
+from prolocutor_demo.follow_ups.results import continued_sum, value_of
 
 Rule = Callable[[Remark, LastTurn], Found]
 
@@ -217,23 +214,6 @@ def topic_of(turn: LastTurn) -> str:
     return turn.question[slice(*span)].strip(" '\"") if span else ""
 
 
-def pointed(remark: Remark, turn: LastTurn) -> Found:
-    """ "The second one": what the reply, or the question, named in that place."""
-    named = option_named(remark.rest, turn)
-    if named is None:
-        return None
-    place, item = named
-    if place != (0, len(remark.rest)):
-        return slots.put(remark.text, _place_in(remark, place), item), SURE
-    span = next(slots.topics(turn.question), None)
-    return (slots.put(turn.question, span, item), LIKELY) if span else (item, LIKELY)
-
-
-def _place_in(remark: Remark, place: slots.Span) -> slots.Span:
-    start = max(0, remark.text.lower().find(remark.rest.lower()))
-    return start + place[0], start + place[1]
-
-
 def referred(remark: Remark, turn: LastTurn) -> Found:
     """ "How many people live there", "spell it": what the pronoun stands for is said."""
     whole = resolved(remark, turn, topic_of(turn))
@@ -243,7 +223,6 @@ def referred(remark: Remark, turn: LastTurn) -> Found:
 RULES: Final[tuple[Rule, ...]] = (
     repeats,
     swaps,
-    mended,
     sums,
     converts,
     added,
@@ -251,11 +230,8 @@ RULES: Final[tuple[Rule, ...]] = (
     counted,
     expressed,
     related,
-    which,
-    pointed,
     phrased,
     paired,
-    aligned,
     referred,
     renamed,
 )

@@ -41,31 +41,32 @@ LONGEST_SIGN: Final = 3
 """Letters of the sign of a unit: "min"."""
 
 WEIGHTS: Final[dict[str, float]] = {
-    "add": -0.5,
-    "add: article": -0.7,
+    "add": -0.4,
+    "add: article": -0.6,
     "add: joined": -0.0,
     "add: name": -1.3,
     "add: preposition": 1.2,
-    "add: relation": 0.5,
+    "add: relation": 0.6,
     "add: typed": -0.7,
     "alone": 0.7,
-    "alone: a": 0.0,
+    "alone: a": 0.1,
     "alone: asks": -1.6,
     "alone: joined": -2.1,
-    "alone: name": 0.8,
+    "alone: name": 0.9,
     "alone: on the card": -0.8,
-    "alone: polite": 0.9,
+    "alone: polite": 0.8,
     "alone: preposition": -1.5,
     "alone: several parts": 5.6,
     "alone: the": -1.6,
     "alone: typed": -1.3,
-    "alone: unmarked": 0.7,
-    "alone: words": 1.5,
-    "asked": -0.9,
-    "bare noun for name": -1.3,
+    "alone: unmarked": 0.6,
+    "alone: words": 1.3,
+    "asked": -1.0,
+    "bare noun for name": -1.4,
     "beside a name": -0.1,
     "both on the card": 1.5,
-    "fill: joined": 1.5,
+    "fill: joined": 1.4,
+    "measure for number": -0.9,
     "modifier": 1.2,
     "modifier: a": 1.1,
     "modifier: added": -0.7,
@@ -73,31 +74,33 @@ WEIGHTS: Final[dict[str, float]] = {
     "modifier: name": 0.4,
     "modifier: noun for name": -0.0,
     "modifier: one": 0.1,
-    "modifier: plural": 0.1,
+    "modifier: plural": 0.0,
     "modifier: size": 0.0,
     "modifier: told": 0.8,
-    "name for noun": -1.7,
+    "name for noun": -1.6,
     "noun for name": -0.0,
+    "number for measure": -0.0,
     "object": 0.5,
     "one article": -1.1,
     "other article": -0.9,
     "other kind, typed": -0.3,
     "other number": -1.2,
-    "other unit": -0.4,
+    "other unit": 0.0,
     "predicate": 1.0,
     "property": -1.3,
     "property: joined": -0.5,
     "property: relation": 0.4,
     "property: the": -0.3,
-    "relation for thing": -1.0,
+    "relation for thing": -1.3,
     "replace": -0.1,
     "same article": 1.8,
     "same ending": 1.9,
     "same kind": 0.7,
     "same kind, typed": 1.6,
-    "same preposition": 1.3,
+    "same preposition": 1.4,
     "same word": 1.6,
-    "slot with preposition": -0.2,
+    "slot with preposition": -0.1,
+    "thing for relation": -1.1,
     "told": 1.3,
     "verb": -0.0,
     "verb for noun": -1.0,
@@ -323,6 +326,7 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     kinds = {part.kind, slot.kind}
     at_hour = part.kind == "number" and slot.kind == "hour"
     same = part.kind == slot.kind or kinds == {"measure", "number"} or at_hour
+    same = same or _year_span(part, slot) is not None
     same_lead = part.lead >= 0 and part.lead == slot.lead
     words, its = stems_of(part.text), stems_of(slot.text)
     shared = words[-1] == its[-1] or bool({*words} & {*its})
@@ -342,6 +346,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     clues = ["replace"]
     if same:
         clues.append("same kind, typed" if part.typed else "same kind")
+        clues += ["number for measure"] if (part.kind, slot.kind) == ("number", "measure") else []
+        clues += ["measure for number"] if (part.kind, slot.kind) == ("measure", "number") else []
     elif counted:
         clues.append("same kind")
     elif part.typed or slot.typed:
@@ -375,8 +381,9 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         clues += ["same ending"] if words[-1][end:] == its[-1][end:] else []
     if is_plural(part.text) != is_plural(slot.text) and not (part.typed or same_lead or counted):
         clues.append("other number")
-    if said.grammar.is_relation(part.text) and not said.grammar.is_relation(slot.text):
-        clues.append("relation for thing")
+    if said.grammar.is_relation(part.text) != said.grammar.is_relation(slot.text):
+        of_part = said.grammar.is_relation(part.text)
+        clues.append("relation for thing" if of_part else "thing for relation")
     if part.kind == slot.kind == "measure" and words[-1] != its[-1]:
         clues.append("other unit")
     if slot.entity:
@@ -502,6 +509,8 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     both_led = part.lead >= 0 and slot.lead >= 0
     if part.kind == "number" and slot.kind == "name" and (number := _number_of(slot, part)):
         return part.text, (slot.span[1] - len(number), slot.span[1])
+    if (year := _year_span(part, slot)) is not None:
+        return part.text, year
     if part.kind == "number" and slot.kind == "measure":
         old = _AMOUNT.match(slot.text)
         if old is not None and old.end() < len(slot.text):
@@ -524,6 +533,14 @@ def _number_of(slot: Part, part: Part) -> str:
     """Return the number at the end of a name, "parcel 4711", if a part is such a number too."""
     found = _NUMBER_AT_END.search(slot.text)
     return found[0] if found and _shape(part.text) == _shape(found[0]) else ""
+
+
+def _year_span(part: Part, slot: Part) -> Span | None:
+    """Return where a date names the year whose place a year takes: "and 1985?"."""
+    year = _YEAR.search(slot.text) if slot.kind in ("date", "number") else None
+    if year is None or part.kind not in ("number", "date") or not _YEAR.fullmatch(part.text):
+        return None
+    return slot.span[0] + year.start(), slot.span[0] + year.end()
 
 
 def _date_with_year(new: str, old: str) -> str:

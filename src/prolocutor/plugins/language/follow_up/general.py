@@ -17,6 +17,7 @@ from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.plugins.language.follow_up.pronouns import pointed
 from prolocutor.plugins.language.follow_up.wordings import (
     afterwards,
+    aligned,
     asked_otherwise,
     conditioned,
     contrasted,
@@ -29,7 +30,7 @@ from prolocutor.plugins.language.follow_up.wordings import (
 
 RULES: Final[tuple[Rule, ...]] = (
     repeats, returns, points, contrasted, corrected, asked_otherwise, conditioned, afterwards,
-    filled, pointed, of_topic,
+    filled, aligned, pointed, of_topic,
 )  # fmt: skip
 
 

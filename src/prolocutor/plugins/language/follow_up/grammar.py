@@ -498,6 +498,11 @@ class LanguageGrammar:
         """Return whether a noun is what things have: "price", "opening hours"."""
         return plain_of(text).lower() in self.relations
 
+    def is_of_thing(self, text: str) -> bool:
+        """Return whether an owner that a text opens with is the first of the list: "its price"."""
+        first = self.words.owners[:1]
+        return plain_of(text).lower().split(maxsplit=1)[:1] == [plain_of(one) for one in first]
+
     def is_verb(self, word: str) -> bool:
         """Return whether a word is a form of a frequent verb."""
         plain = plain_of(word).lower()

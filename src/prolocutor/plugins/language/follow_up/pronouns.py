@@ -53,7 +53,8 @@ def pointed(said: Continuing) -> Found:
 def _with_owner(said: Continuing, text: str) -> str:
     grammar = said.spoken
     found = grammar.owner.search(plain_of(text))
-    owner = found and (person_of(said) or topic_of(said))
+    of_thing = found is not None and said.spoken.is_of_thing(found[0])
+    owner = found and ((of_thing and topic_of(said)) or person_of(said) or topic_of(said))
     if not found or not owner:
         return text
     before = grammar.slots(text[: found.start()])

@@ -108,6 +108,9 @@ def _phrase(said: Continuing, slot: Part) -> str:
         if not joins or after.whole[0] - end > 1:
             break
         end = after.span[1]
+    the = said.grammar.words.articles if said.grammar.words.heads_last else []
+    if slot.article == "a" and the:  # what has been spoken of is known now
+        return f"{the[0]} {said.question[slot.span[0] : end]}".strip(TRIMMED)
     return said.question[slot.whole[0] : end].strip(TRIMMED)
 
 

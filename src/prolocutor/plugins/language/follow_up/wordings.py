@@ -41,6 +41,8 @@ def returns(said: Continuing) -> Found:
     ends = [one for one in said.slots if one.lead in (TO, FROM) and not one.typed]
     if len(ends) >= 2:
         return cross_words(said.question, ends[-2].span, ends[-1].span), SURE
+    if units := _units_crossed(said):
+        return units, SURE
     if ends:
         other = FROM if ends[0].lead == TO else TO
         lead = said.grammar.words.prepositions[other][0]
@@ -53,6 +55,19 @@ def returns(said: Continuing) -> Found:
     return (
         (cross_words(said.question, pair[0].span, pair[1].span), LIKELY) if len(pair) == 2 else None
     )
+
+
+def _units_crossed(said: Continuing) -> str:
+    """Return "5 km in miles" for "5 miles in km"; "" for a question without a unit and a target."""
+    amount = next((one for one in said.slots if one.kind == "measure"), None)
+    target = said.slots[-1] if said.slots else None
+    digits = amount and _AMOUNT.match(amount.text)
+    if amount is None or target is None or not digits or target.lead < 0 or target.typed:
+        return ""
+    return cross_words(said.question, (amount.span[0] + digits.end(), amount.span[1]), target.span)
+
+
+_AMOUNT: Final = re.compile(r"-?\d[\d.,]*\s?")
 
 
 def points(said: Continuing) -> Found:
@@ -186,6 +201,7 @@ def asked_otherwise(said: Continuing) -> Found:
     bare = (
         len(ask) == 1
         or " ".join(ask) in grammar.adverbs
+        or grammar.determined.fullmatch(" ".join(ask))
         or (len(ask) == 2 and ask[0] in grammar.measuring)
     )
     if not bare or not (fragment.joined or fragment.asks or lead or len(ask) > 1):
@@ -216,6 +232,15 @@ def _price_asked(said: Continuing) -> Found:
     if not topic or not grammar.words.costs:
         return None
     return grammar.words.costs.format(lead=rest[:end], owner=topic) + rest[end:], SURE
+
+
+def aligned(said: Continuing) -> Found:
+    """ "And somebody born in 2001?": from the first word on that the question has too."""
+    first, _, more = plain_of(said.fragment.rest).lower().partition(" ")
+    if not (said.fragment.joined and more) or first in said.spoken.leads or len(first) < 3:
+        return None
+    place = re.search(rf"\s{re.escape(first)}(?![\w'-])", plain_of(said.question), re.IGNORECASE)
+    return (said.question[: place.start() + 1] + said.fragment.rest, LIKELY) if place else None
 
 
 def conditioned(said: Continuing) -> Found:
