@@ -102,6 +102,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     dummies: Phrases = []
     days: Phrases = []
     months: Phrases = []
+    feasts: Phrases = []
     units: Phrases = []
     hours: Phrases = []
     numbers: Phrases = []

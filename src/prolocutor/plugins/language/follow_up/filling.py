@@ -42,27 +42,27 @@ LONGEST_SIGN: Final = 3
 
 WEIGHTS: Final[dict[str, float]] = {
     "add": -0.4,
-    "add: article": -0.6,
-    "add: joined": -0.0,
-    "add: name": -1.3,
+    "add: article": -0.7,
+    "add: joined": -0.1,
+    "add: name": -1.2,
     "add: preposition": 1.2,
     "add: relation": 0.6,
-    "add: typed": -0.7,
+    "add: typed": -0.8,
     "alone": 0.7,
     "alone: a": 0.1,
     "alone: asks": -1.6,
     "alone: joined": -2.1,
-    "alone: name": 0.9,
+    "alone: name": 1.0,
     "alone: on the card": -0.8,
     "alone: polite": 0.8,
-    "alone: preposition": -1.5,
+    "alone: preposition": -1.4,
     "alone: several parts": 5.6,
     "alone: the": -1.6,
-    "alone: typed": -1.3,
-    "alone: unmarked": 0.6,
-    "alone: words": 1.3,
-    "asked": -1.0,
-    "bare noun for name": -1.4,
+    "alone: typed": -1.4,
+    "alone: unmarked": 0.4,
+    "alone: words": 1.4,
+    "asked": -0.3,
+    "bare noun for name": -1.3,
     "beside a name": -0.1,
     "both on the card": 1.5,
     "fill: joined": 1.4,
@@ -77,30 +77,30 @@ WEIGHTS: Final[dict[str, float]] = {
     "modifier: plural": 0.0,
     "modifier: size": 0.0,
     "modifier: told": 0.8,
-    "name for noun": -1.6,
-    "noun for name": -0.0,
-    "number for measure": -0.0,
-    "object": 0.5,
-    "one article": -1.1,
+    "name for noun": -1.5,
+    "noun for name": -0.2,
+    "number for measure": -0.1,
+    "object": 0.3,
+    "one article": -1.2,
     "other article": -0.9,
     "other kind, typed": -0.3,
     "other number": -1.2,
-    "other unit": 0.0,
+    "other unit": -0.3,
     "predicate": 1.0,
-    "property": -1.3,
-    "property: joined": -0.5,
-    "property: relation": 0.4,
+    "property": -1.4,
+    "property: joined": -0.4,
+    "property: relation": 0.1,
     "property: the": -0.3,
-    "relation for thing": -1.3,
-    "replace": -0.1,
-    "same article": 1.8,
-    "same ending": 1.9,
-    "same kind": 0.7,
+    "relation for thing": -1.5,
+    "replace": 0.0,
+    "same article": 1.6,
+    "same ending": 1.8,
+    "same kind": 0.8,
     "same kind, typed": 1.6,
-    "same preposition": 1.4,
-    "same word": 1.6,
-    "slot with preposition": -0.1,
-    "thing for relation": -1.1,
+    "same preposition": 1.3,
+    "same word": 1.5,
+    "slot with preposition": -0.3,
+    "thing for relation": -2.2,
     "told": 1.3,
     "verb": -0.0,
     "verb for noun": -1.0,
@@ -114,6 +114,8 @@ _AMOUNT: Final = re.compile(r"-?\d[\d.,]*+|[^\W\d_]++(?=\s)")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _NUMBER_AT_END: Final = re.compile(r"(?<=\s)\d+\Z")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
+_FIGURES: Final = re.compile(r"[\d.,\s]+")
+_SIGNED: Final = re.compile(r"[$€£¥]\s?(?=\d)")
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -327,7 +329,9 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     at_hour = part.kind == "number" and slot.kind == "hour"
     same = part.kind == slot.kind or kinds == {"measure", "number"} or at_hour
     same = same or _year_span(part, slot) is not None
-    same_lead = part.lead >= 0 and part.lead == slot.lead
+    same_lead = part.lead >= 0 and (
+        part.lead == slot.lead or ({part.lead, slot.lead} == {0, TO} and _is_target(slot, said))
+    )
     words, its = stems_of(part.text), stems_of(slot.text)
     shared = words[-1] == its[-1] or bool({*words} & {*its})
     numbered = part.kind == "number" and slot.kind == "name" and _number_of(slot, part)
@@ -343,6 +347,10 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         if not (amount or (same_lead and not part.typed)):
             return None
     counted = _counts_things(slot, said)
+    if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
+        others = (one for one in said.slots if one.kind == "measure")
+        if any(_unit(one) == _unit(part) for one in others):
+            return None
     clues = ["replace"]
     if same:
         clues.append("same kind, typed" if part.typed else "same kind")
@@ -356,8 +364,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         clues.append("predicate" if said.grammar.heads_be(said.question) else "verb")
         clues += ["verb: known"] if said.spoken.is_verb(part.text) else []
         clues += ["verb: with object"] if _has_object(slot, said) else []
-    elif part.kind == "noun" and slot.text.islower():
-        clues.append("same kind")  # a name that was typed in small letters
+    elif (part.kind == "noun" and slot.text.islower()) or said.question.islower():
+        clues.append("same kind")  # names are typed in small letters, too
     elif not said.grammar.words.nouns_capital:
         bare = not (said.fragment.goes_on or part.article)
         noun = "bare noun for name" if bare else "noun for name"
@@ -384,7 +392,7 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     if said.grammar.is_relation(part.text) != said.grammar.is_relation(slot.text):
         of_part = said.grammar.is_relation(part.text)
         clues.append("relation for thing" if of_part else "thing for relation")
-    if part.kind == slot.kind == "measure" and words[-1] != its[-1]:
+    if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
         clues.append("other unit")
     if slot.entity:
         clues.append("told")
@@ -399,10 +407,17 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     return clues
 
 
+def _is_target(slot: Part, said: Continuing) -> bool:
+    """Return whether a slot is what an amount is converted to: "5 miles to *km*"."""
+    amounts = ("measure", "number")
+    return slot is said.slots[-1] and any(one.kind in amounts for one in said.slots[:-1])
+
+
 def _counts_things(slot: Part, said: Continuing) -> bool:
     """Return whether a measure counts things, in no unit: "two pizzas"."""
     unit = plain_of(slot.text).lower().rpartition(" ")[2]
-    return slot.kind == "measure" and len(unit) > LONGEST_SIGN and unit not in said.grammar.units
+    counts = slot.kind == "measure" and slot is said.direct_object
+    return counts and len(unit) > LONGEST_SIGN and unit not in said.grammar.units
 
 
 def _may_be_verb(part: Part, said: Continuing) -> bool:
@@ -523,6 +538,9 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
         return words, slot.whole if slot.lead >= 0 or slot.typed else slot.span
     if part.article:
         return rest[part.start : part.span[1]], (slot.start, slot.span[1])
+    sign = _SIGNED.match(slot.text)
+    if part.kind == slot.kind == "number" and sign and part.text[0].isdigit():
+        return f"{sign[0]}{part.text}", slot.span
     counted = part.kind == "measure" or (part.kind == "noun" and is_plural(part.text))
     if slot.article == "a" and counted and not slot.typed:
         return part.text, (slot.start, slot.span[1])
@@ -533,6 +551,10 @@ def _number_of(slot: Part, part: Part) -> str:
     """Return the number at the end of a name, "parcel 4711", if a part is such a number too."""
     found = _NUMBER_AT_END.search(slot.text)
     return found[0] if found and _shape(part.text) == _shape(found[0]) else ""
+
+
+def _unit(part: Part) -> str:
+    return _FIGURES.sub("", plain_of(part.text).lower()).rstrip("s")
 
 
 def _year_span(part: Part, slot: Part) -> Span | None:

@@ -97,6 +97,8 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
         rest = rest[mended.end() :]
         again = grammar.joint.match(plain_of(rest))
         rest = rest[again.end() :] if again and again["joint"] else rest
+    there = grammar.there_at.match(plain_of(rest))
+    rest = rest[there.end() :] if there and joined else rest
     clause = rest.strip(TRIMMED)
     dated = grammar.until_then.fullmatch(plain_of(rest))
     closed = None if dated else grammar.closing.search(plain_of(rest))

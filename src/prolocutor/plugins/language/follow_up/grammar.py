@@ -114,6 +114,7 @@ class LanguageGrammar:
         )
         dates = "|".join([_DIGIT_DATE, named_days, *words.days])
         hours = "|".join([*words.hours, r"\d{1,2}[:h]\d\d"])
+        self.feast = _pattern(rf"(?:{_any(words.feasts)})")
         self.month = _pattern(rf"(?:{months or '(?!)'})\Z")
         worded = rf"\b(?:{'|'.join(words.numbers) or '(?!)'})\b"
         unit = r"[^\W\d_°]*°?[^\W\d_]+"
@@ -201,6 +202,7 @@ class LanguageGrammar:
         self.person = _words_pattern(words.persons)
         self.place = _words_pattern(words.places)
         leads = "|".join(phrase for one in words.prepositions for phrase in one)
+        self.there_at = _pattern(rf"(?:{_any(words.places)}) (?=(?:{leads or '(?!)'}) )")
         self.time = _pattern(rf"(?<=\w )(?:{'|'.join(words.times) or '(?!)'})(?![\w])")
         self.until_then = _pattern(rf".*\b(?:{leads}) (?:{'|'.join(words.times) or '(?!)'})\W*")
         self.owner = _pattern(
@@ -353,7 +355,24 @@ class LanguageGrammar:
             noun = self._slot(text, (start, opens), lead, article, chunk)
             slots.append(noun)
             at = end
-        return _numbered(text, self._with_verb(text, tokens, _numbered(text, slots), inside))
+        slots = self._with_verb(text, tokens, _numbered(text, slots), inside)
+        return self._with_ranges(text, _numbered(text, slots))
+
+    def _with_ranges(self, text: str, slots: list[Part]) -> list[Part]:
+        """Join "between 1" and "10"."""
+        joined: list[Part] = []
+        for one in slots:
+            last = joined[-1] if joined else None
+            bounds = last is not None and last.lead >= 0 and last.kind == one.kind == "number"
+            between = plain_of(text[last.span[1] : one.span[0]]).strip() if last and bounds else ""
+            if last is not None and between and between == self.words.conjunction:
+                span, whole = (last.span[0], one.span[1]), (last.whole[0], one.span[1])
+                joined[-1] = msgspec.structs.replace(
+                    last, span=span, whole=whole, text=text[slice(*span)]
+                )
+            else:
+                joined.append(one)
+        return joined
 
     def _is_degree(self, tokens: list[Token], at: int) -> bool:
         """Return whether a word says what is asked of a measure: "how deep is"."""
@@ -370,9 +389,10 @@ class LanguageGrammar:
         kinds = {one.kind for one in chunk}
         typed = next((one.kind for one in chunk if one.kind in TYPED), None)
         unit = article == "a" and len(chunk) == 1 and plain_of(text[a:b]).lower() in self.units
+        feast = self.feast.fullmatch(plain_of(text[a:b])) is not None
         month = len(chunk) == 1 and self.month.match(plain_of(text[a:b])) is not None
         kind = (
-            "date" if month
+            "date" if month or (feast and lead >= 0)
             else "measure" if unit
             else typed if typed and len(chunk) == 1
             else "name" if kinds & {"name", "code", "entity"}

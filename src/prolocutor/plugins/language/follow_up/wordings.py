@@ -64,7 +64,9 @@ def _units_crossed(said: Continuing) -> str:
     digits = amount and _AMOUNT.match(amount.text)
     if amount is None or target is None or not digits or target.lead < 0 or target.typed:
         return ""
-    return cross_words(said.question, (amount.span[0] + digits.end(), amount.span[1]), target.span)
+    last = said.slots[-2]  # "200 Swiss francs in euros": the unit has two words
+    end = last.span[1] if last.lead < 0 else amount.span[1]
+    return cross_words(said.question, (amount.span[0] + digits.end(), end), target.span)
 
 
 _AMOUNT: Final = re.compile(r"-?\d[\d.,]*\s?")
