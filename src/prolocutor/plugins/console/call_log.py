@@ -17,9 +17,8 @@ from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ServiceError
 
-MOST_TURNS: Final = 200
 MOST_BYTES: Final = 16_000_000
-"""Of how many turns calls are kept, and how many bytes these have; the oldest go first."""
+"""Bytes that all calls have that are kept; the oldest go first."""
 MOST_CALLS: Final = 200
 """Calls that are kept of one turn."""
 
@@ -110,13 +109,14 @@ class SeenCall:
 
 
 class CallLog:
-    """Watches all calls; those of the latest turns can be read by the id of their turn.
+    """Watches all calls; those of the latest turns, `most`, can be read by the id of their turn.
 
     It is in memory alone: an observer that measures a turn when that has ended. Requests are kept
     as they were handed over and written as JSON when they are read.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._turns: OrderedDict[str, list[SeenCall]] = OrderedDict()
         self._sizes: dict[str, int] = {}
 
@@ -128,7 +128,7 @@ class CallLog:
         calls = self._turns.get(request.turn_id)
         if calls is None:
             calls = self._turns[request.turn_id] = []
-            if len(self._turns) > MOST_TURNS:
+            if len(self._turns) > self._most:
                 self._drop_oldest()
         if len(calls) < MOST_CALLS:
             calls.append(call)

@@ -56,6 +56,16 @@ class ConsoleDoor(msgspec.Struct, frozen=True, kw_only=True):
         Meta(description="The files, by name, on which a turn may be run once more."),
     ] = {}
 
+    calls: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="Of how many of the latest turns requests and replies are kept in memory,"
+            " word for word; 0 keeps none, and costs turns nothing.",
+        ),
+    ] = 100
+
     def build(self, context: DoorContext) -> Console:
         """Return the door."""
         return Console(context, self)
@@ -85,9 +95,9 @@ class Console:
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
         figures, states = RecentFigures(), AgentStates()
         self._models = ModelDesk(assistant.store, assistant.labels, assistant.models)
-        self._calls = CallLog()
+        self._calls = CallLog(options.calls)
         assistant.observers.add(figures, states, self._calls)
-        for step in assistant.engine.prepared.every():
+        for step in assistant.engine.prepared.every() if options.calls else ():
             step.guard.observe(self._calls, step.stage_name)
         deadline = assistant.engine.prepared.limits.deadline
         slow = RecordSettings().slow_beyond(deadline) if recorder is None else recorder.slow

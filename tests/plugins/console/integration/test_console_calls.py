@@ -60,11 +60,16 @@ async def test_what_a_model_was_sent_and_said_is_shown_without_its_key(stream: b
     assert "sk-1" not in json.dumps(call)
 
 
-async def test_calls_are_kept_of_the_latest_turns_and_of_nobody_who_was_deleted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(call_log, "MOST_TURNS", 2)
-    async with a_console(pipeline=Pipeline(skills=[Service("knows", knows)])) as door:
+async def test_no_calls_are_kept_where_the_file_says_so() -> None:
+    async with a_console(pipeline=Pipeline(skills=[Service("knows", knows)]), calls=0) as door:
+        told = await door.assistant.turn("is it so", user="page:ann")
+        await settled(door)
+
+        assert (await get(door, f"{BASE}/calls/{told.turn_id}"))[0] == 404
+
+
+async def test_calls_are_kept_of_the_latest_turns_and_of_nobody_who_was_deleted() -> None:
+    async with a_console(pipeline=Pipeline(skills=[Service("knows", knows)]), calls=2) as door:
         told = [await door.assistant.turn(f"number {n}", user="page:ann") for n in range(3)]
         await settled(door)
         seen = [(await get(door, f"{BASE}/calls/{one.turn_id}"))[0] for one in told]
