@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, Final
@@ -267,7 +268,7 @@ def assemble(
     listeners = FeedListeners() if sharing is None else sharing.listeners
     line = None if sharing is None else sharing.line
     clock = clock_of(store)
-    steady = SteadyClock() if sharing is None else clock
+    steady = SteadyClock() if clock is time.time else clock
     secrets = Secrets(store)
     journal = Journal(
         store,
