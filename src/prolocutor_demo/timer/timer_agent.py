@@ -40,7 +40,7 @@ NAME = "timers"
 SKILL = "timer"
 HOW_LONG = "For how long?"
 FOR_WHEN = "For when?"
-_JOINT = re.compile(r"[\s,]*(?:and|plus)?(?: (?:another|a|one))?(?: timers?)?(?: (?:for|of))?\s*$")
+_JOINTS = frozenset("and plus a an another one timer timers for of".split())
 AS_LENGTH = "I need a length of time, for example: 10 minutes."
 AS_HOUR = "I need a time, for example: tomorrow at 7:30."
 DECLINE = "I only look after timers."
@@ -122,7 +122,7 @@ def _set(asked: TimerRequest) -> TimerReply | None:
         return _started(asked, [(new_name(asked), lengths[0].seconds)])
     ends = [length.start for length in lengths[1:]] + [len(asked.text)]
     each = [asked.text[length.start : end] for length, end in zip(lengths, ends, strict=True)]
-    names = [new_name(asked._replace(text=f"timer for {_JOINT.sub('', one)}")) for one in each]
+    names = [new_name(asked._replace(text=f"timer for {_without_joint(one)}")) for one in each]
     wanted = [(name, one.seconds) for name, one in zip(names, lengths, strict=True)]
     return _started(asked, wanted[:5])
 
@@ -165,6 +165,14 @@ def _set_until(asked: TimerRequest) -> TimerReply | None:
     at = say_moment(moment.at, asked.now)
     text = f"{capital(timer.title())} set for {at}, in {say_length(seconds)}."
     return TimerReply(text, 0.93, [*asked.timers, timer])
+
+
+def _without_joint(text: str) -> str:
+    """Return a text without the words at its end that lead to another timer."""
+    words = text.split()
+    while words and words[-1].lower().strip(",") in _JOINTS:
+        words.pop()
+    return " ".join(words)
 
 
 def _for_when() -> TimerReply:
