@@ -25,11 +25,11 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 class Route(msgspec.Struct, frozen=True):
-    """One method of one path, which may have parts such as `{id}`, and at its end `{rest:path}`.
+    """A method of a path, which may have parts such as `{id}`, and at its end `{rest:path}`.
 
     `answer` is a plain function, or a `web.operations.Operation`, which reads and writes Structs
-    and is described by them in the OpenAPI document. `any_secret`: a key or token is ignored where
-    the assistant has none, as the clients of some protocols always send one.
+    and is described by them in the OpenAPI document. `any_secret`: a key or token is ignored if the
+    assistant has none, because the clients of some protocols always send one.
     """
 
     method: Method
@@ -40,10 +40,10 @@ class Route(msgspec.Struct, frozen=True):
 
 
 class WebSocketRoute(msgspec.Struct, frozen=True):
-    """One path of WebSockets; the socket is closed when `answer` returns.
+    """A path of WebSockets; the socket is closed when `answer` returns.
 
-    `reads`: nothing is changed by it, so that a key with the scope `read` may open it. `receives`
-    and `sends` are the types of one message each way, for the OpenAPI document.
+    `reads`: it changes nothing, so a key with the scope `read` may open it. `receives` and `sends`
+    are the types of messages in each direction, for the OpenAPI document.
     """
 
     path: str
@@ -55,17 +55,17 @@ class WebSocketRoute(msgspec.Struct, frozen=True):
 
 
 class NotFoundText(msgspec.Struct, frozen=True):
-    """The error text for unknown paths below `prefix`, where a door's protocol words it."""
+    """The error text for unknown paths below `prefix`, if a door's protocol defines it."""
 
     prefix: str
     text: str
 
 
 class ErrorForm(msgspec.Struct, frozen=True):
-    """How errors of requests below `prefix` are written, where a door's protocol has its own form.
+    """The form of errors of requests below `prefix`, if a door's protocol has its own.
 
-    `write` gets what was raised, be it by a handler or before one was found. `body` is the type of
-    the JSON that it writes, for the OpenAPI document; None for that of all doors.
+    `write` gets the exception, raised by a handler or before a handler was found. `body` is the
+    type of its JSON, for the OpenAPI document; None means the form of all doors.
     """
 
     prefix: str
@@ -74,7 +74,7 @@ class ErrorForm(msgspec.Struct, frozen=True):
 
 
 class DoorPlace(msgspec.Struct, frozen=True):
-    """Where a door will be: the folder of the assistant's file, and the names of its skills."""
+    """The surroundings of a door: the folder of the assistant's file, the names of its skills."""
 
     folder: Path
     skills: Sequence[str]
@@ -82,10 +82,10 @@ class DoorPlace(msgspec.Struct, frozen=True):
 
 @runtime_checkable
 class CheckedDoor(Protocol):
-    """Options that can tell before there is an assistant that no door can be made of them."""
+    """Options that can be checked before there is an assistant."""
 
     def check(self, place: DoorPlace) -> None:
-        """Raise `ConfigError` for options with which it cannot be made; `key` says which."""
+        """Raise `ConfigError` for faulty options; its `key` names the option."""
 
 
 class Channel(Protocol):
@@ -106,12 +106,12 @@ class Channel(Protocol):
 
 @runtime_checkable
 class Openable(Protocol):
-    """What is opened before the first request and closed after the last one."""
+    """A channel that is opened before the first request and closed after the last one."""
 
     async def open(self) -> None:
         """Get ready for the first request.
 
-        Where it raises a `StoreError` it is called again, until the store answers.
+        After a `StoreError` it is called again, until the store answers.
         """
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a door sees of one HTTP request or WebSocket, and what its visitor may still ask for."""
+"""A door's view of an HTTP request or WebSocket, and the visitor's quota."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Visitor(msgspec.Struct, frozen=True):
     key: str = ""
 
     def may(self, access: Access, *, reads: bool) -> bool:
-        """Return whether the scopes of the key, if it has any, let it use a route."""
+        """Return whether the key may use a route, by its scopes, if it has any."""
         if self.scopes is None or "admin" in self.scopes:
             return True
         if reads and "read" in self.scopes:
@@ -48,7 +48,7 @@ class Visitor(msgspec.Struct, frozen=True):
 
 
 class HttpRequest(Protocol):
-    """One HTTP request that has been admitted."""
+    """An admitted HTTP request."""
 
     visitor: Visitor
     method: str
@@ -72,7 +72,7 @@ class HttpRequest(Protocol):
 
 
 class HttpResponse(msgspec.Struct, frozen=True):
-    """The response to a request; `body` is sent whole, or piece by piece where it may be long.
+    """The response to a request; `body` is sent whole, or in pieces if it may be long.
 
     Each of `cookies` is the value of a header `Set-Cookie`.
     """
@@ -85,7 +85,7 @@ class HttpResponse(msgspec.Struct, frozen=True):
 
 
 class WebSocket(Protocol):
-    """One WebSocket that is admitted and open; iterate over it for the client's messages."""
+    """An admitted, open WebSocket; iterating over it yields the client's messages."""
 
     visitor: Visitor
     path: str
@@ -134,7 +134,7 @@ REQUEST_QUOTA: Final[ContextVar[RequestQuota | None]] = ContextVar("REQUEST_QUOT
 
 
 def spend(kind: QuotaKind, user: str, cost: int = 1) -> None:
-    """Count one of a kind for a person in the quota of the running request, if there is one."""
+    """Count a use of a kind for a person in the quota of the running request, if it has any."""
     quota = REQUEST_QUOTA.get()
     if quota is not None:
         quota.spend(kind, user, cost)

@@ -1,7 +1,7 @@
-"""CallKeeper: stands between the guard of a service and its connector, and keeps its calls.
+"""CallKeeper: wraps the connector of a service, and keeps book of its calls.
 
-The ledger of effects and the purse are such keepers. A service that none of them keeps has its
-connector as it is: it costs nothing.
+The ledger of effects and the purse are such keepers. Services without a keeper have their plain
+connectors, at no cost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prolocutor.dialog.plain import JsonObject, Plain, check
 
 
 class OwnReply(Plain, frozen=True, eq=False, gc=False):
-    """A reply that a keeper gives in place of the service: hypotheses, which no formatter reads."""
+    """A keeper's reply in place of the service: hypotheses, which pass no formatter."""
 
     @classmethod
     def of(cls, hypothesis: JsonObject) -> OwnReply:
@@ -28,9 +28,9 @@ class OwnReply(Plain, frozen=True, eq=False, gc=False):
 
 
 class RunningEffect(msgspec.Struct, frozen=True):
-    """The call of a service that acts: its key, and what a person let it do with these fields.
+    """The call of an acting service: its key, and the fields that a person approved.
 
-    `fields` is None where nobody changed what is done.
+    `fields` is None if nobody changed them.
     """
 
     key: str
@@ -55,10 +55,10 @@ class CallKeeper(Protocol):
         """
 
     def join(self, assistant: Any) -> None:
-        """Get to know the assistant, once it is made."""
+        """Get to know the assistant, after it is made."""
 
     async def turn_was_cut_off(self, opening: TurnOpening) -> None:
-        """Note that a turn ends without what its services answered; called before it is stored."""
+        """Handle a turn that ends without its services' answers, before it is stored."""
 
     async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
         """Note whose answers the reply of a turn is made of; called before it is stored.
@@ -67,7 +67,7 @@ class CallKeeper(Protocol):
         """
 
     async def start(self) -> None:
-        """Begin with what is left to do: the store is open."""
+        """Start unfinished work; the store is open."""
 
     async def aclose(self) -> None:
-        """Stop; the last turn is over, and the store is open."""
+        """Stop; the last turn is over, and the store is still open."""

@@ -29,10 +29,10 @@ DECLINED: Final = 0.1
 
 
 class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What became of one service in one turn; times are seconds since the turn's start.
+    """The outcome of a service in a turn; times are seconds since the turn's start.
 
-    `cost` is what its calls cost, `hypotheses` how many a skill gave, `sure` the highest confidence
-    of these. `critical`: whether the turn waited for it, where that was found out
+    `cost` is the cost of its calls, `hypotheses` the number of a skill's hypotheses, `sure` their
+    highest confidence. `critical`: whether the turn waited for it, if known
     (`channels.console.critical_path`).
     """
 
@@ -51,21 +51,23 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def failed(self) -> bool:
-        """Whether it failed or was late."""
+        """Whether the service failed or was late."""
         return self.outcome in FAILURES
 
     @property
     def declined(self) -> bool:
-        """Whether a skill was done without an answer: without hypotheses, or none to speak of."""
+        """Whether a skill was done without an answer: without hypotheses, or with empty ones."""
         if self.outcome != "done":
             return False
         return not self.hypotheses or (self.sure is not None and self.sure <= DECLINED)
 
 
 class ProfileChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One value that a turn changed in the profile of the person or the bot, UNSET where none was.
+    """A value that a turn changed in the profile of the person or the bot; UNSET stands for no
+    value.
 
     `part` is "" (the profile's own keys), "profile" or "attributes".
+
     """
 
     whose: Literal["person", "bot"]
@@ -76,7 +78,7 @@ class ProfileChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reason(TypedDict):
-    """Why a skill selector had these skills called; without skills, why it was enough."""
+    """The reason why a skill selector called some skills; without skills, why it stopped."""
 
     service: str
     asked: list[str]
@@ -148,11 +150,11 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failures(self) -> int:
-        """How many of its services failed or were late."""
+        """The number of services that failed or were late."""
         return sum([one.outcome in FAILURES for one in self.services])
 
     def flags(self, slow: float) -> list[OwnFlag]:
-        """Return what is wrong with it; it is slow if it took longer than `slow` seconds."""
+        """Return the flags of the turn; it is slow if it took longer than `slow` seconds."""
         flags: list[OwnFlag] = []
         if self.by in NO_ANSWER:
             flags.append("none")
@@ -164,17 +166,17 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Observer(Protocol):
-    """Gets each turn's record; must not block and must not raise."""
+    """Gets the record of each turn; must not block and must not raise."""
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Take note of one turn."""
+        """Handle the record of a turn."""
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Take note that a service's breaker is now `open`, `half-open` or `closed`."""
+        """Handle the new state of a service's breaker: `open`, `half-open` or `closed`."""
 
 
 class TurnBegun(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that has begun: who said what, where and when (UNIX seconds)."""
+    """A turn that has begun: its person, words, dialog and time (UNIX seconds)."""
 
     turn_id: str
     dialog_id: str
@@ -188,28 +190,28 @@ class TurnBegun(msgspec.Struct, frozen=True, kw_only=True):
 class Following(Observer, Protocol):
     """An observer that follows turns while they run; must not block and must not raise.
 
-    `turn_ended` comes last. Where an assistant has no such observer, following costs nothing.
+    `turn_ended` comes last. Without such an observer, following costs nothing.
     """
 
     def turn_begun(self, begun: TurnBegun) -> None:
-        """Take note that a turn has begun; what was said is stored."""
+        """Handle the beginning of a turn, whose input is stored."""
 
     def service_asked(self, turn_id: str, service: str, stage: str) -> None:
-        """Take note that a service is asked, for the first time in the turn."""
+        """Handle the first call of a service in the turn."""
 
     def service_settled(
         self, turn_id: str, service: str, stage: str, outcome: Outcome, seconds: float
     ) -> None:
-        """Take note of what became of a service, so many seconds after it was asked."""
+        """Handle the outcome of a service, `seconds` after its first call."""
 
     def dialog_waits(self, dialog_id: str) -> None:
-        """Take note that a person is wanted in a dialog."""
+        """Handle a dialog's call for an operator."""
 
 
 class ObservedAssistant(msgspec.Struct, frozen=True, kw_only=True):
-    """The assistant that observers are in.
+    """The assistant that observers belong to.
 
-    `connectors` are the names of the ways to its services, by stage and name; None for a target
+    `connectors` are the names of its services' connectors, by stage and name; None for a target
     that is a connector itself. `follow` lets an observer follow turns from now on.
     """
 
@@ -220,27 +222,27 @@ class ObservedAssistant(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class Joining(Observer, Protocol):
-    """An observer that is told which assistant it is in."""
+    """An observer that gets to know its assistant."""
 
     def joined(self, assistant: ObservedAssistant) -> None:
-        """Take note of it; nothing has happened there yet."""
+        """Get to know the assistant before its first turn."""
 
 
 @runtime_checkable
 class Learner(Observer, Protocol):
-    """An observer that learns from rows of the store: ratings, labels, and what it adds to turns.
+    """An observer that learns from rows of the store: ratings, labels, and its own rows of turns.
 
-    The assistant awaits it: it raises `StoreError` alone.
+    The assistant awaits its methods, which raise `StoreError` only.
     """
 
     async def start(self, store: Store) -> None:
-        """Learn what the store has; it is open. Called again where that failed."""
+        """Learn from the open store; called again after a failure."""
 
     async def refresh(self) -> None:
-        """Learn what the store has more, of this replica and of others."""
+        """Learn from new rows of the store, of this replica and of others."""
 
     def lessons_of(self, record: TurnRecord) -> Sequence[NewRecord]:
-        """Return what a turn teaches, to be stored with it; `turn_ended` says that it is."""
+        """Return the lessons of a turn, to be stored with it; `turn_ended` follows the storing."""
 
     async def forget(self, user: str | None) -> None:
-        """Forget what is not in the store any more: this person's, or of anybody if None."""
+        """Forget rows that the store has lost: a person's, or anybody's if None."""

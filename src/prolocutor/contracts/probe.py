@@ -1,7 +1,7 @@
-"""Probe: how connectors find out whether what is behind an address is theirs.
+"""Probe: lets connectors recognize the service behind an address.
 
-The options of a connector may have a class method `recognize`, a `Recognize`. All that are
-installed are asked at once; the surest answer wins.
+The options of a connector may have a class method `recognize`, a `Recognize`. All installed
+connectors are asked at once; the surest answer wins.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _GOOD = (200, 101)
 
 
 class ProbeAnswer(msgspec.Struct, frozen=True):
-    """What came back: a status and the body.
+    """An answer to a probe: a status and the body.
 
-    The status is 0 where nothing came, and 101 for a WebSocket that opened, whose first message
-    is the body.
+    The status is 0 without an answer, and 101 for an opened WebSocket, whose first message is the
+    body.
     """
 
     status: int
     body: bytes = b""
 
     def json(self) -> Any:
-        """Return the body of a good answer as JSON, None if it is none."""
+        """Return the body of a successful answer as JSON, or None."""
         return self.read(Any)
 
     def read(self, kind: type[T]) -> T | None:
-        """Return the body of a good answer as JSON of this kind, None if it is none."""
+        """Return the body of a successful answer as JSON of a type, or None."""
         try:
             return msgspec.json.decode(self.body, type=kind) if self.status in _GOOD else None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -41,7 +41,7 @@ class ProbeAnswer(msgspec.Struct, frozen=True):
 
 
 class FoundService(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found behind an address, and how it is called.
+    """The service behind an address, and the way to call it.
 
     `what` names it for people, `name` suggests a name for the service (by default its connector's
     and its host's), `call` is what a file has there, to which the query of the address is added.
@@ -64,9 +64,9 @@ class FoundService(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UrlProbe(Protocol):
-    """Asks what is behind an address, the same thing only once, however many want to know.
+    """Probes an address; equal requests of several connectors are sent once.
 
-    Nothing is raised: what fails is an answer with status 0. No redirect is followed. The query of
+    Nothing is raised: a failure is an answer with status 0. No redirect is followed. The query of
     the given address goes with every request to its server, as does the key.
     """
 
@@ -99,7 +99,7 @@ class UrlProbe(Protocol):
         """Open a WebSocket and return the first message that it sends by itself, if any."""
 
     def note(self, tried: str) -> None:
-        """Note what was tried otherwise and came to nothing, for who wants to know all."""
+        """Record a further failed attempt, for the detailed report."""
 
 
 Recognize = Callable[[UrlProbe], Awaitable[FoundService | None]]

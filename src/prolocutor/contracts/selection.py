@@ -1,4 +1,4 @@
-"""What replies may say beside a value: a selection of skills in waves, and effects."""
+"""Replies that are more than a value: a selection of skills in waves, and effects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prolocutor.dialog.plain import JsonObject
 
 
 def without_quotes(reason: Reason) -> Reason:
-    """Return a reason without the brackets at its end, which may quote a user."""
+    """Return a reason without its final brackets, which may quote a user."""
     return {**reason, "reason": reason["reason"].partition(" (")[0]}
 
 
@@ -21,7 +21,7 @@ MAX_REASON: Final = 10_000
 
 
 def _check_reason(reason: object) -> None:
-    """Refuse what cannot be recorded: a selection that a function returns was not decoded."""
+    """Raise `ValueError` for a reason that cannot be recorded; functions return it unchecked."""
     if type(reason) is not str:
         raise TypeError("the reason of a selection is a text")
     if len(reason) > MAX_REASON:
@@ -29,7 +29,7 @@ def _check_reason(reason: object) -> None:
 
 
 class Enough(msgspec.Struct, frozen=True):
-    """No further answer is wanted, and why."""
+    """The end of a selection: no further answer is needed, with the reason."""
 
     reason: str = ""
 
@@ -79,7 +79,7 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 class Effects(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reply does beside filling its slot; a response formatter may return it for a reply.
+    """The effects of a reply beside filling its slot; a response formatter may return them.
 
     `value`: the reply in the shape of its stage; an annotator without one annotates nothing.
     `previous`: an annotation of the bot utterance before this turn. `hypotheses`: of a candidate

@@ -14,22 +14,22 @@ DEFAULT_LEASE: Final = 3.0
 
 
 def clock_of(store: object) -> Callable[[], float]:
-    """Return the clock by which what is in a store begins and ends, in seconds (UNIX).
+    """Return the clock for times in a store, in seconds (UNIX).
 
-    It is that of the store where replicas share it, else this machine's, which may be set.
+    A store shared by replicas has its own clock; otherwise it is this machine's, which may be set.
     """
     clock: Callable[[], float] = getattr(store, "clock", time.time)
     return clock
 
 
 class WakeUps(Protocol):
-    """Hints to other replicas that there is news; they may be lost, late or repeated.
+    """Hints to other replicas about news; they may be lost, late or repeated.
 
-    Every reader also polls, so that a lost hint costs time and nothing else.
+    Every reader also polls, so a lost hint costs only time.
     """
 
     def wake(self, user: str) -> None:
-        """Send a hint that this person has something new, or is free; return at once.
+        """Send a hint that a person has new messages, or is free; return at once.
 
         Hints are gathered and sent outside of any transaction.
         """
@@ -37,8 +37,8 @@ class WakeUps(Protocol):
     def on_wake(self, listener: Callable[[str], None]) -> None:
         """Call `listener(user)` in the event loop for each hint of another replica.
 
-        The last listener given counts. Where hints may have been missed (the connection broke), it
-        is called with "" once: anyone may have something new.
+        The last listener counts. After a gap, such as a broken connection, it is called once with
+        "": any person may have news.
         """
 
 
@@ -46,11 +46,11 @@ class BrokerWakeUps(WakeUps, Protocol):
     """Hints through a message broker, such as NATS, which may be away at any time."""
 
     async def open(self) -> None:
-        """Connect in the background; return at once, also where the broker is away."""
+        """Connect in the background; return at once, even if the broker is away."""
 
     async def aclose(self) -> None:
-        """Send what waits and let go of the connection."""
+        """Send the waiting hints and release the connection."""
 
     @property
     def is_connected(self) -> bool:
-        """Whether hints can be sent now; where not, the store's own way is used."""
+        """Whether hints can be sent now; otherwise the store's own way is used."""

@@ -1,12 +1,12 @@
-"""Store: keeps the dialogs. Seven promises, split by who uses them.
+"""Store: keeps the dialogs. Seven contracts, split by their users.
 
-`TurnStore` is what a turn needs: two trips, `open_turn` and `close_turn`. `FeedStore` is everything
-said to or by a person, in order. `AgendaStore` is what is to be done at a time, `RecordStore` small
-documents of a person beside the dialogs, `AmountStore` sums, `ConversationStore` a person's
-conversations, `ArchiveStore` looks up, rates, exports and deletes.
+`TurnStore` serves a turn by two trips, `open_turn` and `close_turn`. `FeedStore` holds everything
+said to or by a person, in order. `AgendaStore` holds scheduled work, `RecordStore` small documents
+of a person beside the dialogs, `AmountStore` sums, `ConversationStore` a person's conversations;
+`ArchiveStore` looks up, rates, exports and deletes dialogs.
 
 Life cycle: `open` once before anything else, `aclose` once at the end. All methods may be called
-from one event loop by many tasks at once. What a method returned has happened durably (as far as
+from one event loop by many tasks at once. When a method returns, its change is durable (as far as
 the store is durable at all). A method that raised `StoreError` has changed nothing.
 
 Exactly one turn of a person is open at any time, and `deliver` comes between the turns of its
@@ -26,7 +26,7 @@ from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId
 
 
 class NewDialog(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Ids for a person and a dialog, used only where they do not exist yet.
+    """Ids for a person and a dialog, used only if they do not exist yet.
 
     `human_id` becomes the `id` of the person's profile, `bot_id` of the bot's, `id` the dialog's
     `_id` in the agent state. `attributes` is the JSON object that a new dialog starts with.
@@ -54,9 +54,9 @@ class FeedRow(msgspec.Struct, frozen=True, gc=False):
     (only a person who was deleted and comes back starts anew). A row belongs to the dialog
     `dialog_id`, which is called `dialog_name`.
 
-    What a person says has an id and no closing. The last row of a turn, or of a notification, has a
-    `closing`: the JSON object `{"ask", "code"?, "entities"?}` of what is asked from then on. A turn
-    without a message leaves one row whose `message` and `id` are None.
+    A row with a person's words has an id and no closing. The last row of a turn, or of a
+    notification, has a `closing`: the JSON object `{"ask", "code"?, "entities"?}` of the ask that
+    is open from then on. A turn without a message leaves one row whose `message` and `id` are None.
     """
 
     n: int
@@ -74,19 +74,21 @@ class FeedStore(Protocol):
         """Return up to `limit` rows with `n > after`, ascending; an unknown person has none."""
 
     async def feed_end(self, user: str) -> int:
-        """Return the number of the last row ever written for this person, 0 if none."""
+        """Return the number of the last row ever written for a person, 0 for none."""
 
     async def feed_tail(
         self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
-        """Return the last `limit` rows of one dialog name, ascending.
+        """Return the last `limit` rows of a dialog name, ascending.
 
-        With `after`, return the first `limit` of the rows that follow the message with this `id`.
-        Rows without a message count as well.
+        With `after`, return the first `limit` rows after the message with this `id`. Rows without a
+        message count too.
         """
 
     async def round(self, user: str, dialog_name: str) -> bytes:
-        """Return the `Round` (JSON) of the active dialog of that name, `{}` if nothing is asked."""
+        """Return the `Round` (JSON) of a person's active dialog of a name, `{}` without an open
+        ask.
+        """
 
 
 MAX_AGENDA_ENTRIES: Final = 1000
@@ -94,12 +96,12 @@ MAX_AGENDA_ENTRIES: Final = 1000
 
 
 class AgendaEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Something to be said to a person, or done for them, at a time.
+    """A message to a person, or work for them, scheduled for a time.
 
     `key` is the skill's own name for it: another entry of the same person, skill and key replaces
-    it. `due` is a time in seconds (UNIX). `body` (JSON) is for the one that carries it out.
-    `dropped` counts the entries that were removed before this one because a person has only so
-    many. The person need not exist yet.
+    it. `due` is a time in seconds (UNIX). `body` (JSON) is for the executor of the entry. `dropped`
+    counts the earlier entries that were removed because a person's agenda was full. The person need
+    not exist yet.
     """
 
     user: str
@@ -112,13 +114,14 @@ class AgendaEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """What the assistant says unasked, stored in one transaction with what becomes of its entry.
+    """Unasked messages of the assistant, stored in one transaction with the change of their entry.
 
     `messages` become feed rows as in `TurnClosing`, the last with `closing`; without messages there
     is no row. `round` replaces the dialog's round (None: it stays). `entry` is taken off the
     agenda, or replaced by `again`; `struck` and `entries` change it as in `TurnClosing`.
-    `date_time` is the agent state time. `new_dialog` is used where the person or an active dialog
-    of that name does not exist: they are made, as by `open_turn`, if there are messages or a round.
+    `date_time` is the agent state time. If the person or an active dialog of that name does not
+    exist, they are created with `new_dialog`, as by `open_turn`, provided that there are messages
+    or a round.
     """
 
     user: str
@@ -142,11 +145,11 @@ class AgendaStore(Protocol):
     """
 
     async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
-        """Write an entry, in place of one of the same user, skill and key.
+        """Write an entry, in place of an entry with the same user, skill and key.
 
-        A person has at most `limit` entries (at least one). Beyond that one of the others is
-        removed: the earliest by `due` of the skill that has most. The earliest entry that is left
-        then counts it in `dropped`, together with all that the removed one had counted.
+        A person has at most `limit` entries (at least one). Beyond that the earliest other entry,
+        by `due`, of the skill with the most entries is removed. The earliest remaining entry then
+        counts it in `dropped`, together with the count of the removed entry.
         """
 
     async def strike(self, user: str, skill: str, key: str) -> bool:
@@ -170,15 +173,15 @@ class AgendaStore(Protocol):
 
 
 class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a person said, stored before any service runs.
+    """The input of a person, stored before any service runs.
 
     `text` and `attributes` (JSON object) become the human utterance `utt_id`; `message` (JSON
-    object) its row of the feed. `encoded_text` is the text as JSON where the caller has it, so that
-    it need not be encoded again. `request_key` and `request_hash` identify a request that a client
-    sends again. `window` is the number of earlier utterances to return (None: all), `hypotheses`
-    the number of the last human ones among them that are returned with their hypotheses. `start`
-    (JSON) is stored for a second run and returned by `resume_turn`. `round` is the dialog's round
-    under which the words were read; a shared store opens no turn under another one.
+    object) its row of the feed. `encoded_text` is the text as JSON, if the caller has it, which
+    saves encoding it again. `request_key` and `request_hash` identify a request that a client
+    repeats. `window` is the number of earlier utterances to return (None: all), `hypotheses` the
+    number of the last human ones among them that are returned with their hypotheses. `start` (JSON)
+    is stored for a second run and returned by `resume_turn`. `round` is the dialog's round under
+    which the words were read; a shared store opens no turn under another one.
     """
 
     turn_id: TurnId
@@ -210,7 +213,7 @@ class ProfileVersion(msgspec.Struct, gc=False):
 
 
 class NewProfileVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """The next version of a profile: the whole new state, and what changed."""
+    """The next version of a profile: the whole new state, and its changes."""
 
     number: int
     state: bytes
@@ -218,11 +221,11 @@ class NewProfileVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UtteranceParts(msgspec.Struct, gc=False):
-    """One utterance in parts, each agent state JSON, ready to be spliced.
+    """An utterance in parts of agent state JSON, ready to splice.
 
-    `body` is the utterance without `user` and `hypotheses`, `user` the profile as it was then. The
-    same version of a profile is the same object, so that it need not be decoded twice. A human
-    utterance's `hypotheses` are `[]` unless they were asked for.
+    `body` is the utterance without `user` and `hypotheses`, `user` the profile at that time. Equal
+    versions of a profile are the same object, so that callers decode it once. A human utterance's
+    `hypotheses` are `[]` unless the caller requested them.
     """
 
     by_bot: bool
@@ -239,7 +242,7 @@ class UtteranceParts(msgspec.Struct, gc=False):
 
 
 class NewUtterance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One utterance to be stored.
+    """An utterance to store.
 
     `body` is its agent state JSON object without `user` and `hypotheses`; `user_version` the
     version of the human's or bot's profile that its `user` shows. `hypotheses` is a JSON list, kept
@@ -256,7 +259,7 @@ class NewUtterance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class OpenedTurn(msgspec.Struct, kw_only=True):
-    """What a turn starts from. A store may return a subclass with handles of its own.
+    """The state at the start of a turn. A store may return a subclass with its own handles.
 
     `length` is the number of utterances in the dialog before this turn; `feed` the number n and
     `feed_id` the id of the feed row just written; `attempt` 1 for the first run of the turn;
@@ -284,9 +287,9 @@ class OpenedTurn(msgspec.Struct, kw_only=True):
 
 
 class AnsweredRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Returned in place of `OpenedTurn`: this request was answered before, or its turn is open.
+    """Returned in place of `OpenedTurn` if the request was answered before, or its turn is open.
 
-    `reply` is the outcome as `close_turn` got it, None while the turn is open.
+    `reply` is the outcome that `close_turn` got, None while the turn is open.
     """
 
     turn_id: TurnId
@@ -294,7 +297,7 @@ class AnsweredRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a turn adds, stored in one transaction: either all of it or nothing.
+    """All additions of a turn, stored in one transaction.
 
     `messages` are the feed rows of the reply (JSON objects); they get the numbers that follow. The
     last of them has the `closing` (JSON); without messages a row without a message has it.
@@ -320,9 +323,9 @@ class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnfinishedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that was opened and not closed, found when the store was opened.
+    """A turn that was opened and not closed, found at the opening of the store.
 
-    `attempts` counts its runs, the first included.
+    `attempts` counts its runs, including the first.
     """
 
     turn_id: TurnId
@@ -332,24 +335,24 @@ class UnfinishedTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnStore(Protocol):
-    """What a turn needs of a store."""
+    """The part of a store for turns."""
 
     async def open(self) -> None:
-        """Get ready; raise `StoreLocked`, `StoreCorrupt` or another `StoreError` on failure."""
+        """Open the store; raise `StoreLocked`, `StoreCorrupt` or another `StoreError`."""
 
     async def aclose(self) -> None:
-        """Finish what was submitted, then release all resources."""
+        """Finish the submitted work, then release all resources."""
 
     async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
-        """Store what was said, durably, and return what the turn starts from.
+        """Store the input durably; return the state at the start of the turn.
 
-        The person, the dialog (the active one of that name) and its bot are made where they do not
-        exist. Raise `Conflict` when `request_key` was used with another `request_hash` less than a
-        day ago.
+        The person, the active dialog of that name, and its bot are created if they do not exist.
+        Raise `Conflict` when `request_key` was used with another `request_hash` less than a day
+        ago.
         """
 
     async def close_turn(self, closing: TurnClosing) -> None:
-        """Store all that the turn added and close it; its messages are in the feed then.
+        """Store all additions of the turn and close it; then its messages are in the feed.
 
         Raise `StoreError` if the turn is not open.
         """
@@ -358,18 +361,18 @@ class TurnStore(Protocol):
         """Return the turns that were opened and not closed, oldest first."""
 
     async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
-        """Count one more attempt, durably, and return what the turn starts from.
+        """Count another attempt durably; return the state at the start of the turn.
 
         Its opening need not have the `new_dialog`: the dialog was made when the turn was opened.
         Raise `NotFound` if no such turn is open.
         """
 
     async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
-        """End the active dialog of that name and return its id; None if there is none."""
+        """End a person's active dialog of a name; return its id, None if there is none."""
 
 
 class NewRecord(msgspec.Struct, frozen=True):
-    """A document that a turn adds: it belongs to the turn's person and dialog."""
+    """A document that a turn adds; it belongs to the turn's person and dialog."""
 
     kind: str
     key: str
@@ -386,9 +389,9 @@ class StoredDocument(msgspec.Struct, frozen=True):
 
 
 class RecordChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A change of one document, if it is still `before`; None: there is none, before or after.
+    """A change of a document whose body is still `before`; None stands for no document.
 
-    `about` is that of a document that is new.
+    `about` is used for a new document.
     """
 
     user: str
@@ -400,13 +403,13 @@ class RecordChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordStore(Protocol):
-    """The user "" stands for the assistant itself."""
+    """Documents of persons; the user "" stands for the assistant itself."""
 
     async def change_records(self, changes: Sequence[RecordChange]) -> bool:
-        """Make all of the changes, or none; return whether they were made.
+        """Make all changes, or none; return whether they were made.
 
-        None is made where a document is neither what it was before nor what it is to be: somebody
-        else was faster.
+        None is made if a document equals neither its `before` nor its new body, because another
+        writer was faster.
         """
 
     async def record(self, user: str, kind: str, key: str) -> bytes | None:
@@ -415,7 +418,7 @@ class RecordStore(Protocol):
     async def put_record(
         self, user: str, kind: str, key: str, body: bytes, about: str = ""
     ) -> None:
-        """Write a document, in place of the one of this kind and key.
+        """Write a document, in place of a document with the same kind and key.
 
         `about` is the id of a dialog or an utterance: the document is deleted with the dialog.
         """
@@ -433,16 +436,17 @@ class RecordStore(Protocol):
         """
 
     async def record_count(self, kind: str) -> int:
-        """Return how many documents of a kind there are, of all users."""
+        """Return the number of documents of a kind, of all users."""
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""
 
 
 class Amount(msgspec.Struct, frozen=True):
-    """A sum of a person and a thing, "" for neither, in a period such as a day; `number` counts.
+    """A sum of a person and a thing, "" for neither, in a period such as a day; `number` is the
+    sum.
 
-    Where it is added, the sum may not go above `limit`.
+    An addition may not raise the sum above `limit`.
     """
 
     kind: str
@@ -455,12 +459,12 @@ class Amount(msgspec.Struct, frozen=True):
 
 
 class AmountStore(Protocol):
-    """Sums that all who share the store add to, such as what calls cost."""
+    """Sums that all users of the store add to, such as the costs of calls."""
 
     async def add_amounts(self, added: Sequence[Amount]) -> list[float] | int:
-        """Add all of them and return the sums, or none; return the place of one whose limit is why.
+        """Add all amounts and return the sums, or none and the index of an amount over its limit.
 
-        They are to be in one order everywhere, so that none waits for another for ever.
+        Callers sort the amounts in the same order everywhere, which prevents deadlocks.
         """
 
     async def amounts(self, kind: str, first: str, last: str) -> list[Amount]:
@@ -473,8 +477,8 @@ class AmountStore(Protocol):
 class ConversationRow(msgspec.Struct, frozen=True):
     """One conversation: its name, the number `n` of its last row in the feed, and `at`.
 
-    `at` is the agent state time of its last utterance, or of its beginning. `first` is the first
-    message of the person there (JSON), None where the assistant alone has said something.
+    `at` is the agent state time of its last utterance, or of its beginning. `first` is the person's
+    first message there (JSON), None if only the assistant has spoken.
     """
 
     name: str
@@ -491,7 +495,7 @@ class ConversationStore(Protocol):
     ) -> list[ConversationRow]:
         """Return up to `limit` conversations with `n < before`, the latest first.
 
-        One in which nothing is left in the feed is not there.
+        Conversations without rows in the feed are left out.
         """
 
     async def feed_before(
@@ -499,18 +503,18 @@ class ConversationStore(Protocol):
     ) -> list[FeedRow]:
         """Return up to `limit` rows with `n < before`, the latest first.
 
-        What is said in a turn that runs is not among them.
+        Rows of running turns are left out.
         """
 
     async def delete_conversation(self, user: str, dialog_name: str) -> int:
-        """Delete the dialogs of that name in which no turn runs; return their number.
+        """Delete a person's dialogs of a name in which no turn runs; return their number.
 
-        Numbers and ids of the feed are not given again.
+        Numbers and ids of the feed are not reused.
         """
 
 
 class DialogQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which dialogs are wanted, oldest first; a condition that is None does not count.
+    """A query for dialogs, oldest first; conditions that are None do not count.
 
     `user_prefix`: of all users whose names begin so. `newest_first` turns the order around. `skill`
     spoke in the dialog. `rating` (a JSON value) was given to the dialog or to one of its
@@ -535,7 +539,7 @@ ALL_DIALOGS: Final = DialogQuery()
 
 
 class RatedReply(msgspec.Struct, frozen=True):
-    """A rating of a reply: what `user` asked, which skill replied, and what the rating is.
+    """A rating of a reply: the question of `user`, the skill that replied, and the rating.
 
     Later ratings have higher numbers.
     """
@@ -565,15 +569,15 @@ def rated_reply(
 
 
 class ArchiveStore(Protocol):
-    """What is needed of a store outside of turns."""
+    """The part of a store for work outside of turns."""
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
         """Return a whole dialog, hypotheses and ratings included, by `dialog_id` or `_id`."""
 
     async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
-        """Return what was said to the reply with this `utt_id`, and the reply.
+        """Return the human utterance before the reply with this `utt_id`, and the reply.
 
-        Hypotheses and ratings are included. The list is empty where no reply has this id.
+        Hypotheses and ratings are included. The list is empty if no reply has this id.
         """
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
@@ -602,28 +606,28 @@ class ArchiveStore(Protocol):
         """
 
     async def rating_count(self) -> int:
-        """Return how many ratings of replies there are."""
+        """Return the number of ratings of replies."""
 
     async def owner_of(self, id_: str) -> str | None:
-        """Return the user whose dialog (`dialog_id`, `_id`) or utterance (`utt_id`) this is."""
+        """Return the user of a dialog (`dialog_id`, `_id`) or of an utterance (`utt_id`)."""
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs, agenda and records too.
+        """Delete a person with all their data, including agenda and records.
 
-        Return False if there is nothing of theirs.
+        Return False if there is no data.
         """
 
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last utterance is older than `before`; return their number."""
 
     async def erase(self) -> None:
-        """Overwrite what was deleted or replaced before, as far as the store can.
+        """Overwrite deleted and replaced data, as far as the store can.
 
         `delete_person`, `delete_older` and `delete_conversation` do so too.
         """
 
     def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
-        """Stream whole dialogs, oldest first, without holding up the turns."""
+        """Stream whole dialogs, oldest first, without delaying turns."""
 
 
 class Store(
@@ -636,4 +640,4 @@ class Store(
     ArchiveStore,
     Protocol,
 ):
-    """A whole store: what SQLite and the in-memory store both implement."""
+    """A whole store."""
