@@ -212,7 +212,19 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self._at = 0
                 self._see_to_upgrade()
         except httptools.HttpParserError:
-            self._refuse(_NOT_HTTP)
+            if self._is_in_body and self.cycle is self._answered:
+                self._break_off(self.cycle)
+            else:
+                self._refuse(_NOT_HTTP)
+
+    def _break_off(self, cycle: RequestResponseCycle) -> None:
+        """Close the connection of a request whose body is no HTTP, with one response."""
+        cycle.disconnected = True
+        cycle.message_event.set()
+        if cycle.response_started:
+            self.transport.close()
+        else:
+            _write_refusal(self.transport, _NOT_HTTP)
 
     def on_headers_complete(self) -> None:
         """Queue the request, whose body may follow; refuse one that has no place."""

@@ -368,6 +368,30 @@ async def test_what_is_no_request_ends_the_connection_after_the_responses(rest: 
     assert json.loads(refusal.partition(b"\r\n\r\n")[2])["code"] == "bad_request"
 
 
+@pytest.mark.parametrize(("is_answered", "statuses"), [(True, [b"200"]), (False, [b"400"])])
+async def test_a_body_that_is_no_http_gets_one_response_at_once(
+    is_answered: bool, statuses: list[bytes]
+) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.set()
+        if is_answered:
+            await send({"type": "http.response.start", "status": 200, "headers": [length(b"")]})
+            await send({"type": "http.response.body"})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    begun = asyncio.Event()
+    protocol, line = connected(app)
+    head = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    protocol.data_received(head + b"1\r\na\r\n")
+    await begun.wait()
+    protocol.data_received(b"no size\r\n")
+
+    assert line.closed
+    assert [one[:3] for one in line.text.split(b"HTTP/1.1 ")[1:]] == statuses
+
+
 async def test_a_late_head_is_refused_behind_the_response_that_is_being_made() -> None:
     app = Gated()
     protocol, line = connected(app, ListenerLimits(patience=0.0))
