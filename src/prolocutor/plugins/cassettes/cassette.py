@@ -232,7 +232,7 @@ def read_cassette(path: Path) -> Cassette:
                 assert open_turn is not None
                 open_turn.reply = msgspec.convert(said, RecordedReply)
                 turns.append(open_turn)
-        except (msgspec.MsgspecError, KeyError, TypeError, AssertionError, ValueError) as error:
+        except (LookupError, TypeError, AssertionError, ValueError, RecursionError) as error:
             if number == len(lines) and header is not None:
                 break  # the recording was cut off
             what = f"this is no line of a cassette ({error!s:.100}); record it anew"
