@@ -14,6 +14,7 @@ from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, retrain
 from prolocutor.plugins.pairing.measuring.training_process import read_ratings
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
+from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
 from tests.unit.assistant.talks import echo
 
 CARDS = [
@@ -153,6 +154,27 @@ def test_thumbs_of_a_store_are_read_beside_its_owner(tmp_path: Path) -> None:
 
     assert (up.question.text, up.gold, up.weight) == ("one", {"echo"}, 0.5)
     assert (down.question.text, down.agents, down.weight) == ("two", {"echo": 0.0}, 0.25)
+
+
+def test_a_ranker_knows_how_often_it_is_wrong_by_how_sure_it_is(tmp_path: Path) -> None:
+    said = {"tea": "a pot of green tea", "eggs": "two boiled eggs with salt"}
+    rated = [
+        msgspec.structs.replace(
+            question(f"{text} {number}", agent),
+            answers=dict.fromkeys(said, "I do not know") | {agent: f"{text} {number} it is"},
+        )
+        for agent, text in said.items()
+        for number in range(16)
+    ]
+    order = TrainingOrder(
+        role="ranker", method="learned", out=str(tmp_path / "new"), cards=CARDS, rated=rated
+    )
+
+    asyncio.run(retrain(order, [], lambda share, what: None))
+
+    curve = stored_risk_curve(load_model(order.out))
+    assert curve is not None
+    assert curve.questions == len(rated)
 
 
 def test_too_little_is_refused_before_anything_is_written(live: Path) -> None:
