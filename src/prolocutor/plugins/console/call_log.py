@@ -1,4 +1,4 @@
-"""CallLog: what services were asked and what they answered, word for word, in the latest turns."""
+"""CallLog: the requests to services and their replies, word for word, of the latest turns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ServiceError
 
 MOST_BYTES: Final = 16_000_000
-"""Bytes that all calls have that are kept; the oldest go first."""
+"""The most bytes of all kept calls; the oldest turns are dropped first."""
 MOST_CALLS: Final = 200
-"""Calls that are kept of one turn."""
+"""The most kept calls of a turn."""
+SAMPLED: Final = 16
+"""One turn of so many has the size of its requests measured."""
 
 _SECRET: Final = re.compile(
     r'("[^"]*(?:secret|token|password|passwd|api_?key|authorization)[^"]*"\s*:\s*")(?:[^"\\]|\\.)+"',
@@ -29,9 +31,9 @@ _SECRET: Final = re.compile(
 
 
 class ShownExchange(msgspec.Struct, frozen=True, kw_only=True):
-    """One request over HTTP and its answer; `first` are the seconds until a stream's first words.
+    """A request over HTTP and its answer; `first` are the seconds until a stream's first words.
 
-    `status` is 0 where no answer came.
+    `status` is 0 without an answer.
     """
 
     url: str
@@ -43,10 +45,10 @@ class ShownExchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
-    """One call of a service: the request and the reply as JSON texts, cut after 200,000 characters.
+    """A call of a service: the request and the reply as JSON texts, cut after 200,000 characters.
 
-    `reply` is null where the call failed (`error`, `code`) or was left behind (`seconds` is null).
-    `key` is the `Idempotency-Key`. `wire` are the bodies that went over HTTP for it.
+    `reply` is null if the call failed (`error`, `code`) or was abandoned (`seconds` is null). `key`
+    is the `Idempotency-Key`. `wire` are the bodies of its HTTP requests and answers.
     """
 
     service: str
@@ -72,17 +74,17 @@ class SeenCall:
         self.outcome: Any = None
 
     def end(self, outcome: Any) -> None:
-        """Note the reply or the error."""
+        """Record the reply or the error."""
         self.outcome, self.seconds = outcome, monotonic() - self.began
 
     @property
     def size(self) -> int:
-        """Bytes that it holds beside its request."""
+        """The bytes of the reply and of the HTTP bodies."""
         reply = len(self.outcome.encoded) if isinstance(self.outcome, Plain) else 0
         return reply + sum(len(one.request) + len(one.reply) for one in self.wire)
 
     def show(self) -> ShownCall:
-        """Return it as texts."""
+        """Return the call as texts."""
         said = self.outcome
         failed = isinstance(said, BaseException)
         return ShownCall(
@@ -109,21 +111,22 @@ class SeenCall:
 
 
 class CallLog:
-    """Watches all calls; those of the latest turns, `most`, can be read by the id of their turn.
+    """Keeps the calls of the latest `most` turns in memory, by the id of their turn.
 
-    It is in memory alone: an observer that measures a turn when that has ended. Requests are kept
-    as they were handed over and written as JSON when they are read.
+    Requests are kept as the connectors got them, and encoded when they are read. Encoding one costs
+    more than keeping it, so the size of a request is measured in one turn of `SAMPLED` only.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._turns: OrderedDict[str, list[SeenCall]] = OrderedDict()
         self._sizes: dict[str, int] = {}
+        self._size = self._ended = self._request_size = 0
 
     def begin(
         self, stage: str, request: Request, wire: list[WireExchange]
     ) -> Callable[[Any], None]:
-        """Take note of a call."""
+        """Record the beginning of a call; return the function that records its end."""
         call = SeenCall(stage, request, wire)
         calls = self._turns.get(request.turn_id)
         if calls is None:
@@ -135,38 +138,43 @@ class CallLog:
         return call.end
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Measure the turn, and forget older ones beyond the bound."""
+        """Measure the turn, and drop older turns beyond `MOST_BYTES`."""
         calls = self._turns.get(record.turn_id)
         if calls is None:
             return
-        state = max((len(one.request.body()) for one in calls[:1] + calls[-1:]), default=0)
-        self._sizes[record.turn_id] = state + sum(one.size for one in calls)
-        while sum(self._sizes.values()) > MOST_BYTES and self._turns:
+        if self._ended % SAMPLED == 0 and calls:
+            self._request_size = len(calls[-1].request.body())
+        self._ended += 1
+        size = self._request_size + sum([one.size for one in calls])
+        self._sizes[record.turn_id] = size
+        self._size += size
+        while self._size > MOST_BYTES and self._turns:
             self._drop_oldest()
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: a breaker belongs to no turn."""
+        """Do nothing: breakers belong to no turn."""
 
     def calls(self, turn_id: str) -> list[ShownCall] | None:
-        """Return the calls of a turn; None where it is not known any more."""
+        """Return the calls of a turn; None for a dropped or unknown turn."""
         found = self._turns.get(turn_id)
         return None if found is None else [one.show() for one in found]
 
     @asynccontextmanager
     async def without_deleted(self) -> AsyncIterator[None]:
-        """Forget everything when something is deleted: requests quote the dialog."""
+        """Drop all calls when a dialog is deleted, because requests quote dialogs."""
         try:
             yield
         finally:
             self._turns.clear()
             self._sizes.clear()
+            self._size = 0
 
     def _drop_oldest(self) -> None:
         turn_id, _ = self._turns.popitem(last=False)
-        self._sizes.pop(turn_id, None)
+        self._size -= self._sizes.pop(turn_id, 0)
 
 
 def _text(body: bytes) -> str:
-    """Return a body as text, without the values of members that are named like secrets."""
+    """Return a body as text, without the values of members with names of secrets."""
     text = body[:MOST_SHOWN].decode(errors="replace")
     return _SECRET.sub(r'\1…"', text) + ("…" if len(body) > MOST_SHOWN else "")
