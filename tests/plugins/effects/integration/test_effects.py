@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from prolocutor import Assistant, Pipeline, Skill, SkillSelector
-from prolocutor.connectors.command import Command
 from prolocutor.connectors.python_function import PythonFunction
 from prolocutor.contracts.store import Store
 from prolocutor.errors import BadInput, ConfigError, ServiceRefused, ServiceUnreachable
 from prolocutor.plugins.effects import acting_connector
 from prolocutor.plugins.effects.ledger import CLOSED, OPEN
+from prolocutor.plugins.lines.command import Command
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from tests.plugins.effects.integration import booking
 
