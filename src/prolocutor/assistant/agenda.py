@@ -1,4 +1,4 @@
-"""Agenda: what is said to persons who have not asked, and programs that are started for them."""
+"""Agenda: unasked messages to persons, and programs that are started for them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Agenda:
     async def start_program(
         self, user: str, code: str, info: ProgramInfo | None = None
     ) -> CreatedProgram:
-        """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
+        """Run a program, or start a continuous one, outside of dialogs (`programs.create`)."""
         spend("programs", user)
         create = partial(self._programs.create, user, code, info or ProgramInfo())
         created = await self._turns.alone(user, create)
@@ -101,10 +101,10 @@ def notification(
     due: float,
     known: Sequence[str],
 ) -> AgendaEntry:
-    """Return the entry of the agenda for a notification; `BadInput` with the field that is wrong.
+    """Return the agenda entry of a notification; raise `BadInput` with the faulty field.
 
-    A text is a message. A question needs one of the `known` skills, which gets the answer. The same
-    `key` says the same thing once.
+    A text is a message. A question needs one of the `known` skills, which gets the answer.
+    Notifications with the same `key` are delivered once.
     """
     if skill and skill not in known:
         raise BadInput(f"no skill is called {skill!r:.80}; {_there_are(known)}", field="skill")

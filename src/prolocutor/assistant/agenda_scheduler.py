@@ -1,4 +1,4 @@
-"""The agenda: what is due is said to the people whom it concerns, at its time."""
+"""The agenda: delivers due entries to their persons."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ LATE: Final = 60.0
 
 
 class Postponed(Exception):
-    """A program could not carry out its entry; it is tried again later."""
+    """A program could not execute its entry, which is tried again later."""
 
 
 class DueOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What comes of an entry that is due: messages, an ask, and the entry that replaces it.
+    """The outcome of a due entry: messages, an ask, and the entry that replaces it.
 
     `entries` and `struck` change the rest of the agenda. `ends_handover`: a dialog goes back to the
     assistant.
@@ -72,7 +72,7 @@ class AgendaDelivery:
     """Reads entries and delivers them.
 
     `skills` can get answers, `programs` runs programs, each for at most `deadline` seconds.
-    `digressions` says what becomes of a question that is interrupted.
+    `digressions` is the assistant's setting for interrupted questions.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class AgendaDelivery:
         self._handovers = handovers
 
     async def due(self, entry: AgendaEntry, now: float, state: Round) -> DueOutcome:
-        """Return what comes of an entry, nothing if it cannot be read; `Postponed`: not yet.
+        """Return the outcome of an entry, an empty one if it is unreadable; raise `Postponed`.
 
         `state` is the round of its dialog.
         """
@@ -122,9 +122,9 @@ class AgendaDelivery:
         return replace(due, messages=[*dropped, *due.messages])
 
     def must_wait(self, entry: AgendaEntry, state: Round) -> bool:
-        """Return whether an entry must wait: an answer is expected, or a person has the dialog.
+        """Return whether an entry must wait for an answer or for an operator's dialog.
 
-        What a skill has scheduled and asks nothing is said in time, where questions return.
+        A skill's entry without an ask is delivered in time if `digressions` is `return`.
         """
         if entry.skill == HANDOVERS:
             return False
@@ -133,7 +133,7 @@ class AgendaDelivery:
         return self._is_awaited(state.waiting) and not self._interrupts(entry)
 
     def _interrupts(self, entry: AgendaEntry) -> bool:
-        """Return whether an entry may be said while a question is open, and stays so."""
+        """Return whether an entry may be delivered while a question stays open."""
         if not self._returns or entry.skill not in self._skills:
             return False
         try:
@@ -147,7 +147,7 @@ class AgendaDelivery:
         return waiting is not None and (not waiting.skill or waiting.skill in self._skills)
 
     async def deliver(self, entry: AgendaEntry, due: DueOutcome, state: Round) -> bool:
-        """Deliver it and settle the entry; return False if that is not on the agenda any more.
+        """Deliver an outcome and settle its entry; return False if the entry is gone.
 
         `state` is the round of the dialog before.
         """
@@ -225,7 +225,7 @@ class AgendaDelivery:
 
 
 def _again(entry: AgendaEntry, notice: Notice, now: float) -> AgendaEntry | None:
-    """Return the entry that replaces this one: its next time, or the mark that it was delivered."""
+    """Return the entry that replaces a delivered one: its next time, or a mark of delivery."""
     if notice.every is not None:
         first = entry.due if notice.first is None else notice.first
         due = next_time(first, notice.every, notice.timezone, max(now, entry.due))
@@ -244,7 +244,7 @@ def _dropped(number: int) -> list[dict[str, Any]]:
 
 
 def _late(messages: list[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
-    """Add to the first text how late it is, if that is more than a minute."""
+    """Add the lateness to the first text, if it exceeds a minute."""
     if not messages or seconds <= LATE:
         return messages
     late = f"({_length(seconds)} late)"
@@ -283,10 +283,10 @@ MAX_PAUSE: Final = 60.0
 class AgendaScheduler:
     """Delivers what is due, in the queue of its person; one task sleeps for all persons.
 
-    Where an ask is open in a dialog, or a person has it, its entries wait until the round has ended
-    (`round_ended`).
-    `settle` stores the last turn of a person if that failed before. Where replicas share the store,
-    `line` claims what is due for this one, and holds the person meanwhile.
+    While an ask is open in a dialog, or an operator has it, its entries wait for the end of the
+    round (`round_ended`). `settle` stores the last turn of a person if that failed before. If
+    replicas share the store, `line` claims due entries for this one, and holds the person during a
+    delivery.
     """
 
     def __init__(
@@ -317,7 +317,7 @@ class AgendaScheduler:
         self._failed: dict[str, tuple[int, float]] = {}
 
     def start(self) -> None:
-        """Start with what is due already."""
+        """Start, beginning with the entries that are due already."""
         self._tasks.start(self._run())
 
     async def aclose(self) -> None:
@@ -325,18 +325,18 @@ class AgendaScheduler:
         await self._tasks.aclose()
 
     def expect(self, due: float) -> None:
-        """Note that an entry was written that is due at that time."""
+        """Schedule a look at the agenda for a new entry's time."""
         if due < self._next_look:
             self._changed.set()
 
     def round_ended(self, user: str, dialog: str) -> None:
-        """Note that no ask is open in a dialog any more; entries that waited for that are due."""
+        """Deliver the entries that waited for the end of a dialog's round."""
         if (user, dialog) in self._waiting_for_round:
             self._waiting_for_round.discard((user, dialog))
             self._changed.set()
 
     def look_again(self, user: str | None = None) -> None:
-        """Look again whether an ask is open: of one person, or of all whose entries wait for it.
+        """Look for ended rounds of a person, or of all persons with waiting entries.
 
         Another replica may have ended the round.
         """
@@ -346,14 +346,14 @@ class AgendaScheduler:
             self._changed.set()
 
     def forget(self, user: str) -> None:
-        """Drop what is known of a person, who is deleted."""
+        """Drop the cached state of a deleted person."""
         self._waiting_for_round = {held for held in self._waiting_for_round if held[0] != user}
 
     async def notify(self, entry: AgendaEntry) -> bool:
-        """Deliver an entry now, or when the open round ends; to be called in the person's queue.
+        """Deliver an entry now, or after the open round; call this in the person's queue.
 
-        Return False if it waits. What was delivered with the same key is not delivered again;
-        raise `Conflict` where the key came with something else.
+        Return False if it waits. An entry with a delivered key is not delivered again; raise
+        `Conflict` if the key came with another content.
         """
         user, done_before = entry.user, None
         await self._settle(user)
@@ -392,7 +392,7 @@ class AgendaScheduler:
                     await self._changed.wait()
 
     async def _queue_due(self) -> None:
-        """Queue a delivery for each person with something due; set when to look again."""
+        """Queue a delivery for each person with due entries; schedule the next look."""
         now = self.clock()
         for user in await self._due_persons(now):
             while self._running >= MAX_CONCURRENT:
@@ -407,7 +407,7 @@ class AgendaScheduler:
         )
 
     async def _due_persons(self, now: float) -> list[str]:
-        """Return the persons with something due that can be delivered now, up to a number."""
+        """Return up to a number of persons with entries that can be delivered now."""
         limit = BATCH
         find_due = self._store.due if self._line is None else self._line.due
         while True:
@@ -460,7 +460,7 @@ class AgendaScheduler:
             self._place_free.set()
 
     async def _deliver_due(self, user: str) -> set[tuple[str, str]]:
-        """Deliver what is due, in order, where no round is open; return the settled entries."""
+        """Deliver due entries in order, unless a round is open; return the settled entries."""
         now = self.clock()
         states: dict[str, Round] = {}
         settled: set[tuple[str, str]] = set()
@@ -487,7 +487,7 @@ class AgendaScheduler:
         return settled
 
     async def _delivered_before(self, entry: AgendaEntry, digest: str) -> bool | None:
-        """Return whether the same was delivered (False: it is scheduled), None if it is new."""
+        """Return True if an equal entry was delivered, False if one is scheduled, else None."""
         delivered = []
         for other in await self._store.entries(entry.user, NOTIFICATIONS):
             notice = schedules.decode(other.body)

@@ -1,4 +1,4 @@
-"""DialogArchive: what is done with dialogs outside of turns, with the caches that it concerns."""
+"""DialogArchive: changes of dialogs outside of turns, and of the caches that they concern."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class DialogArchive:
         """What runs around each deletion, to remove what a door has of the dialogs that it ends."""
 
     async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
-        """Return the open ask of a dialog, None if there is none."""
+        """Return the open ask of a dialog, or None."""
         return rounds.decode(await self._store.round(user, checked_dialog(dialog))).waiting
 
     async def begin(
@@ -72,9 +72,9 @@ class DialogArchive:
         *,
         channel: str = "python",
     ) -> bool:
-        """Start a dialog with what was said before; nobody is asked, and nothing is done again.
+        """Start a dialog with earlier utterances; no agent is called.
 
-        Return False, and change nothing, where a dialog of this name has begun.
+        Return False, and change nothing, if a dialog of this name has begun.
         """
         name = checked_dialog(dialog)
         if await self._store.active_dialog_id(user, name) is not None:
@@ -86,24 +86,24 @@ class DialogArchive:
         return True
 
     async def close(self, user: str, dialog: str | None = None) -> str | None:
-        """End a dialog and return its id, if there is one; the next input starts a new one."""
+        """End a dialog and return its id, or None; the next input starts a new dialog."""
         return await self._turns.alone(user, partial(self._close, user, checked_dialog(dialog)))
 
     async def delete(self, user: str, dialog: str) -> int:
-        """Delete the dialogs of one name of a person, closed ones too; return their number."""
+        """Delete a person's dialogs of a name, also closed ones; return their number."""
         work = partial(self._delete, user, checked_dialog(dialog))
         async with self._around_deletion():
             return await self._turns.alone(user, work)
 
     async def delete_older(self, before: str) -> int:
-        """Delete the dialogs whose last turn was before then (ISO 8601); return their number."""
+        """Delete the dialogs whose last turn was before a time (ISO 8601); return their number."""
         async with self._around_deletion():
             deleted = await self._store.delete_older(before)
             await self._replies_deleted(None)
         return deleted
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; return False if unknown.
+        """Delete a person with all their data; return False for an unknown person.
 
         A name without the prefix of a door stands for the person at all doors.
         """
@@ -114,7 +114,7 @@ class DialogArchive:
         return found
 
     async def rate(self, utt_id: str, rating: Any, user: str | None) -> None:
-        """Store a rating of an utterance by `user`, and let those learn it that do.
+        """Store a rating of an utterance by `user`, and let learners learn it.
 
         Raise `NotFound` for an unknown utterance.
         """

@@ -1,4 +1,4 @@
-"""The parts that an assistant is made of, how they are made, started and ended."""
+"""The parts of an assistant: their making, start and end."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FIRST_TRY: Final = 5.0
 
 
 class AssistantParts(msgspec.Struct, frozen=True):
-    """What an assistant is made of."""
+    """The parts of an assistant."""
 
     engine: Engine
     queues: PersonQueues
@@ -83,7 +83,7 @@ class AssistantParts(msgspec.Struct, frozen=True):
 
 
 class Lifetime:
-    """Whether an assistant has started, takes turns, and is stopping; `parts` are what it is of."""
+    """The state of an assistant: started, taking turns, stopping; `parts` are its parts."""
 
     parts: AssistantParts
 
@@ -114,14 +114,14 @@ class Lifetime:
         return self.started and sharing is not None and not sharing.reachable
 
     def check_open(self) -> None:
-        """Raise `Stopping` or `StoreAway` where no turns are taken."""
+        """Raise `Stopping` or `StoreAway` if no turns are taken."""
         if self.stopping:
             raise Stopping("the assistant is shutting down")
         if self.waits:
             raise StoreAway("the store has not answered since the start")
 
     async def start(self, *, patient: bool) -> None:
-        """Open the store and start all; where it is away, try on in the background if `patient`."""
+        """Open the store and start all parts; if `patient`, retry in the background if need be."""
         await (self._late_start.begin() if patient else self._start())
         self.started = True
 
@@ -190,7 +190,7 @@ class LateStart:
         """Whether the store has not answered yet."""
 
     async def begin(self) -> None:
-        """Try, and go on in the background where the store is away or takes long to answer.
+        """Try; continue in the background if the store is away or slow.
 
         Raise any other error of the first try.
         """
@@ -246,10 +246,9 @@ def assemble(
     labels: OperatorLabels,
     recorder: CallRecorder | None = None,
 ) -> Lifetime:
-    """Make the parts of one assistant; those of a replica only where the store is shared.
+    """Make the parts of an assistant, with parts for replicas only if the store is shared.
 
-    `programs` and `broker` take the place of those that are made otherwise; `recorder` stands
-    before all calls.
+    `programs` and `broker` replace the usual ones; `recorder` records all calls.
     """
     life = Lifetime(store)
     if recorder is not None:

@@ -1,4 +1,4 @@
-"""Assistant: what callers may do; it composes the engine, the store, the queues and the feed."""
+"""Assistant: the methods for callers; it composes engine, store, queues and feed."""
 
 from __future__ import annotations
 
@@ -56,15 +56,16 @@ class Assistant:
 
     Use it as `async with Assistant(pipeline) as assistant`. `store` is a URL or a store. The other
     settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
-    raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
-    come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
-    share the store. `models` are those that selectors read, `asks` the options of kinds of asks,
-    by their names. `recorder` stands before all that it calls.
+    raises `ConfigError`. `observers` get a record of each turn. `programs` runs programs sent in
+    place of a text (ThingTalk). `replica` and `broker` count only if several replicas share the
+    store. `models` are the models that selectors read, `asks` the options of kinds of asks, by
+    their names. `recorder` stands before all that it calls.
 
     What else can be done with it is done with its parts: `turns` run, `archive` has the dialogs,
     `agenda` says things unasked, `feeds` wake those who follow, `observers` are told of turns,
     `records` keeps records of them; `desk` is what operators do with dialogs, `labels` are those
     that they give, `switches` switches services off and on, `alone` talks to one of them.
+
     """
 
     def __init__(
@@ -169,8 +170,8 @@ class Assistant:
     ) -> AbstractAsyncContextManager[Assistant]:
         """Return the assistant that a YAML file describes: `async with` starts and closes it.
 
-        The processes of the file are started before it. `store` takes the place of the file's.
-        `ConfigError` names everything that is wrong with the file.
+        The processes of the file are started before it. `store` replaces the file's store.
+        `ConfigError` names all faults of the file.
         """
         made: AbstractAsyncContextManager[Assistant] = resolve(FROM_FILE)(
             path, store=store, observers=observers
@@ -195,10 +196,10 @@ class Assistant:
         thread.close()
 
     async def start(self, *, patient: bool = False) -> None:
-        """Open the store and take up the turns that were cut off, each in its person's queue.
+        """Open the store and resume the turns that were cut off, each in its person's queue.
 
-        `StoreAway` where a database does not answer. With `patient` that is waited for in the
-        background: `ready` says when turns are taken.
+        Raise `StoreAway` if a database does not answer. With `patient` the assistant waits for it
+        in the background: `ready` tells when turns are taken.
         """
         await self.life.start(patient=patient)
 
@@ -225,10 +226,10 @@ class Assistant:
         anonymous: bool = False,
         origins: Collection[str] = (),
     ) -> Callable[..., Awaitable[None]]:
-        """Return an ASGI app with these doors: names, options, or channels; the usual without any.
+        """Return an ASGI app with doors (names, options, or channels), by default the usual doors.
 
-        It is served as it is or mounted in another app. `keys`, `tokens`, `anonymous` and `origins`
-        are those of a file: without keys and tokens only this machine comes in.
+        It can be served or mounted in another app. `keys`, `tokens`, `anonymous` and `origins` mean
+        the same as in a file: without keys and tokens only this machine is admitted.
         """
         made: Callable[..., Awaitable[None]] = resolve(ASGI)(
             self, doors, keys=keys, tokens=tokens, anonymous=anonymous, origins=origins
@@ -236,7 +237,7 @@ class Assistant:
         return made
 
     def services(self) -> list[ServiceStatus]:
-        """Return every service and its state now, in declared order, the last chance at the end."""
+        """Return all services with their states, in declared order, the last chance last."""
         return services_of(self.engine.prepared)
 
     async def reply(
@@ -256,8 +257,8 @@ class Assistant:
         `dialog` names one of the person's dialogs ("main"). The same `request_id` gets the same
         reply; `Conflict` is raised if it came with another input before. The content of a button
         comes as `parsed`: `{code, entities}`, `{program}` or what a skill put in it; `program` is
-        the source of a ThingTalk program. `text` is then its title, if any. With `skill` that
-        skill alone is asked; `NotFound` names the skills where there is none of this name.
+        the source of a ThingTalk program. `text` is then its title, if any. With `skill` only that
+        skill is asked; for an unknown one `NotFound` names the skills.
         """
         input = TurnInput(
             text, user, dialog or "main", attributes or {}, request_id,
@@ -276,19 +277,19 @@ class Assistant:
     async def turn(
         self, text: TurnInput | str, user: str = "", **keywords: Unpack[InputKeywords]
     ) -> TurnResult:
-        """Do as `reply` does, and return all that is known of the turn.
+        """Do as `reply` does, and return the whole result of the turn.
 
-        It takes a `TurnInput`, or a text, a user and the other fields of one by their names.
+        It takes a `TurnInput`, or a text, a user and the other fields of a `TurnInput` by name.
         """
         return await self.turns.begin(turn_input(text, user, keywords))
 
     def stream(
         self, text: TurnInput | str, user: str = "", **keywords: Unpack[InputKeywords]
     ) -> TurnStream:
-        """Do as `turn` does, and iterate over what happens meanwhile; `ReplyGiven` comes last.
+        """Do as `turn` does, and iterate over the turn's events; `ReplyGiven` comes last.
 
-        The turn starts at once and ends whether it is iterated over or not. What it raises, the
-        iterator raises. The `request_id` of a turn that was stored gets `ReplyGiven` alone.
+        The turn starts at once and ends with or without iteration. The iterator raises the errors
+        of the turn. The `request_id` of a stored turn gets only `ReplyGiven`.
         """
         stream = TurnStream()
         return stream.follow(self.turns.begin(turn_input(text, user, keywords), stream.take))
@@ -300,7 +301,7 @@ class Assistant:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Return what had this name before, with a warning."""
+            """Return an object by its former name, with a warning."""
             if name not in MOVED:
                 raise AttributeError(f"an Assistant has no attribute {name!r}")
             what = f"Assistant.{name} is Assistant.{MOVED[name]} now"

@@ -17,7 +17,7 @@ SLOW: Final = 2 / 3
 
 
 class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How long the records of turns are kept, and how many."""
+    """The retention of records of turns, by age and number."""
 
     expected: ClassVar[str] = "a map of keep, most and slow, or false"
 
@@ -32,7 +32,7 @@ class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_short(cls, value: object) -> RecordSettings | None:
-        """Return the usual settings for true, None (no records) for false."""
+        """Return the default settings for true, None (no records) for false."""
         if not isinstance(value, bool):
             raise ValueError(cls.expected)
         return cls() if value else None
@@ -49,7 +49,7 @@ KeptRecords = Annotated[
 
 
 class HandoverSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How dialogs are handed over to operators; in what is said, `{by}` is the operator's name."""
+    """The handover of dialogs to operators; in its texts `{by}` is the operator's name."""
 
     idle: Annotated[
         PositiveSeconds, about("After so long without a word a dialog goes back to the assistant.")
@@ -74,7 +74,7 @@ class HandoverSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a replica needs to know where several share a store."""
+    """The settings of a replica among others that share a store."""
 
     expected: ClassVar[str] = "a map of lease and url"
 
@@ -99,7 +99,7 @@ class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PurseSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What calls of services may cost, in the currency of the prices on their cards."""
+    """The limits of the costs of calls, in the currency of the prices on cards."""
 
     expected: ClassVar[str] = "a map of limits ({person_day: 1.0, total_day: 50})"
 
@@ -131,7 +131,7 @@ class PurseSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What an assistant's turns are bounded by, in Python and in a file; times are in seconds."""
+    """The bounds of an assistant's turns, in Python and in a file; times are in seconds."""
 
     name: Annotated[str, about("What the assistant is called.", what="a name")] = "assistant"
     durability: Annotated[
@@ -203,7 +203,7 @@ class AssistantSettings(TurnSettings, frozen=True, kw_only=True):
 
     `queue_limit`: how many inputs of one person wait; `max_text`: characters of one input.
     `switch_confidence`: how sure a skill must be to change the subject while another one waits for
-    an answer. `records`: None where none are kept.
+    an answer. `records`: None to keep none.
     """
 
     queue_limit: Count = 100

@@ -1,4 +1,4 @@
-"""CallRecorder: what stands between an assistant and all that it calls, to record or to answer."""
+"""CallRecorder: wraps all connectors of an assistant, to record calls or to answer them."""
 
 from __future__ import annotations
 
@@ -17,38 +17,39 @@ from prolocutor.plan.pipeline import Call, Pipeline, StageService
 
 
 class CallRecorder(Observer, Protocol):
-    """Stands before every connector of an assistant, and follows its turns.
+    """Wraps every connector of an assistant, and follows its turns.
 
-    It may return another connector than the one that it is offered, and need not make that at all.
+    It may return another connector instead of making the offered one.
     """
 
     def begin(self, name: str, pipeline: Pipeline, file: Path | None = None) -> None:
-        """Take note of what an assistant is made of.
+        """Learn the parts of an assistant.
 
-        Of a `file` this comes twice: as it is written, with the names of processes, and as it runs.
+        For a `file` this is called twice: with its written form, which has the names of processes,
+        and with its running form.
         """
 
     def connect(self, service: StageService, make: Callable[[], Connector]) -> Connector:
-        """Return what the calls of a service go to; `make` makes its own connector."""
+        """Return the connector for a service; `make` makes its own connector."""
 
     def endpoint(self, name: str, call: Call, verb: str, make: Callable[[], Any]) -> Any:
-        """Return what has the method `verb` of an endpoint that is no service, such as a model."""
+        """Return an object with the method `verb` of an endpoint, such as a model."""
 
     def follow(self, input: TurnInput, turn: asyncio.Future[TurnResult]) -> None:
-        """Take note of a turn that was begun; it ends when the future is done."""
+        """Follow a turn that has begun; it ends when the future is done."""
 
 
 _RECORDER: Final[ContextVar[CallRecorder | None]] = ContextVar("recorder", default=None)
 
 
 def current_recorder() -> CallRecorder | None:
-    """Return the recorder of assistants that are made now; None without one."""
+    """Return the recorder of assistants that are made now, or None."""
     return _RECORDER.get()
 
 
 @contextmanager
 def recorded_by(recorder: CallRecorder | None) -> Iterator[None]:
-    """Let a recorder stand before the connectors of all assistants that are made in the block."""
+    """Let a recorder wrap the connectors of all assistants that are made in the block."""
     token = _RECORDER.set(recorder)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What turns write to the feed of a person, and the listeners that wait for new rows of it."""
+"""The rows that turns write to a person's feed, and the listeners that wait for new rows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NO_MARKS: Final[JsonObject] = {}
 
 
 def row_of_input(input: TurnInput, encoded_text: bytes, bot_utt_id: str) -> bytes:
-    """Return the row for an input, of which the text is given as JSON.
+    """Return the row for an input, whose text is given as JSON.
 
-    That of an operator is a message to the person.
+    The row of an operator's input is a message to the person.
     """
     act, again_of = input.operator, input.attributes.get(AGAIN_OF)
     if act is not None:
@@ -35,10 +35,10 @@ def row_of_input(input: TurnInput, encoded_text: bytes, bot_utt_id: str) -> byte
 
 
 def rows_of_reply(reply: DraftReply, utt_id: str, markdown: Set[str]) -> list[bytes]:
-    """Return the rows for a reply; none if the reply is silent.
+    """Return the rows for a reply, [] for a silent reply.
 
-    Texts of the skills in `markdown` say so, those of a stopped turn that it was stopped, and those
-    that several skills made who these are (`skills`).
+    Marks on texts tell that a skill in `markdown` wrote them, that the turn was stopped, and which
+    `skills` composed them.
     """
     if reply.silent:
         return []
@@ -60,10 +60,10 @@ def reply_messages(
     utt_id: str | None,
     marks: JsonObject = NO_MARKS,
 ) -> list[bytes]:
-    """Return the feed's messages for a reply: its messages, or its text as one.
+    """Return the feed's messages for a reply: its messages, or its text as a message.
 
     `marks` are further keys of texts that do not have them. The fallback of a result comes before
-    it, for clients that cannot show the result. A notification is no utterance, so it has no
+    it, for clients that cannot show the result. A notification is not an utterance, so it has no
     `utt_id`.
     """
     ids = {} if utt_id is None else {"utt_id": utt_id}
@@ -107,7 +107,7 @@ class FeedListeners:
         return list(self._events)
 
     def wake(self, user: str) -> None:
-        """Wake the listeners of a person: there may be something new."""
+        """Wake the listeners of a person, who may have new rows."""
         for event in self._events.get(user, ()):
             event.set()
         if self._wake_ups is not None:
@@ -125,7 +125,7 @@ class FeedListeners:
 
     @contextmanager
     def listening(self, user: str) -> Iterator[asyncio.Event]:
-        """Return an event, set when a person may have something new; the caller clears it."""
+        """Return an event that is set when a person may have new rows; the caller clears it."""
         event = asyncio.Event()
         self._events.setdefault(user, set()).add(event)
         try:

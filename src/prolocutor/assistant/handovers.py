@@ -1,9 +1,9 @@
-"""Handovers: turns of dialogs that a person has taken over, and turns that operators make.
+"""Handovers: turns of dialogs that an operator has taken over, and turns of operators.
 
-Who has a dialog stands in its round, so it is stored with the turns that change it. What operators
-say and do are turns without words of the person: they have a reply alone, which is a bot utterance
-of the skill `operator` with `{by, state}` in its `attributes.handover`. What the person says
-meanwhile is stored without a reply, and nobody is asked.
+The round of a dialog names its operator, so it is stored with the turns that change it. Words and
+actions of operators are turns without words of the person: they have only a reply, a bot utterance
+of the skill `operator` with `{by, state}` in its `attributes.handover`. The person's words during a
+handover are stored without a reply, and no agent is asked.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ MAX_BYTES: Final = 64 * 1024
 
 
 class WaitingNote(NamedTuple):
-    """A change on its way; it is stored as a record of this key."""
+    """An unsent change, stored as a record."""
 
     key: str
     change: dict[str, Any]
 
 
 class DutyWebhook:
-    """Sends one change after the other; turns never wait for an answer.
+    """Sends changes one after the other; turns never wait for an answer.
 
-    Changes are stored until they are sent or dropped, so that a restart loses none; one may be sent
-    twice. `is_shared`: other replicas store theirs in the same place.
+    Changes are stored until they are sent or dropped, so that a restart loses none, but may repeat
+    one. `is_shared`: other replicas store their changes in the same place.
     """
 
     def __init__(self, url: str, store: RecordStore, *, is_shared: bool = False) -> None:
@@ -75,11 +75,11 @@ class DutyWebhook:
         self._last = 0
 
     def start(self) -> None:
-        """Send what was stored before, by a process that has ended."""
+        """Send the changes that an ended process left."""
         self._resuming.start(self._resume(before=_key(time.time_ns())))
 
     async def send(self, change: dict[str, Any]) -> None:
-        """Store a change, and send it as JSON when those before it are through."""
+        """Store a change; send it as JSON after the earlier changes."""
         self._last = max(time.time_ns(), self._last + 1)
         note = WaitingNote(_key(self._last), change)
         try:
@@ -92,7 +92,7 @@ class DutyWebhook:
         self._go_on()
 
     async def forget(self, user: str) -> None:
-        """Drop what waits about a person."""
+        """Drop the unsent changes of a person."""
         left = [note for note in self._waiting if note.change["user"] != user]
         self._waiting = deque(left)
         for key, body in (await self._store.records("", WAITING_NOTES)).items():
@@ -100,13 +100,13 @@ class DutyWebhook:
                 await self._store.delete_record("", WAITING_NOTES, key)
 
     async def aclose(self) -> None:
-        """Send what waits if that takes no longer than one call may; the rest is stored."""
+        """Send waiting changes within the time limit of a call; the rest stays stored."""
         await self._resuming.aclose()
         await self._sending.aclose(grace=SECONDS)
         await self._client.aclose()
 
     async def _resume(self, before: str) -> None:
-        """Send the changes that were stored before, in a shared store those left by a replica."""
+        """Send stored changes, in a shared store the changes that ended replicas left."""
         try:
             stored = await self._store.records("", WAITING_NOTES)
             if stored and self._is_shared:
@@ -131,7 +131,7 @@ class DutyWebhook:
             await self._forget(note)
 
     async def _send(self, change: dict[str, Any]) -> None:
-        """Send a change, a few times where that fails."""
+        """Send a change, with a few retries."""
         for pause in (*PAUSES, None):
             try:
                 async with asyncio.timeout(SECONDS):
@@ -152,7 +152,7 @@ class DutyWebhook:
 
 
 def _key(moment: int) -> str:
-    """Return the key of a change that came then, in nanoseconds; keys sort as moments do."""
+    """Return the key of a change at a time in nanoseconds; keys sort by time."""
     return f"{moment:020}"
 
 
@@ -168,14 +168,14 @@ HandoverTurn = tuple[Turn, TurnEffects]
 
 
 class ListedDialog(msgspec.Struct, frozen=True):
-    """A dialog in the list of those that wait for a person or are taken over."""
+    """A dialog that waits for an operator or is taken over."""
 
     user: str
     dialog: str
 
 
 class Handovers:
-    """Makes the turns of handed over dialogs, and passes on what changes."""
+    """Makes the turns of handed over dialogs, and passes changes on."""
 
     def __init__(
         self,
@@ -195,7 +195,7 @@ class Handovers:
             self._webhook = DutyWebhook(settings.webhook, store, is_shared=is_shared)
 
     def turn_of(self, opened: OpenedTurn, input: TurnInput) -> HandoverTurn | None:
-        """Return the turn of an input that no service is asked about; None for any other."""
+        """Return the turn of an input for which no service is called, None for other inputs."""
         if input.operator is not None:
             return self._acted(opened, input, input.operator)
         if opened.round == NO_ROUND:
@@ -210,7 +210,7 @@ class Handovers:
         return turn, TurnEffects(stores="heard", entries=entries, handover=change)
 
     def marked(self, opened: OpenedTurn) -> OpenedTurn:
-        """Return an opened turn whose input says that a handover ended before it, if one did."""
+        """Return an opened turn, with the mark of a handover that ended before it, if any."""
         if opened.round == NO_ROUND or (ended := round_of(opened).ended) is None:
             return opened
         attributes = plain.decode(opened.opening.attributes)
@@ -220,25 +220,25 @@ class Handovers:
         return msgspec.structs.replace(opened, opening=opening)
 
     def limited(self, opened: OpenedTurn, effects: TurnEffects) -> TurnEffects:
-        """Return the effects of a turn that wants a person, with an end to the waiting."""
+        """Return the effects of a turn that calls an operator, with a limit to the waiting."""
         entries = [*effects.entries, self._ending(opened)]
         return msgspec.structs.replace(effects, entries=entries)
 
     def ended(self, handover: Handover) -> JsonObject:
-        """Return the message for a dialog that goes back because no word came in time."""
+        """Return the message for a dialog that goes back after a silence."""
         text = self._settings.given if handover.by else self._settings.missed
         mark = _mark(handover.by, "given", "idle")
         return {"type": "text", "text": text.replace("{by}", handover.by), "handover": mark}
 
     async def expired(self, entry: AgendaEntry, handover: Handover) -> None:
-        """Note that a dialog has gone back."""
+        """Record that a dialog has gone back to the assistant."""
         user, dialog = entry.user, entry.dialog_name
         id_ = await self._records.active_dialog_id(user, dialog) or ""
         change = HandoverChange(state="given", by=handover.by, note="idle")
         await self._note(id_, user, dialog, change)
 
     async def forget(self, user: str, dialog_id: str | None = None) -> None:
-        """Take the dialogs of a person off the list, or one that is over."""
+        """Remove a person's dialogs, or a single dialog, from the list."""
         for id_, body in (await self._records.records("", RECORDS)).items():
             if _listed(body).user == user and dialog_id in (None, id_):
                 await self._records.delete_record("", RECORDS, id_)
@@ -246,17 +246,17 @@ class Handovers:
             await self._webhook.forget(user)
 
     def start(self) -> None:
-        """Send the webhook what was not sent before the process ended."""
+        """Send the webhook the changes that an ended process left."""
         if self._webhook is not None:
             self._webhook.start()
 
     async def aclose(self) -> None:
-        """Send the webhook what waits to be sent."""
+        """Send the webhook the waiting changes."""
         if self._webhook is not None:
             await self._webhook.aclose()
 
     async def note(self, turn: Turn, change: HandoverChange) -> None:
-        """Keep the list of handed over dialogs, and tell the webhook; the turn is stored."""
+        """Update the list of handed over dialogs, and tell the webhook, after a stored turn."""
         opened = turn.draft.opened
         said = opened.opening
         await self._note(opened.dialog_id, said.user, said.dialog_name, change)
@@ -275,7 +275,7 @@ class Handovers:
             await self._webhook.send(about | msgspec.to_builtins(change))
 
     def _ending(self, opened: OpenedTurn) -> AgendaEntry:
-        """Return the entry of the agenda that gives a dialog back if no word comes before."""
+        """Return the agenda entry that gives a dialog back after a silence."""
         said = opened.opening
         return AgendaEntry(
             user=said.user,
@@ -287,7 +287,7 @@ class Handovers:
         )
 
     def _acted(self, opened: OpenedTurn, input: TurnInput, act: OperatorAct) -> HandoverTurn:
-        """Return the turn in which an operator takes over, says something or gives back."""
+        """Return the turn in which an operator takes over, speaks or gives back."""
         said = opened.opening
         turn = self._engine.unasked(opened, TurnStart(input=input))
         marks = {"handover": _mark(act.by, act.state, act.note)}
@@ -315,5 +315,5 @@ def _state_of(handover: Handover) -> str:
 
 
 def _mark(by: str, state: str, note: str = "") -> dict[str, Any]:
-    """Return what stands in the attributes of an utterance."""
+    """Return the handover's mark for the attributes of an utterance."""
     return {"by": by, "state": state} | ({"note": note} if note else {})

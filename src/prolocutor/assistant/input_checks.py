@@ -1,4 +1,4 @@
-"""What an input may be; `BadInput` says what is wrong with one."""
+"""Checks of inputs; they raise `BadInput`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def checked_input(input: TurnInput, max_text: int, skills: Sequence[str]) -> TurnInput:
-    """Return the input; one that came parsed without a title is shown as it would be typed."""
+    """Return the checked input; a parsed one without a title gets its typed form as text."""
     check_words(input.text, max_text)
     check_name(input.user, "a user", "user_id")
     if input.dialog != "main":
@@ -48,7 +48,7 @@ def checked_input(input: TurnInput, max_text: int, skills: Sequence[str]) -> Tur
 
 
 def check_words(text: object, max_text: int) -> None:
-    """Refuse what is no text of at most so many characters."""
+    """Raise `BadInput` unless a value is a text of at most so many characters."""
     if not isinstance(text, str) or len(text) > max_text:
         raise BadInput(f"an input is a text of at most {max_text:,} characters", field="text")
     if not text.isascii():
@@ -56,7 +56,7 @@ def check_words(text: object, max_text: int) -> None:
 
 
 def checked_dialog(dialog: str | None) -> str:
-    """Return the name of a dialog, "main" where none is given."""
+    """Return the name of a dialog, by default "main"."""
     if not dialog:
         return "main"
     check_name(dialog, "a dialog's name", "dialog")
@@ -64,7 +64,7 @@ def checked_dialog(dialog: str | None) -> str:
 
 
 def check_name(name: object, what: str, field: str) -> None:
-    """Refuse what is not a text of 1 to 500 characters; `what` says what it should name."""
+    """Raise `BadInput` unless a value is a text of 1 to 500 characters; `what` describes it."""
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
         raise BadInput(f"{what} is a text of 1 to {MAX_NAME} characters", field=field)
     if not name.isascii():
@@ -72,7 +72,7 @@ def check_name(name: object, what: str, field: str) -> None:
 
 
 def _check_skill(name: object, known: Sequence[str]) -> None:
-    """Raise `NotFound` for what is not the name of one of these skills."""
+    """Raise `NotFound` unless a value is the name of one of some skills."""
     if isinstance(name, str) and name in known:
         return
     close = did_you_mean(str(name), known)
@@ -85,7 +85,7 @@ def _as_typed(parsed: dict[str, Any] | None) -> str:
 
 
 def _check_text(text: str, field: str) -> None:
-    """Refuse a text with a lone surrogate; a search is cheaper than encoding the text."""
+    """Raise `BadInput` for a lone surrogate; a search is cheaper than encoding the text."""
     if _SURROGATE.search(text):
         _check_plain(text, field)
 
@@ -98,7 +98,7 @@ def _check_plain(value: Any, field: str) -> None:
 
 
 def check_act(round: bytes, act: OperatorAct) -> None:
-    """Raise `HandoverConflict` if another operator has the dialog, or this one has to take it."""
+    """Raise `HandoverConflict` if another operator has the dialog, or this operator has not."""
     now = rounds.decode(round).handover
     by = "" if now is None else now.by
     if by not in ("", act.by):

@@ -51,9 +51,10 @@ INTERRUPTED = {"interrupted": True}
 
 
 class Journal:
-    """Opens and closes turns in the store. A turn that could not be stored is tried again later.
+    """Opens and closes turns in the store.
 
-    `clock` says when turns begin; `shared`: several replicas share the store.
+    A turn that could not be stored is tried again later. `clock` gives the times at which turns
+    begin; `shared`: several replicas share the store.
     """
 
     def __init__(
@@ -87,8 +88,8 @@ class Journal:
     ) -> OpenedTurn | AnsweredRequest:
         """Store an input; the person's last turn is stored first if that failed before.
 
-        A password is not stored: a turn that was cut off with one does not run again. `turn_id` is
-        that of an earlier try.
+        A password is not stored, so a turn with a password that was cut off does not run again.
+        `turn_id` is that of an earlier try.
         """
         if self._unstored:
             await self.settle(input.user)
@@ -110,7 +111,7 @@ class Journal:
     async def _open_shared(
         self, input: TurnInput, make_opening: Callable[[bool, bytes], TurnOpening], round: bytes
     ) -> OpenedTurn | AnsweredRequest:
-        """Open a turn under the round that its dialog is in at all replicas."""
+        """Open a turn under the present round of its dialog in a shared store."""
         for _ in range(MAX_LOOKS):
             secret = input.operator is None and is_secret_in(round, input)
             opening = make_opening(secret, round)
@@ -137,7 +138,7 @@ class Journal:
         secret: bool,
         round: bytes | None = None,
     ) -> TurnOpening:
-        """Return what is stored of an input, said under a round."""
+        """Return the opening for an input under a round."""
         now, request_id = self._clock(), input.request_id
         shown = masked(input) if secret else input
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = ids
@@ -176,14 +177,14 @@ class Journal:
         )
 
     async def resume_turn(self, turn_id: TurnId) -> OpenedTurn:
-        """Count one more attempt at a turn that was cut off, and return what it starts from."""
+        """Count another attempt at a turn that was cut off; return its state at the start."""
         if turn_id in self.in_hand:
             raise PersonBusy(f"turn {turn_id} is running here")
         resumed = self._store.resume_turn(turn_id, self._window, self._hypotheses)
         return await self._in_hand(turn_id, resumed) if self._shared else await resumed
 
     async def _in_hand(self, turn_id: TurnId, opened: Awaitable[T]) -> T:
-        """Note the turn that is being opened until it is stored."""
+        """Track a turn while it is being opened."""
         self.in_hand.add(turn_id)
         try:
             return await opened
@@ -194,7 +195,7 @@ class Journal:
     async def close_turn(
         self, turn: Turn, effects: TurnEffects, lessons: Sequence[NewRecord] = ()
     ) -> TurnResult:
-        """Store all that a turn added, its effects and lessons; then its reply may be spoken."""
+        """Store a turn's additions, effects and lessons; then its reply may be spoken."""
         draft = turn.draft
         opened, reply = draft.opened, draft.spoken()
         said = opened.opening
@@ -255,14 +256,14 @@ class Journal:
                 log.error("the last turn of a person could not be stored: %s", error)
 
     def forget(self, user: str) -> None:
-        """Drop the unstored turn of a person who is going to be deleted."""
+        """Drop the unstored turn of a person before their deletion."""
         if (unstored := self._unstored.pop(user, None)) is not None:
             self.in_hand.discard(unstored.opened.opening.turn_id)
 
     async def settle(self, user: str) -> None:
         """Store the person's last turn now if that failed before.
 
-        It is dropped where another replica runs it by now: that one's reply counts.
+        It is dropped if another replica runs it by now, whose reply counts.
         """
         if self._unstored and user in self._unstored:
             unstored = self._unstored[user]
@@ -296,19 +297,19 @@ def input_of(opened: OpenedTurn) -> TurnInput:
 
 
 def is_withheld(opened: OpenedTurn) -> bool:
-    """Return whether what was said in an opened turn is a secret, which is stored nowhere."""
+    """Return whether the input of an opened turn is a secret, which is not stored."""
     start = opened.opening.start
     return start != b"{}" and "secret" in plain.decode(start)
 
 
 def traceparent_of(opened: OpenedTurn) -> str | None:
-    """Return the trace that the first run of a turn was part of."""
+    """Return the `traceparent` of the first run of a turn."""
     start = opened.opening.start
     return None if start == b"{}" else plain.decode(start).get("traceparent")
 
 
 def _start_of(input: TurnInput) -> bytes:
-    """Return what a second run needs of an input beside its text."""
+    """Return the parts of an input, beside its text, that a second run needs."""
     is_plain = input.parsed is None and input.program is None and input.skill is None
     if is_plain and input.operator is None and not input.retold:
         return b"{}"
@@ -323,7 +324,7 @@ def _start_of(input: TurnInput) -> bytes:
 
 
 def _with_trace(start: bytes) -> bytes:
-    """Add the trace that the turn is part of, for a second run at another replica."""
+    """Add the turn's `traceparent`, for a second run at another replica."""
     traceparent = current_traceparent()
     if traceparent is None:
         return start

@@ -1,4 +1,4 @@
-"""Keepers: what an assistant needs around the calls of its services."""
+"""Keepers: the wrappers around the calls of an assistant's services."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PURSES: Final = Catalog[Callable[[Store, PurseSettings, Pipeline], CallKeeper]](
 
 
 def keepers_of(pipeline: Pipeline, settings: AssistantSettings, store: Store) -> list[CallKeeper]:
-    """Return what keeps the calls of an assistant, the nearest to the services first."""
+    """Return the keepers of an assistant's calls, the innermost first."""
     made: list[CallKeeper] = []
     if settings.purse is not None:
         if not (names := PURSES.names()):

@@ -1,4 +1,4 @@
-"""LoneTalk: an operator talks to one agent alone, at the end of a dialog or of none."""
+"""LoneTalk: an operator talks to a single agent, at the end of a dialog or without one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STRANGER: Final = "console:alone"
 
 
 class LoneTalk:
-    """Asks one agent in a turn that is neither stored nor recorded nor counted."""
+    """Asks an agent in a turn that is neither stored nor recorded nor counted."""
 
     def __init__(self, store: Store, engine: Engine, max_text: int) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class LoneTalk:
     async def ask(
         self, text: str, agent: str, *, stage: Stage | None = None, dialog_id: str | None = None
     ) -> LoneAnswer:
-        """Ask an agent what it says to a text, after what was said in a dialog.
+        """Return an agent's reply to a text, at the end of a dialog.
 
         Raise `NotFound` for an unknown agent or dialog.
         """
@@ -54,7 +54,7 @@ class LoneTalk:
 
 
 def _new_dialog(input: TurnInput) -> OpenedTurn:
-    """Return the first turn of a dialog that is not stored."""
+    """Return the first turn of an unstored dialog."""
     now = time.time()
     turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
     opening = TurnOpening(
@@ -90,7 +90,7 @@ def _new_dialog(input: TurnInput) -> OpenedTurn:
 
 
 def _continued(dialog: Dialog, opened: OpenedTurn, window: int | None) -> OpenedTurn:
-    """Make a turn of a dialog's the next one, without any trace in the dialog."""
+    """Return the next turn of a dialog, without any trace in the dialog."""
     said = dialog.utterances
     opened.dialog_id, opened.id = DialogId(dialog.dialog_id), dialog.id
     opened.date_start = dialog.date_start or opened.date_start

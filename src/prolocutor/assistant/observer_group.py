@@ -1,4 +1,4 @@
-"""ObserverGroup: the observers of one assistant; an error in one of them is logged, not raised."""
+"""ObserverGroup: the observers of an assistant; their errors are logged, not raised."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ObserverGroup:
         self.add(*observers)
 
     def add(self, *observers: Observer) -> None:
-        """Pass on what happens from now on."""
+        """Pass events on to an observer from now on."""
         for one in observers:
             self.observers.append(one)
             if isinstance(one, Following):
@@ -45,14 +45,14 @@ class ObserverGroup:
                 self.learners.append(one)
 
     def join(self, name: str, connectors: Mapping[tuple[str, str], str | None]) -> None:
-        """Tell those that want to know in which assistant they are."""
+        """Introduce the assistant to the observers that want to know it."""
         place = ObservedAssistant(name=name, connectors=connectors, follow=self.followers.append)
         for one in tuple(self.observers):
             if isinstance(one, Joining):
                 _guarded(partial(one.joined, place))
 
     def remove(self, observer: Observer) -> None:
-        """Pass nothing more on to an observer."""
+        """Stop passing events on to an observer."""
         self.observers.remove(observer)
         if observer in self.followers:
             self.followers.remove(observer)
@@ -61,7 +61,7 @@ class ObserverGroup:
 
     @contextmanager
     def following(self, follower: Following) -> Iterator[None]:
-        """Let an observer follow the turns for as long as the block runs."""
+        """Let an observer follow the turns during the block."""
         self.add(follower)
         try:
             yield
@@ -69,25 +69,25 @@ class ObserverGroup:
             self.remove(follower)
 
     def turn_begun(self, begun: TurnBegun) -> None:
-        """Pass on that a turn has begun, to those who follow turns."""
+        """Pass on the beginning of a turn."""
         for follower in self.followers:
             _guarded(partial(follower.turn_begun, begun))
 
     def service_asked(self, turn_id: str, service: str, stage: str) -> None:
-        """Pass on that a service is asked."""
+        """Pass on the call of a service."""
         for follower in self.followers:
             _guarded(partial(follower.service_asked, turn_id, service, stage))
 
     def service_settled(
         self, turn_id: str, service: str, stage: str, outcome: Outcome, seconds: float
     ) -> None:
-        """Pass on what became of a service that was asked."""
+        """Pass on the outcome of a service."""
         for follower in self.followers:
             settled = partial(follower.service_settled, turn_id, service, stage, outcome, seconds)
             _guarded(settled)
 
     def dialog_waits(self, dialog_id: str) -> None:
-        """Pass on that a person is wanted in a dialog."""
+        """Pass on a dialog's call for an operator."""
         for follower in self.followers:
             _guarded(partial(follower.dialog_waits, dialog_id))
 
@@ -102,19 +102,19 @@ class ObserverGroup:
             _guarded(partial(observer.breaker_changed, service, state))
 
     async def start_learners(self, store: Store) -> None:
-        """Let those that learn get ready; the store is open."""
+        """Start the learners; the store is open."""
         await self._taught(lambda one: one.start(store))
 
     async def refresh_learners(self) -> None:
-        """Let them learn what was taught here or at other replicas."""
+        """Let the learners learn from new rows, of this replica and of others."""
         await self._taught(lambda one: one.refresh())
 
     async def forget(self, user: str | None) -> None:
-        """Let them forget what was deleted: of one person, or of any."""
+        """Let the learners forget deleted rows, of a person or of all."""
         await self._taught(lambda one: one.forget(user))
 
     def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
-        """Return what a turn teaches, to be stored with it; of one kind and key the last."""
+        """Return the lessons of a turn, to be stored with it; the last one of each kind and key."""
         lessons: dict[tuple[str, str], NewRecord] = {}
 
         def add(learner: Learner) -> None:
@@ -142,7 +142,7 @@ def _guarded(pass_on: Callable[[], None]) -> None:
 
 
 class FollowedTurn:
-    """The `LedgerWatch` of a turn that is followed."""
+    """The `LedgerWatch` of a followed turn."""
 
     def __init__(self, opened: OpenedTurn, observers: ObserverGroup) -> None:
         said = opened.opening
@@ -165,7 +165,7 @@ class FollowedTurn:
         self._observers.service_asked(self._turn_id, step.name, step.stage_name)
 
     def settled(self, entry: LedgerEntry) -> None:
-        """Pass on what became of a service, if it was asked."""
+        """Pass on the outcome of a service, if it was called."""
         if entry.started is None or entry.outcome is None:
             return
         step, seconds = entry.step, (entry.ended or entry.started) - entry.started
