@@ -55,13 +55,13 @@ WRITTEN: Final = {
 
 FORMS: Final = {
     "text": "a line of the text",
-    "message": "the message as it is",
+    "message": "the unchanged message",
     "quick reply": "its title, as a quick reply",
     "part": "a part of its own kind (text or file)",
     "data": "a data part",
     "link": "a resource link",
     "fallback": "its text before it",
-    "ask": "the kind of what is asked for",
+    "ask": "the kind of the ask",
     "state": "the state INPUT_REQUIRED",
     "schema": "a schema of the answer",
     "interrupt": "an interrupt with a schema of the answer",
