@@ -36,6 +36,6 @@ def test_each_example_gives_what_the_page_says(kind: Ask, text: str, expected: A
     assert value(kind, text, ASKED) == expected
 
 
-@pytest.mark.parametrize("text", table(PAGE, "What steers a round"))
+@pytest.mark.parametrize("text", table(PAGE, "Words that control a round"))
 def test_each_word_that_steers_is_heard(text: str) -> None:
     assert control_of(text) == text.replace("never mind", "nevermind")
