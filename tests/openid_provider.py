@@ -108,7 +108,8 @@ class OpenIdProvider:
         else:
             pair = base64.b64decode(request.headers["Authorization"].removeprefix("Basic "))
             name, secret = (unquote_plus(one) for one in pair.decode().split(":"))
-            assert (name, secret) == (CLIENT, self.secret)
+            assert name == CLIENT
+            assert secret == self.secret
         if form["grant_type"] == "refresh_token":
             subject = self.refresh_tokens.pop(form["refresh_token"], None)  # rotated: counts once
             if subject is None or "revoked" in self.faults:

@@ -90,7 +90,8 @@ def test_check_names_every_fault_on_a_line_of_its_own(commands: Commands) -> Non
     ran = commands.run("check", FAULTY / "many.yaml")
 
     lines = ran.stderr.splitlines()
-    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.returncode == 1
+    assert ran.stdout == ""
     assert lines[0].endswith("many.yaml:1: nam: unknown key; did you mean 'name'?")
     assert len(lines) == 8
 
@@ -108,5 +109,6 @@ def test_check_shows_the_plan_with_its_levels_and_critical_path(
 def test_words_that_are_no_command_are_a_usage_error(commands: Commands) -> None:
     ran = commands.run("asks", "hello")
 
-    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.returncode == 2
+    assert ran.stdout == ""
     assert "No such command 'asks'" in ran.stderr

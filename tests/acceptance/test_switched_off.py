@@ -54,6 +54,7 @@ def test_a_switch_survives_a_kill_and_its_trace_is_in_the_record(
         replies.append(said(server.url))
 
     assert replies == ["first", "second", "second", "first"]
-    assert (off["state"], off["note"]) == ("off", "switched off by local")
+    assert off["state"] == "off"
+    assert off["note"] == "switched off by local"
     assert states == {"first": "off", "second": "well"}
     assert [one["text"] for one in alone["hypotheses"]] == ["first"]

@@ -116,7 +116,8 @@ def test_the_entry_of_mcps_registry_is_that_of_this_version() -> None:
 
     assert f"mcp-name: {entry['name']} " in (ROOT / "README.md").read_text("utf-8")
     assert {entry["version"], package["version"]} == {project(PROJECTS[0])["version"]}
-    assert (package["identifier"], package["packageArguments"][0]["value"]) == ("prolocutor", "mcp")
+    assert package["identifier"] == "prolocutor"
+    assert package["packageArguments"][0]["value"] == "mcp"
     assert len(entry["description"]) <= 100  # as its schema has it
 
 
@@ -177,7 +178,8 @@ def test_a_linter_finds_nothing_in_the_dockerfile() -> None:
         [program, "--no-color", str(ROOT / "Dockerfile")], capture_output=True, text=True
     )
 
-    assert (linted.returncode, linted.stdout) == (0, "")
+    assert linted.returncode == 0
+    assert linted.stdout == ""
 
 
 def pythons(of: dict[str, Any]) -> set[str]:

@@ -59,7 +59,8 @@ def test_the_benchmark_of_the_almond_door_prints_its_table() -> None:
         cwd=ROOT, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr == ""
     assert "| open WebSockets | turns a second |" in done.stdout
     assert docs() == before
 

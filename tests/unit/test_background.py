@@ -20,7 +20,9 @@ async def test_a_task_is_named_after_its_owner_and_counted_while_it_runs() -> No
     tasks = BackgroundTasks("upkeep")
     task = tasks.start(asyncio.sleep(0, "done"))
 
-    assert (task.get_name(), len(tasks), bool(tasks)) == ("upkeep", 1, True)
+    assert task.get_name() == "upkeep"
+    assert len(tasks) == 1
+    assert bool(tasks) is True
     assert await task == "done"
     assert not tasks
 

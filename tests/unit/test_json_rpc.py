@@ -68,7 +68,8 @@ def test_parameters_that_do_not_fit_name_the_request() -> None:
     with pytest.raises(RpcFault) as fault:
         params_as(Wanted, read_message(b'{"jsonrpc":"2.0","id":7,"method":"m","params":{}}'))
 
-    assert (fault.value.number, fault.value.id) == (json_rpc.INVALID_PARAMS, 7)
+    assert fault.value.number == json_rpc.INVALID_PARAMS
+    assert fault.value.id == 7
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -78,4 +79,6 @@ def test_what_is_written_is_read_again() -> None:
     assert read_message(rpc_notification("m")).is_notification
     assert read_message(rpc_result(1, None)).result == msgspec.Raw(b"null")
     assert failed.error is not None
-    assert (failed.id, failed.error.code, failed.error.data) == (None, -1, {"why": 1})
+    assert failed.id is None
+    assert failed.error.code == -1
+    assert failed.error.data == {"why": 1}

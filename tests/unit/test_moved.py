@@ -81,4 +81,5 @@ def test_an_old_name_in_a_file_is_told_with_the_new_one(tmp_path: Path) -> None:
     )
 
     told = "prolocutor.services is now prolocutor.plugins.language; the old name goes after"
-    assert (run.returncode, run.stderr) == (0, f"prolocutor: {told} this release\n")
+    assert run.returncode == 0
+    assert run.stderr == f"prolocutor: {told} this release\n"

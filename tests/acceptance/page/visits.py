@@ -39,7 +39,8 @@ def visited(page: Page, server: Server) -> Iterator[Page]:
     try:
         page.goto(server.url)
         yield page
-        assert (harmed(page), wrong) == ([], [])
+        assert harmed(page) == []
+        assert wrong == []
         page.evaluate("localStorage.clear(); sessionStorage.clear()")
     finally:
         page.remove_listener("pageerror", failed)

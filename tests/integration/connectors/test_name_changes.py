@@ -33,7 +33,8 @@ async def test_the_address_that_was_checked_is_connected_to(names: Names) -> Non
             await client.post(b"{}", {}, max_bytes=100)
         await client.aclose()
 
-    assert (reply.body, there.visits) == (b"{}", 1)
+    assert reply.body == b"{}"
+    assert there.visits == 1
     assert heads[0]["host"] == f"there.test:{there.port}"
     assert names.asked == ["there.test"] * 2  # once for each connection
 
@@ -70,7 +71,10 @@ async def test_what_is_probed_leads_nowhere_inside(names: Names) -> None:
         socket_ = await probe.greet(f"ws://{INSIDE}:{inside.port}/")
         await probe.aclose()
 
-    assert (is_there, moved.status, named.status, socket_.status) == (True, 0, 0, 0)
+    assert is_there is True
+    assert moved.status == 0
+    assert named.status == 0
+    assert socket_.status == 0
     assert inside.visits == 0
 
 

@@ -156,7 +156,8 @@ async def test_wrong_keys_slow_down_by_the_address_of_the_client() -> None:
         there = [await knock(secret, "6.6.6.6") for secret in (*TOKENS, KEY)]
         elsewhere = await knock(KEY, "203.0.113.5")
 
-    assert (known, guesses) == (200, [401, 401, 401, 429, 429])
+    assert known == 200
+    assert guesses == [401, 401, 401, 429, 429]
     assert there == [429, 429, 200]  # a key that was used there before goes on
     assert elsewhere == 200
 

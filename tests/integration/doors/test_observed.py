@@ -63,5 +63,6 @@ async def test_the_last_turns_can_be_looked_into() -> None:
 
     found = recent.find(result.turn_id)
     assert found is not None
-    assert (found.response, found.active_skill) == ("1: hello", "gate")
+    assert found.response == "1: hello"
+    assert found.active_skill == "gate"
     assert [(one.name, one.outcome) for one in found.services] == [("gate", "done")]

@@ -29,7 +29,8 @@ async def test_one_skill_alone_is_asked_where_the_client_says_so() -> None:
             heard = await conversation(http, "soft"), await conversation(http, "sofd")
 
     assert [one["response"] for one in (usual, alone, by_socket)] == ["LOUD", "soft", "soft"]
-    assert (unknown["code"], unknown["field"]) == ("not_found", "skill")
+    assert unknown["code"] == "not_found"
+    assert unknown["field"] == "skill"
     assert "did you mean 'soft'?" in unknown["error"]
     assert converse["messages"][0]["text"] == "soft"
     assert [frame.get("text") or frame["code"] for frame in heard] == ["soft", "not_found"]

@@ -115,7 +115,9 @@ def test_a_service_that_swallows_its_cancellation_does_not_delay_the_exit(
         """,
         tmp_path,
     )
-    assert (ended.stdout, ended.stderr, ended.returncode) == ("fine\n", "", 0)
+    assert ended.stdout == "fine\n"
+    assert ended.stderr == ""
+    assert ended.returncode == 0
 
 
 @pytest.mark.parametrize("raised", ["SystemExit(3)", "KeyboardInterrupt()", "MemoryError()"])
@@ -159,7 +161,8 @@ def test_code_that_never_lets_go_of_the_interpreter_is_dumped(tmp_path: Path) ->
         """,
         tmp_path,
     )
-    assert (ended.stdout, ended.returncode) == ("out\n", 0)
+    assert ended.stdout == "out\n"
+    assert ended.returncode == 0
     assert "Timeout (0:00:00.5" in ended.stderr
     assert "in endless" in ended.stderr
 

@@ -95,8 +95,10 @@ async def test_ids_do_not_change_from_the_first_moment_on(tmp_path: Path) -> Non
             dialog = await assistant.store.dialog(result.dialog_id)
     assert dialog is not None
     for shown in witness.requests:
-        assert (shown["dialog_id"], shown["_id"]) == (dialog.dialog_id, dialog.id)
-        assert (shown["human"]["id"], shown["bot"]["id"]) == (dialog.human.id, dialog.bot.id)
+        assert shown["dialog_id"] == dialog.dialog_id
+        assert shown["_id"] == dialog.id
+        assert shown["human"]["id"] == dialog.human.id
+        assert shown["bot"]["id"] == dialog.bot.id
         assert shown["date_start"] == dialog.date_start
     stored = [one.utt_id for one in dialog.utterances]
     assert [one["utt_id"] for one in witness.requests[1]["utterances"]] == stored[:3]

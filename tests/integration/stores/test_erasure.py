@@ -40,7 +40,8 @@ async def test_no_byte_of_what_was_deleted_is_in_any_file(kind: str, tmp_path: P
         kept = [user for user in users()[1::2] if await store.feed(user, 0)]
 
     assert all(files and indexed for files, indexed in before.values())
-    assert (at_once, after_restart) == ([], [])
+    assert at_once == []
+    assert after_restart == []
     assert sum(len(words_in(tmp_path, user)[1]) for user in users()[::2]) == 0
     assert kept == ([] if kind == "retention" else users()[1::2])
     assert condition(tmp_path) == "ok"
@@ -61,7 +62,8 @@ async def test_what_a_stopped_process_had_not_erased_is_erased_at_the_next_start
         again = await open_new_turn(store, "again", "hello")
         await store.close_turn(a_closing(again))
 
-    assert (len(last), found) == (PERSONS, [])
+    assert len(last) == PERSONS
+    assert found == []
     assert left == ["dialogs.db"]
     assert files_with(tmp_path, *users()) == []
     assert again.length == 0
@@ -102,7 +104,8 @@ async def test_a_reader_that_holds_up_the_erasure_does_not_hold_up_the_deletion(
         reader.close()
         await store.turn_records.tend(now=0.0, keep=1.0, most=1000)
 
-        assert (deleted, bool(held)) == (True, True)
+        assert deleted is True
+        assert bool(held) is True
         assert files_with(tmp_path, users()[0]) == []
 
 
@@ -161,7 +164,10 @@ def test_what_moved_rows_leave_behind_is_overwritten(tmp_path: Path) -> None:
     connection.close()
     gaps.close()
 
-    assert (left, more, overwritten, written_again) == (["dialogs.db"], False, [], [])
+    assert left == ["dialogs.db"]
+    assert more is False
+    assert overwritten == []
+    assert written_again == []
     assert found == [(f"{key}a", value) for key, value in kept]
     assert condition(tmp_path) == "ok"
 

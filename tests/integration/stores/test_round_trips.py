@@ -96,5 +96,6 @@ async def round_trip(
     answer |= {"user": plain.decode(ending.bot.state)}
     assert [plain.decode(one.state) for one in after.window] == [question, answer]
     assert states == [question, answer]
-    assert (dialog.rating, found) == (rating, [opened.dialog_id])
+    assert dialog.rating == rating
+    assert found == [opened.dialog_id]
     assert [row.message for row in feed[:2]] == [opened.opening.message, *ending.messages]

@@ -37,11 +37,13 @@ async def test_what_is_damaged_is_none_and_the_rest_is_shown(tmp_path: Path) -> 
     left = await found(store)
     await store.aclose()
 
-    assert (listed.turns, hit.hit) == (3, whole.utt_id)
+    assert listed.turns == 3
+    assert hit.hit == whole.utt_id
     assert [one.said for one in turns] == ["", "word1", "healthy"]
     assert [one.turn_id for one in turns] == [None, None, whole.turn_id]
     assert [one is not None and one.record is not None for one in kept] == [False, False, True]
-    assert (deleted, left) == (True, [])
+    assert deleted is True
+    assert left == []
 
 
 async def test_a_new_dialog_is_listed_though_the_record_of_its_turn_was_lost(

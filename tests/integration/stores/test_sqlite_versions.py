@@ -52,7 +52,8 @@ async def test_a_file_of_an_earlier_version_has_all_that_it_had(dump: Path, tmp_
         {"n": n} for n in range(20)
     ]
     assert dialogs[0].rating == 5
-    assert (after.length, after.feed) == (40, 41)
+    assert after.length == 40
+    assert after.feed == 41
     assert agent_state.dialog_to_state(dialogs[0])["utterances"][0]["hypotheses"] == [
         {"skill_name": "s", "annotations": {}, "text": "t", "confidence": 0}
     ]
@@ -96,9 +97,13 @@ async def test_messages_of_the_first_version_are_numbered_by_dialog_name(tmp_pat
         (8, "main", 4, None),
     ]
     assert tail == [row for row in rows if row.dialog_name == "main"]
-    assert (resumed.feed, resumed.feed_id, resumed.round) == (8, 4, b"{}")
-    assert (after.feed, after.feed_id) == (10, 6)
-    assert (other.feed, other.feed_id) == (11, 3)
+    assert resumed.feed == 8
+    assert resumed.feed_id == 4
+    assert resumed.round == b"{}"
+    assert after.feed == 10
+    assert after.feed_id == 6
+    assert other.feed == 11
+    assert other.feed_id == 3
 
 
 async def test_a_file_of_an_earlier_version_is_not_read_before_its_owner_opened_it(

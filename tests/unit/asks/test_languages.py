@@ -43,7 +43,8 @@ def test_an_answer_is_read_in_the_language_in_which_it_is_given(
 
 
 def test_thousands_are_read_as_the_language_of_the_person_writes_them() -> None:
-    assert (read("number", "1.500", "de"), read("number", "1.500", "en")) == (1500, 1.5)
+    assert read("number", "1.500", "de") == 1500
+    assert read("number", "1.500", "en") == 1.5
 
 
 @pytest.mark.parametrize("text", "abbrechen|Vergiss es|annuler|laisse tomber|déjalo".split("|"))

@@ -131,14 +131,16 @@ async def test_what_is_said_unasked_ends_with_a_closing_and_shows_whose_it_is() 
         await told(it, 1)
         [row] = await it.store.feed("ann", 0)
     assert plain.decode(row.message or b"") == {**text("Ring!"), "icon": "echo"}
-    assert (row.id, row.closing) == (0, b'{"ask":null}')
+    assert row.id == 0
+    assert row.closing == b'{"ask":null}'
 
 
 async def test_an_entry_that_is_due_later_is_waited_for() -> None:
     async with after(entry("later", ago=-0.05, key="b"), entry("sooner", ago=-0.02)) as it:
         said = await told(it, 2)
         left = await it.store.entries("ann")
-    assert (said, left) == (["sooner", "later"], [])
+    assert said == ["sooner", "later"]
+    assert left == []
 
 
 async def test_an_earlier_entry_wakes_who_sleeps_for_a_later_one() -> None:
@@ -236,7 +238,8 @@ async def test_a_round_of_one_dialog_holds_up_no_other() -> None:
         await it.turn("ask", user="ann", dialog="work")
         held = await it.notify("ann", "held", dialog="work")
         free = await it.notify("ann", "free")
-    assert (held, free) == (False, True)
+    assert held is False
+    assert free is True
 
 
 async def test_a_closed_dialog_holds_up_nothing() -> None:
@@ -264,7 +267,9 @@ async def test_a_question_opens_a_round_and_its_skill_gets_the_answer() -> None:
         turn = await it.turn("yes", user="ann")
         said = await told(it, 4)
     assert waiting is not None
-    assert (waiting.ask, waiting.skill, second) == ("yesno", "echo", False)
+    assert waiting.ask == "yesno"
+    assert waiting.skill == "echo"
+    assert second is False
     answered = plain.decode(turn.reply.text.removeprefix("got ").encode())
     assert answered == {"kind": "yesno", "value": True, "raw": "yes", "context": {"about": 5}}
     assert said[3] == "Something else"
@@ -350,7 +355,8 @@ async def test_the_same_key_waits_once() -> None:
         await told(it, 5)
         again = await it.notify("ann", "news", key="1")
         assert (await texts_of(it)).count("news") == 1
-    assert (both, again) == ([False, False], True)
+    assert both == [False, False]
+    assert again is True
 
 
 async def test_only_so_many_keys_are_kept() -> None:

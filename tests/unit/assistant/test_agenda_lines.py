@@ -86,7 +86,9 @@ def test_an_entry_says_who_speaks_and_what_is_asked() -> None:
     given = {"schedule": [line(ask="yesno")]}
     [entry] = scheduled(given)
     body = {"messages": RING, "ask": "yesno", "skill": "timer"}
-    assert (entry.user, entry.skill, entry.key) == ("ann", "timer", "t")
+    assert entry.user == "ann"
+    assert entry.skill == "timer"
+    assert entry.key == "t"
     assert plain.decode(entry.body) == body
 
 
@@ -94,7 +96,9 @@ def test_what_comes_again_says_how_and_since_when() -> None:
     given = {"schedule": [line(every="day", timezone="Europe/Berlin")]}
     [entry] = scheduled(given)
     body = plain.decode(entry.body)
-    assert (body["every"], body["timezone"], body["first"]) == ("day", "Europe/Berlin", 1060.0)
+    assert body["every"] == "day"
+    assert body["timezone"] == "Europe/Berlin"
+    assert body["first"] == 1060.0
 
 
 def test_what_is_taken_off_is_named_by_skill_and_key() -> None:

@@ -171,7 +171,8 @@ async def test_a_reply_that_was_put_together_names_all_who_speak() -> None:
         await it.reply("both?", user="ann")
         [_, told] = await take(it.feed("ann"), 2)
 
-    assert (told.message["text"], told.message["skills"]) == ("sums. clock.", ["sums", "clock"])
+    assert told.message["text"] == "sums. clock."
+    assert told.message["skills"] == ["sums", "clock"]
 
 
 async def test_the_rich_messages_of_a_reply_are_rows_of_their_own() -> None:

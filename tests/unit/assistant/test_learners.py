@@ -54,7 +54,8 @@ async def test_a_learner_is_told_of_ratings_and_deletions_and_adds_to_turns() ->
         "forget None",
         "forget ann",
     ]
-    assert (taught.user, taught.key) == ("ann", reply.utt_id)
+    assert taught.user == "ann"
+    assert taught.key == reply.utt_id
 
 
 async def test_who_is_removed_is_told_nothing_more() -> None:

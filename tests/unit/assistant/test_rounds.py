@@ -82,7 +82,8 @@ async def test_a_known_name_answers_and_among_several_one_is_chosen(
         turns = [await it.turn(text, user="ann", attributes=sent) for text in words]
     assert [turn.ask for turn in turns] == ["choice"] * (len(words) - 1) + [None]
     given = asked(waits)[-1]["answer"]
-    assert (given["kind"], given["value"]) == (kind, value)
+    assert given["kind"] == kind
+    assert given["value"] == value
 
 
 async def test_home_is_asked_for_once_and_remembered() -> None:
@@ -101,8 +102,10 @@ async def test_home_is_asked_for_once_and_remembered() -> None:
         third = await it.turn("at home", user="ann")
         known = await attributes(it)
     place = {"latitude": 1.0, "longitude": 2.0, "display": "1, 2"}
-    assert (first.ask, first.reply.text) == ("location", "What is your home location?")
-    assert (second.ask, third.ask) == (None, None)
+    assert first.ask == "location"
+    assert first.reply.text == "What is your home location?"
+    assert second.ask is None
+    assert third.ask is None
     answers = [one["answer"] for one in asked(waits) if "answer" in one]
     assert [one["value"] for one in answers] == [place, place]
     assert known["locations"] == {"home": place}
@@ -113,7 +116,8 @@ async def test_only_the_skill_that_waits_gets_the_answer() -> None:
     async with assistant(waits, other) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("5", user="ann")
-    assert (turn.reply.text, len(asked(other))) == ("thanks", 1)
+    assert turn.reply.text == "thanks"
+    assert len(asked(other)) == 1
 
 
 async def test_a_skill_that_fails_is_given_another_chance_once() -> None:
@@ -122,9 +126,11 @@ async def test_a_skill_that_fails_is_given_another_chance_once() -> None:
     async with assistant(*asking_skills(asker)) as it:
         await it.turn("ask number", user="ann")
         first = await it.turn("5", user="ann")
-        assert (said(first), first.ask) == ([own_words.NOT_WORKING, "Which one?"], "number")
+        assert said(first) == [own_words.NOT_WORKING, "Which one?"]
+        assert first.ask == "number"
         second = await it.turn("6", user="ann")
-    assert (said(second), second.ask) == ([own_words.CANNOT_HELP], None)
+    assert said(second) == [own_words.CANNOT_HELP]
+    assert second.ask is None
 
 
 async def test_a_skill_that_is_late_with_its_reply_has_failed() -> None:
@@ -137,7 +143,9 @@ async def test_a_skill_that_is_late_with_its_reply_has_failed() -> None:
     async with assistant(Service("hangs", hangs, timeout=0.5)) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("5", user="ann")
-    assert (said(turn)[0], turn.ask, gate.cancelled) == (own_words.NOT_WORKING, "number", 1)
+    assert said(turn)[0] == own_words.NOT_WORKING
+    assert turn.ask == "number"
+    assert gate.cancelled == 1
 
 
 async def test_a_skill_that_recovers_gets_the_answer_given_again() -> None:
@@ -153,7 +161,8 @@ async def test_a_skill_that_has_nothing_to_say_to_an_answer_has_failed() -> None
     async with assistant(asks([])) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("5", user="ann")
-    assert (said(turn)[0], turn.ask) == (own_words.NOT_WORKING, "number")
+    assert said(turn)[0] == own_words.NOT_WORKING
+    assert turn.ask == "number"
 
 
 async def test_a_skill_may_ask_on() -> None:
@@ -170,7 +179,9 @@ async def test_a_skill_that_is_gone_asks_nothing_any_more() -> None:
         await it.turn("hi", user="ann")
     async with assistant(store=store) as it:
         turn = await it.turn("5", user="ann")
-    assert (turn.reply.text, turn.ask, await store.round("ann", "main")) == ("re: 5", None, b"{}")
+    assert turn.reply.text == "re: 5"
+    assert turn.ask is None
+    assert await store.round("ann", "main") == b"{}"
 
 
 async def test_the_ask_of_a_skill_that_was_cancelled_is_not_heard() -> None:
@@ -178,11 +189,9 @@ async def test_the_ask_of_a_skill_that_was_cancelled_is_not_heard() -> None:
     async with assistant(asks(again)) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("cancel", user="ann")
-    assert (turn.reply.text, turn.ask, "ask" in turn.state["attributes"]) == (
-        "Really?",
-        None,
-        False,
-    )
+    assert turn.reply.text == "Really?"
+    assert turn.ask is None
+    assert ("ask" in turn.state["attributes"]) is False
 
 
 @pytest.mark.parametrize("reply", [[], "", 5, hypothesis("")])
@@ -190,7 +199,8 @@ async def test_a_skill_that_says_nothing_to_a_cancel_has_words_put_in_its_mouth(
     async with assistant(asks(reply)) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("never mind", user="ann")
-    assert (said(turn), turn.ask) == ([own_words.CANNOT_HELP], None)
+    assert said(turn) == [own_words.CANNOT_HELP]
+    assert turn.ask is None
 
 
 async def test_a_dialog_that_is_closed_asks_nothing_any_more() -> None:
@@ -209,7 +219,8 @@ async def test_what_a_skill_learns_when_its_ask_is_over_counts(words: str) -> No
     async with assistant(*asking_skills(Asker()), digressions="drop") as it:
         await it.turn("ask number", user="ann")
         turn = await it.turn(words, user="ann")
-        assert (await attributes(it), "dropped" in said(turn)) == ({"told": 1}, False)
+        assert await attributes(it) == {"told": 1}
+        assert ("dropped" in said(turn)) is False
 
 
 @pytest.mark.parametrize(
@@ -236,14 +247,16 @@ async def test_a_state_that_cannot_be_read_is_none(caplog: pytest.LogCaptureFixt
         await store.deliver(a_delivery("ann", round=b'{"waiting":5}'))
         turn = await it.turn("5", user="ann")
         assert await store.round("ann", "main") == b"{}"
-    assert (said(turn), "cannot be read" in caplog.text) == (["tick"], True)
+    assert said(turn) == ["tick"]
+    assert ("cannot be read" in caplog.text) is True
 
 
 async def test_a_skill_that_cannot_be_told_breaks_nothing() -> None:
     async with assistant(asks("nonsense"), Service("clock", _noon), digressions="drop") as it:
         await it.turn("hi", user="ann")
         turn = await it.turn(TIME, user="ann")
-    assert (turn.reply.text, turn.ask) == ("noon", None)
+    assert turn.reply.text == "noon"
+    assert turn.ask is None
 
 
 async def test_a_skill_that_hangs_when_it_is_told_does_not_hold_up_the_reply() -> None:
@@ -258,7 +271,8 @@ async def test_a_skill_that_hangs_when_it_is_told_does_not_hold_up_the_reply() -
     async with assistant(*skills, digressions="drop") as it:
         await it.turn("hi", user="ann")
         turn = await it.turn(TIME, user="ann")
-    assert (turn.reply.text, gate.cancelled) == ("noon", 1)
+    assert turn.reply.text == "noon"
+    assert gate.cancelled == 1
 
 
 def _noon(request: Any) -> list[dict[str, Any]]:
@@ -271,7 +285,8 @@ async def test_who_changes_the_subject_must_be_sure(confidence: float, switches:
     async with assistant(asks(), sure, digressions="drop") as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("no number", user="ann")
-    assert (said(turn)[0] == "me", turn.ask is None) == (switches, switches)
+    assert (said(turn)[0] == "me") == switches
+    assert (turn.ask is None) == switches
 
 
 async def test_how_sure_is_a_setting_of_the_assistant() -> None:
@@ -287,7 +302,8 @@ async def test_a_last_chance_does_not_stand_in_for_an_answer() -> None:
     async with assistant(pipeline=pipeline) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn(WRONG, user="ann")
-    assert (said(turn)[0], asked(last)) == (NOT_UNDERSTOOD, [])
+    assert said(turn)[0] == NOT_UNDERSTOOD
+    assert asked(last) == []
 
 
 async def test_who_waits_is_not_asked_whether_the_subject_is_to_be_changed() -> None:
@@ -330,7 +346,8 @@ async def test_what_a_skill_puts_in_a_button_comes_back_to_it(json: Any, value: 
     async with assistant(shop, other) as it:
         shown = (await it.turn("hi", user="ann")).state["attributes"]["messages"][1]
         turn = await it.turn(shown["title"], user="ann", parsed=shown["json"])
-    assert (turn.reply.text, len(asked(other))) == ("done", 1)
+    assert turn.reply.text == "done"
+    assert len(asked(other)) == 1
     assert asked(shop)[1]["answer"] == {"kind": "button", "value": value, "raw": "0"}
 
 
@@ -348,7 +365,9 @@ async def test_a_button_of_another_skill_ends_what_was_asked() -> None:
     async with assistant(*asking_skills(asker), shop) as it:
         await it.turn("ask number", user="ann")
         turn = await it.turn("x", user="ann", parsed={"payload": 1, "skill": "shop"})
-    assert (turn.reply.text, turn.ask, asker.told) == ("done", None, [{"kind": "cancelled"}])
+    assert turn.reply.text == "done"
+    assert turn.ask is None
+    assert asker.told == [{"kind": "cancelled"}]
 
 
 async def test_a_button_of_the_skill_that_waits_answers_it() -> None:
@@ -356,7 +375,8 @@ async def test_a_button_of_the_skill_that_waits_answers_it() -> None:
     async with assistant(*asking_skills(asker)) as it:
         await it.turn("ask number", user="ann")
         turn = await it.turn("x", user="ann", parsed={"payload": 7, "skill": "asker"})
-    assert (said(turn), len(asker.told)) == (["got 7"], 1)
+    assert said(turn) == ["got 7"]
+    assert len(asker.told) == 1
 
 
 async def test_yes_and_no_are_in_place_where_buttons_offer_them() -> None:
@@ -443,7 +463,8 @@ async def test_a_choice_that_is_not_offered_is_not_taken() -> None:
     async with assistant(says("cities", list_of(3))) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("x", user="ann", parsed=parsed)
-    assert (said(turn), turn.ask) == ([own_words.CLICK, "city 0", "city 1", "city 2"], "choice")
+    assert said(turn) == [own_words.CLICK, "city 0", "city 1", "city 2"]
+    assert turn.ask == "choice"
 
 
 async def test_where_there_is_nothing_to_choose_from_any_words_will_do() -> None:
@@ -550,11 +571,9 @@ async def test_what_cannot_be_read_is_said_to_be_wrong(came: dict[str, Any]) -> 
         await it.turn("ask number", user="ann")
         within = await it.turn(**{"text": "x", "user": "ann", **came})
         assert await closings(it) == [None, "number", "number"]
-    assert (said(alone)[0], said(within)[0], within.ask) == (
-        NOT_UNDERSTOOD,
-        NOT_UNDERSTOOD,
-        "number",
-    )
+    assert said(alone)[0] == NOT_UNDERSTOOD
+    assert said(within)[0] == NOT_UNDERSTOOD
+    assert within.ask == "number"
     assert len(said(alone)) == 2
 
 
@@ -579,7 +598,9 @@ async def test_who_asks_again_hears_what_is_waited_for() -> None:
     async with assistant(*asking_skills(Asker())) as it:
         first = await it.turn("ask number", user="ann", request_id="r")
         again = await it.turn("ask number", user="ann", request_id="r")
-    assert (again.repeated, again.waiting, again.n) == (True, first.waiting, first.n)
+    assert again.repeated is True
+    assert again.waiting == first.waiting
+    assert again.n == first.n
 
 
 async def test_the_feed_shows_what_was_pressed() -> None:
@@ -587,7 +608,8 @@ async def test_the_feed_shows_what_was_pressed() -> None:
         turn = await it.turn("Yes", user="ann", parsed=special("yes"))
         [row, _] = await it.store.feed("ann", 0)
     shown = {"type": "command", "command": "Yes", "json": special("yes")}
-    assert (row.n, plain.decode(row.message or b"")) == (turn.n, shown)
+    assert row.n == turn.n
+    assert plain.decode(row.message or b"") == shown
 
 
 async def test_what_came_without_a_title_is_shown_as_it_came() -> None:
@@ -627,7 +649,9 @@ async def test_a_program_asks_for_what_it_lacks() -> None:
         first = await it.turn("", user="ann", program="now => @a.b();")
         second = await it.turn("5", user="ann")
         rows = await it.store.feed("ann", 0)
-    assert (first.ask, said(second), second.ask) == ("number", ["so many: 5"], None)
+    assert first.ask == "number"
+    assert said(second) == ["so many: 5"]
+    assert second.ask is None
     closing = {"ask": "number", "code": ["$x"], "entities": {"X": 1}}
     assert plain.decode(rows[1].closing or b"") == closing
 
@@ -641,7 +665,8 @@ async def test_the_answer_goes_to_a_program_even_if_it_speaks_for_a_skill() -> N
     async with assistant(programs=Speaks()) as it:
         first = await it.turn("", user="ann", program="now => @a.b();")
         second = await it.turn("5", user="ann")
-    assert (first.reply.active_skill, said(second)) == ("echo", ["so many: 5"])
+    assert first.reply.active_skill == "echo"
+    assert said(second) == ["so many: 5"]
 
 
 async def test_a_program_that_waits_is_cancelled_without_asking_anybody() -> None:
@@ -649,7 +674,9 @@ async def test_a_program_that_waits_is_cancelled_without_asking_anybody() -> Non
     async with assistant(programs=adds) as it:
         await it.turn("", user="ann", program="now => @a.b();")
         turn = await it.turn("never mind", user="ann")
-    assert (said(turn), turn.ask, len(adds.started)) == ([own_words.CANNOT_HELP], None, 1)
+    assert said(turn) == [own_words.CANNOT_HELP]
+    assert turn.ask is None
+    assert len(adds.started) == 1
 
 
 @pytest.mark.parametrize(
@@ -667,7 +694,8 @@ async def test_what_is_no_program_leaves_what_was_asked(came: dict[str, Any]) ->
         broken = await it.turn("", user="ann", **came)
         await it.turn("5", user="ann")
         assert await closings(it) == ["number", "number", None]
-    assert (broken.ask, broken.reply.active_skill) == ("number", "")
+    assert broken.ask == "number"
+    assert broken.reply.active_skill == ""
     assert [answer["value"] for answer in asker.told] == [5]
 
 
@@ -677,7 +705,8 @@ async def test_where_no_language_is_installed_programs_are_refused_and_the_ask_s
         await it.turn("ask number", user="ann")
         refused = await it.turn("", user="ann", program="now => @a.b();")
         await it.turn("5", user="ann")
-    assert (said(refused)[0], refused.ask) == (NONE, "number")
+    assert said(refused)[0] == NONE
+    assert refused.ask == "number"
     assert [answer["value"] for answer in asker.told] == [5]
 
 
@@ -707,7 +736,8 @@ async def test_a_program_that_breaks_leaves_what_was_asked(caplog: Any) -> None:
         await it.turn("ask number", user="ann")
         turn = await it.turn("", user="ann", program="now => @a.b();")
         assert await closings(it) == ["number", "number"]
-    assert (said(turn), turn.ask) == (["Pardon?"], "number")
+    assert said(turn) == ["Pardon?"]
+    assert turn.ask == "number"
 
 
 # -- the agenda -------------------------------------------------------------------------------
@@ -726,7 +756,9 @@ async def test_what_a_reply_puts_on_the_agenda_is_stored_with_it() -> None:
         await it.turn("off", user="ann")
         assert await it.store.entries("ann") == []
     body = {"messages": ring, "ask": "yesno", "skill": "timer"}
-    assert (entry.skill, entry.key, plain.decode(entry.body)) == ("timer", "t", body)
+    assert entry.skill == "timer"
+    assert entry.key == "t"
+    assert plain.decode(entry.body) == body
     assert 0 < entry.due - 60 - _started(turn) < 60
 
 
@@ -776,7 +808,8 @@ async def test_a_turn_that_was_cut_off_in_a_round_decides_the_same(
             await asyncio.sleep(0)
         rows = await store.feed("ann", before + 1)
         texts = [plain.decode(row.message)["text"] for row in rows if row.message]
-        assert (texts[: len(reply)], len(await closings(it))) == (reply, 2)
+        assert texts[: len(reply)] == reply
+        assert len(await closings(it)) == 2
 
 
 async def test_a_turn_that_is_closed_leaves_what_was_asked() -> None:
@@ -809,7 +842,8 @@ async def test_an_answer_that_was_cut_off_on_disk_is_given_once(tmp_path: Path) 
     async with assistant(*asking_skills(asker), store=url) as it:
         while it.turns.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)
-        assert (await closings(it), await it.archive.waiting("ann")) == (["date", None], None)
+        assert await closings(it) == ["date", None]
+        assert await it.archive.waiting("ann") is None
     assert [one["value"] for one in asker.told] == ["2026-12-24"]
 
 

@@ -54,9 +54,11 @@ async def test_what_was_shown_stays_and_is_marked_and_the_next_turn_works() -> N
     assert isinstance(events[0], TurnStarted)
     assert isinstance(events[-1], ReplyGiven)
     stopped = events[-1].utterance
-    assert (stopped.text, stopped.active_skill) == ("Roses are ", "poet")
+    assert stopped.text == "Roses are "
+    assert stopped.active_skill == "poet"
     assert stopped.attributes["stopped"] is True
-    assert (rows[1]["text"], rows[1]["stopped"]) == ("Roses are ", True)
+    assert rows[1]["text"] == "Roses are "
+    assert rows[1]["stopped"] is True
     assert after.text == "You said hello."
     assert "stopped" not in rows[3]
 
@@ -71,7 +73,8 @@ async def test_a_turn_of_which_nothing_was_shown_says_that_it_was_stopped() -> N
         assert assistant.stop("ann")
         reply = await turn
 
-        assert (reply.text, reply.active_skill) == ("Stopped.", "")
+        assert reply.text == "Stopped."
+        assert reply.active_skill == ""
         assert not assistant.stop("ann")
 
 

@@ -91,7 +91,9 @@ async def test_stages_and_services_are_announced_and_the_reply_comes_last() -> N
     ]
     last = events[-1]
     assert isinstance(last, ReplyGiven)
-    assert (last.utterance.text, assembled(events), last.repeated) == ("HI", "HI", False)
+    assert last.utterance.text == "HI"
+    assert assembled(events) == "HI"
+    assert last.repeated is False
     assert events[0] == TurnStarted(last.turn_id, last.dialog_id, last.utterance.utt_id)
 
 
@@ -116,7 +118,8 @@ async def test_a_request_sent_again_gets_the_stored_reply_alone() -> None:
 
     (only,) = events
     assert isinstance(only, ReplyGiven)
-    assert (only.utterance, only.repeated) == (first.reply, True)
+    assert only.utterance == first.reply
+    assert only.repeated is True
 
 
 async def test_what_the_turn_raises_is_raised_by_the_iterator_once() -> None:

@@ -23,7 +23,8 @@ def test_a_reply_is_returned_without_any_event_loop() -> None:
         with pytest.raises(Conflict):
             it.reply_sync("you", "ann", request_id="1")
 
-    assert (said.text, again.utt_id) == ("re: hi", said.utt_id)
+    assert said.text == "re: hi"
+    assert again.utt_id == said.utt_id
     assert not it.ready
     assert "assistant" not in [one.name for one in threading.enumerate()]
 

@@ -72,7 +72,9 @@ async def test_a_reply_is_a_bot_utterance() -> None:
     async with assistant() as it:
         reply = await it.reply("hi", user="ann")
     assert isinstance(reply, prolocutor.BotUtterance)
-    assert (reply.text, reply.active_skill, reply.confidence) == ("re: hi", "echo", 0.5)
+    assert reply.text == "re: hi"
+    assert reply.active_skill == "echo"
+    assert reply.confidence == 0.5
 
 
 async def test_what_was_said_is_in_the_store_before_anybody_is_asked() -> None:
@@ -272,13 +274,13 @@ async def test_the_same_request_gets_the_same_reply_once() -> None:
         one = await it.turn("hi", user="ann", request_id="r")
         two = await it.turn("hi", user="ann", request_id="r")
     fake: Any = chat.target
-    assert (one.repeated, two.repeated, fake.calls) == (False, True, 1)
+    assert one.repeated is False
+    assert two.repeated is True
+    assert fake.calls == 1
     assert one.reply == two.reply
-    assert (one.turn_id, one.dialog_id, one.human_utt_id) == (
-        two.turn_id,
-        two.dialog_id,
-        two.human_utt_id,
-    )
+    assert one.turn_id == two.turn_id
+    assert one.dialog_id == two.dialog_id
+    assert one.human_utt_id == two.human_utt_id
 
 
 async def test_the_same_request_joins_the_turn_in_flight() -> None:
@@ -288,7 +290,8 @@ async def test_the_same_request_joins_the_turn_in_flight() -> None:
         await settle_down()
         open_up.open("a")
         one, two = await asyncio.gather(*both)
-    assert (one.reply, open_up.asked) == (two.reply, ["a"])
+    assert one.reply == two.reply
+    assert open_up.asked == ["a"]
 
 
 @pytest.mark.parametrize("other", [{"text": "bye"}, {"attributes": {"x": 1}}, {"dialog": "other"}])
@@ -306,7 +309,8 @@ async def test_request_ids_of_two_people_are_two() -> None:
     async with assistant() as it:
         one = await it.turn("hi", user="ann", request_id="r")
         two = await it.turn("bye", user="bob", request_id="r")
-    assert (one.reply.text, two.reply.text) == ("re: hi", "re: bye")
+    assert one.reply.text == "re: hi"
+    assert two.reply.text == "re: bye"
 
 
 # -- input ------------------------------------------------------------------------------------
@@ -370,10 +374,17 @@ async def test_an_observer_gets_the_record_of_each_turn() -> None:
         result = await it.turn("hi", user="ann", channel="test")
     [record] = keeps.records
     assert record is result.record
-    assert (record.turn_id, record.dialog_id) == (result.turn_id, result.dialog_id)
-    assert (record.user, record.channel, record.attempt) == ("ann", "test", 1)
-    assert (record.text, record.response, record.active_skill) == ("hi", "Hello!", "a")
-    assert (record.by, record.chosen, record.asked) == ("confidence", ["a.0"], ["a"])
+    assert record.turn_id == result.turn_id
+    assert record.dialog_id == result.dialog_id
+    assert record.user == "ann"
+    assert record.channel == "test"
+    assert record.attempt == 1
+    assert record.text == "hi"
+    assert record.response == "Hello!"
+    assert record.active_skill == "a"
+    assert record.by == "confidence"
+    assert record.chosen == ["a.0"]
+    assert record.asked == ["a"]
     assert 0 < record.seconds < 60
     assert [(one.name, one.stage, one.outcome, one.calls) for one in record.services] == [
         ("ner", "annotators", "done", 1),
@@ -421,7 +432,8 @@ async def test_an_observer_that_raises_breaks_no_turn(caplog: pytest.LogCaptureF
     broken = says("broken", ValueError("no"), breaker=prolocutor.Breaker(failures=1))
     async with assistant(broken, echo(), observers=[Raises(), keeps]) as it:
         assert (await it.reply("hi", user="ann")).text == "re: hi"
-    assert (len(keeps.records), len(keeps.changes)) == (1, 1)
+    assert len(keeps.records) == 1
+    assert len(keeps.changes) == 1
     assert "an observer raised" in caplog.text
 
 
@@ -463,7 +475,8 @@ async def test_who_asks_again_for_a_reply_that_was_owed_gets_it() -> None:
         with pytest.raises(StoreFull):
             await it.turn("a", user="ann", request_id="r")
         again = await it.turn("a", user="ann", request_id="r")
-    assert (again.reply.text, open_up.asked) == ("re: a", ["a"])
+    assert again.reply.text == "re: a"
+    assert open_up.asked == ["a"]
 
 
 async def test_what_is_owed_is_stored_at_the_end() -> None:
@@ -508,7 +521,8 @@ async def test_a_fault_of_our_own_breaks_no_turn(
         with caplog.at_level(logging.ERROR):
             reply = await it.reply("hi", user="ann")
         assert await it.store.unfinished_turns() == []
-    assert (reply.text, reply.attributes) == ("Sorry.", {"interrupted": True})
+    assert reply.text == "Sorry."
+    assert reply.attributes == {"interrupted": True}
     assert "broke" in caplog.text
 
 
@@ -525,7 +539,8 @@ async def test_closing_lets_the_turns_that_were_taken_end_and_takes_no_new_ones(
         await settle_down()
         with pytest.raises(Stopping):
             await it.reply("c", user="bob")
-        assert (closing.done(), it.ready) == (False, False)
+        assert closing.done() is False
+        assert it.ready is False
         open_up.open("a", "b")
         await closing
         assert [(await one).text for one in taken] == ["re: a", "re: b"]

@@ -61,15 +61,14 @@ async def test_typed_functions_answer_a_turn() -> None:
         answered = await assistant.turn("five", user="ann")
         repeated = await assistant.turn("hello", user="ann")
 
-    assert (asked.reply.text, asked.reply.active_skill, asked.ask) == (
-        "How many?",
-        "shop",
-        "number",
-    )
+    assert asked.reply.text == "How many?"
+    assert asked.reply.active_skill == "shop"
+    assert asked.ask == "number"
     assert asked.reply.attributes["messages"][1]["json"] == {"n": 2, "skill": "shop"}
     assert asked.reply.user.attributes == {"asked": True}
     assert answered.reply.text == "You get 5."
-    assert (repeated.reply.text, repeated.reply.active_skill) == ("hello", "parrot")
+    assert repeated.reply.text == "hello"
+    assert repeated.reply.active_skill == "parrot"
 
 
 async def test_a_typed_skill_schedules_and_offers_choices() -> None:
@@ -136,7 +135,9 @@ def test_a_function_is_a_service_of_its_name_with_the_settings_that_it_declares(
     first, second = PIPELINE.of(Stage.SKILL)
 
     assert first == Skill(parrot, name="parrot")
-    assert (second.name, second.timeout, second.target) == ("shop", 1.0, sells)
+    assert second.name == "shop"
+    assert second.timeout == 1.0
+    assert second.target == sells
     assert second.card_members == {"description": "Sells.", "examples": ["buy"]}
     assert Service("a", "b:c", card={"manifest": "m.tt"}).card_members == {"manifest": "m.tt"}
 
@@ -238,7 +239,8 @@ async def parrot(turn: TurnRequest) -> Hypothesis:
     async with Assistant.from_file(file, store="memory:") as assistant:
         reply = await assistant.reply("hello", user="ann")
 
-    assert (reply.text, reply.active_skill) == ("hello", "bird")
+    assert reply.text == "hello"
+    assert reply.active_skill == "bird"
 
 
 def test_a_faulty_file_is_refused_at_once(tmp_path: Path) -> None:

@@ -47,7 +47,9 @@ async def test_an_assistant_built_from_a_file_answers(tmp_path: Path) -> None:
     async with assistant_from(settings, store="memory:") as assistant:
         reply = await assistant.reply("hello", user="ann")
 
-    assert (assistant.name, reply.text, reply.active_skill) == ("Shouter", "HELLO", "shout")
+    assert assistant.name == "Shouter"
+    assert reply.text == "HELLO"
+    assert reply.active_skill == "shout"
 
 
 async def test_processes_are_started_before_the_assistant_and_reached_at_their_path(

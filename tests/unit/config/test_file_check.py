@@ -154,7 +154,8 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
 
     (fault,) = _check(tmp_path, f"skills:\n  a:\n    call: {name}:f\n").faults
 
-    assert (fault.line, fault.key) == (3, "skills.a.call")
+    assert fault.line == 3
+    assert fault.key == "skills.a.call"
     assert what in fault.what
 
 
@@ -231,7 +232,8 @@ def test_it_is_told_that_strangers_end_the_trust_in_this_machine(tmp_path: Path)
     with_key = _check(tmp_path, "auth: {anonymous: true, keys: [k]}\nskills: {b: http://h}\n")
 
     ((line, key, what),) = _what(report)
-    assert (line, key) == (1, "auth.anonymous")
+    assert line == 1
+    assert key == "auth.anonymous"
     assert "serve prints a key for each run" in what
     assert _what(with_key) == []
 
@@ -253,5 +255,6 @@ def test_a_door_that_is_not_there_is_a_fault_at_its_line(tmp_path: Path) -> None
 
     (fault,) = check(file).faults
 
-    assert (fault.line, fault.key) == (2, "doors[0]")
+    assert fault.line == 2
+    assert fault.key == "doors[0]"
     assert "did you mean 'deeppavlov'?" in fault.what

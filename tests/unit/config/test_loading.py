@@ -35,7 +35,9 @@ def test_one_skill_is_an_assistant() -> None:
 
     assert settings.pipeline.of(Stage.SKILL) == (Skill("echoes:echo", name="echo"),)
     assert settings.pipeline.skill_selector is None
-    assert (settings.deadline, settings.port, settings.host) == (5.0, 4242, "127.0.0.1")
+    assert settings.deadline == 5.0
+    assert settings.port == 4242
+    assert settings.host == "127.0.0.1"
 
 
 def test_the_full_file_uses_every_key_there_is() -> None:
@@ -263,7 +265,8 @@ def test_json_without_services_is_no_pipeline_file(tmp_path: Path) -> None:
 def test_a_file_of_several_assistants_is_refused_and_names_the_page(tmp_path: Path) -> None:
     ((line, key, what),) = _faults(tmp_path, "port: 1\ntenants:\n  a: a/assistant.yaml\n")
 
-    assert (line, key) == (2, "tenants")
+    assert line == 2
+    assert key == "tenants"
     assert "/howto/tenants/" in what
 
 

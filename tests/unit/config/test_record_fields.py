@@ -54,4 +54,5 @@ def test_what_is_wrong_is_named_with_its_line_and_key(
         settings_of(tmp_path, records)
 
     (fault,) = caught.value.faults
-    assert (fault.key, fault.line) == (key, 1)
+    assert fault.key == key
+    assert fault.line == 1

@@ -68,7 +68,8 @@ def test_a_whole_answer_is_read(answer: bytes, status: int, body: bytes, keeps_o
 
         assert reader.failure is None
         assert reader.has_ended
-        assert (reply.status, reply.body) == (status, body)
+        assert reply.status == status
+        assert reply.body == body
         assert reader.keeps_open == keeps_open
 
 

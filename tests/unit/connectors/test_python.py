@@ -299,7 +299,8 @@ def test_a_hundred_hung_functions_let_the_interpreter_exit() -> None:
         check=True,
     )
 
-    assert (run.stdout, run.stderr) == ("0\n", "")
+    assert run.stdout == "0\n"
+    assert run.stderr == ""
 
 
 @pytest.mark.parametrize(("number", "checked"), [(3, True), (MAX_ITEMS + 1, False)])

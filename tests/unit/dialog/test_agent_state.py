@@ -282,7 +282,10 @@ def test_old_states_without_the_newer_keys_are_read() -> None:
         {"dialog_id": "1", "_id": "2", "human": {"id": "3", "user_external_id": "ann"},
          "bot": {"id": "4"}}
     )  # fmt: skip
-    assert (read.active, read.rating, read.utterances, read.attributes) == (True, None, [], {})
+    assert read.active is True
+    assert read.rating is None
+    assert read.utterances == []
+    assert read.attributes == {}
 
 
 def test_profile_keys_that_are_missing_become_null() -> None:
@@ -299,7 +302,8 @@ def test_two_dialogs_never_share_what_they_start_with() -> None:
     one, other = person(), Human(id="1", user_external_id="bob")
     one.profile["name"] = "Ann"
     one.persona.append("I swim.")  # type: ignore[union-attr]
-    assert (other.profile["name"], other.persona) == (None, [])
+    assert other.profile["name"] is None
+    assert other.persona == []
 
 
 def test_who_spoke_is_told_by_the_active_skill() -> None:

@@ -24,7 +24,8 @@ TURN = TurnRequest.of(
 
 
 def test_the_attributes_are_those_of_the_agent_state() -> None:
-    assert (TURN.text, TURN.annotations) == ("and now?", {"ner": ["now"]})
+    assert TURN.text == "and now?"
+    assert TURN.annotations == {"ner": ["now"]}
     assert TURN.human.user_external_id == "ann"
     assert [type(one) for one in TURN.utterances] == [HumanUtterance, BotUtterance, HumanUtterance]
     assert [one.text for one in TURN.dialog.utterances] == ["hello", "Hi.", "and now?"]
@@ -41,7 +42,9 @@ def test_the_keys_are_those_of_the_agent_state() -> None:
 
 def test_an_answer_is_read_by_attribute_and_by_key() -> None:
     assert TURN.answer is not None
-    assert (TURN.answer.kind, TURN.answer["value"], TURN.answer.cancelled) == ("number", 5, False)
+    assert TURN.answer.kind == "number"
+    assert TURN.answer["value"] == 5
+    assert TURN.answer.cancelled is False
     assert TurnRequest.of("hi").answer is None
 
 

@@ -68,7 +68,8 @@ async def test_a_door_is_named_or_given_by_its_options(door: Any) -> None:
     async with assistant(echo()) as it:
         status, said = await ask(it.asgi([door]), "/", SAID)
 
-    assert (status, json.loads(said)["response"]) == (200, "re: hi")
+    assert status == 200
+    assert json.loads(said)["response"] == "re: hi"
 
 
 async def test_a_channel_is_a_door_that_is_open_while_the_assistant_is() -> None:
@@ -109,7 +110,8 @@ async def test_a_server_with_lifespan_messages_starts_and_ends_the_assistant() -
     inbox.put_nowait({"type": "lifespan.shutdown"})
     await life
 
-    assert (it.ready, bell.life) == (False, ["open", "close"])
+    assert it.ready is False
+    assert bell.life == ["open", "close"]
 
 
 async def test_where_there_are_keys_nobody_comes_in_without_one() -> None:

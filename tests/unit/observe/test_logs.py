@@ -29,8 +29,12 @@ def logger(stream: io.StringIO, level: int = logging.INFO) -> logging.Logger:
 def test_a_turn_is_one_line_with_its_ids_and_services() -> None:
     line = logged(record(service(), service("b", outcome="skipped", started=None, ended=None)))
 
-    assert (line["turn_id"], line["dialog_id"], line["user"]) == ("0" * 32, "1" * 32, "ann")
-    assert (line["level"], line["logger"], line["seconds"]) == ("info", "turns", 0.5)
+    assert line["turn_id"] == "0" * 32
+    assert line["dialog_id"] == "1" * 32
+    assert line["user"] == "ann"
+    assert line["level"] == "info"
+    assert line["logger"] == "turns"
+    assert line["seconds"] == 0.5
     assert line["services"] == {
         "skills.skill": {"outcome": "done", "seconds": 0.2},
         "skills.b": {"outcome": "skipped"},
@@ -46,7 +50,8 @@ def test_what_people_say_is_left_out() -> None:
 def test_what_people_say_is_shown_if_asked_for() -> None:
     line = logged(record(text="my secret", response="your secret"), texts=True)
 
-    assert (line["text"], line["response"]) == ("my secret", "your secret")
+    assert line["text"] == "my secret"
+    assert line["response"] == "your secret"
 
 
 FAILED = service(outcome="failed", code="raised", error="it broke")
@@ -79,7 +84,8 @@ def test_the_level_says_how_it_went(one: TurnRecord, level: str) -> None:
 def test_a_failure_says_why() -> None:
     shown = logged(record(FAILED))["services"]["skills.skill"]
 
-    assert (shown["code"], shown["error"]) == ("raised", "it broke")
+    assert shown["code"] == "raised"
+    assert shown["error"] == "it broke"
 
 
 def test_nothing_is_made_of_a_turn_that_nobody_wants_logged() -> None:
@@ -99,7 +105,9 @@ def test_other_logs_become_lines_too() -> None:
 
     (text,) = stream.getvalue().splitlines()
     line = json.loads(text)
-    assert (line["message"], line["level"], line["n"]) == ("went wrong", "error", 7)
+    assert line["message"] == "went wrong"
+    assert line["level"] == "error"
+    assert line["n"] == 7
     assert line["exception"].endswith("ValueError: it broke\nbadly")
 
 

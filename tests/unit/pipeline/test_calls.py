@@ -149,7 +149,8 @@ def test_a_call_that_cancels_itself_harms_only_itself(run: Run) -> None:
 
     async def test() -> None:
         outcome = await outcome_of(suicidal())
-        assert (type(outcome), str(outcome)) == (ServiceRaised, "cancelled itself")
+        assert type(outcome) is ServiceRaised
+        assert str(outcome) == "cancelled itself"
 
     run(test())
 
@@ -184,10 +185,12 @@ def test_a_call_that_swallows_its_cancellation_is_a_stray_until_it_ends(run: Run
         call = own.start(stubborn(until), "it", 60, asyncio.get_running_loop().time())
         own.drop(call)
         await settle_down()
-        assert (len(strays), len(own.settled)) == (1, 0)
+        assert len(strays) == 1
+        assert len(own.settled) == 0
         until.set()
         await settle_down()
-        assert (len(strays), len(own.settled)) == (0, 0)
+        assert len(strays) == 0
+        assert len(own.settled) == 0
 
     run(test())
 
@@ -216,7 +219,8 @@ def test_closing_cancels_all_that_run_and_joins_nobody(run: Run) -> None:
         own.start(asyncio.Event().wait(), "docile", 60, loop.time())
         own.close()
         await settle_down()
-        assert (len(strays), own.idle) == (1, True)
+        assert len(strays) == 1
+        assert own.idle is True
         until.set()
         await settle_down()
 

@@ -73,7 +73,8 @@ async def test_services_of_one_name_in_two_stages_do_not_share_a_slot() -> None:
         response_annotators=[says("sentseg", "out")],
     )
     _, human, bot = await after(pipeline)
-    assert (human["annotations"], bot["annotations"]) == ({"sentseg": "in"}, {"sentseg": "out"})
+    assert human["annotations"] == {"sentseg": "in"}
+    assert bot["annotations"] == {"sentseg": "out"}
 
 
 async def test_a_hypothesis_keeps_every_key_that_its_skill_gave() -> None:
@@ -118,10 +119,13 @@ async def test_a_selector_overwrites_what_is_said_and_the_hypothesis_stays_as_it
         ),
     )
     state, human, bot = await after(pipeline)
-    assert (bot["text"], bot["confidence"], bot["active_skill"]) == ("Hello, Joe!", 0.9, "chat")
+    assert bot["text"] == "Hello, Joe!"
+    assert bot["confidence"] == 0.9
+    assert bot["active_skill"] == "chat"
     assert state["human"]["profile"]["name"] == "Ivan"
     said = human["hypotheses"][0]
-    assert (said["text"], said["confidence"]) == ("hello", 0.33)
+    assert said["text"] == "hello"
+    assert said["confidence"] == 0.33
     assert said["human_attributes"] == {"name": "Vasily"}
 
 
@@ -132,12 +136,14 @@ async def test_the_original_text_is_the_response_selectors() -> None:
         postprocessors=[says("first", "once"), says("second", "twice")],
     )
     _, _, bot = await after(pipeline)
-    assert (bot["text"], bot["orig_text"]) == ("twice", "chosen")
+    assert bot["text"] == "twice"
+    assert bot["orig_text"] == "chosen"
 
 
 async def test_without_a_postprocessor_both_texts_are_the_same() -> None:
     _, _, bot = await after(Pipeline(skills=[skill()]))
-    assert (bot["text"], bot["orig_text"]) == ("hello", "hello")
+    assert bot["text"] == "hello"
+    assert bot["orig_text"] == "hello"
 
 
 async def test_postprocessors_run_in_declared_order_each_seeing_the_text_before() -> None:
@@ -212,7 +218,8 @@ async def test_a_skill_is_found_by_the_name_that_it_gave_itself_too() -> None:
     for name in ("other", "chat"):
         pipeline = Pipeline(skills=[said], response_selector=picks(skill_name=name))
         state, _, bot = await after(pipeline)
-        assert (state["human"]["attributes"], bot["active_skill"]) == ({"n": 1}, "chat")
+        assert state["human"]["attributes"] == {"n": 1}
+        assert bot["active_skill"] == "chat"
 
 
 async def test_a_name_that_a_skill_gives_itself_is_not_taken_for_another_skill() -> None:
@@ -273,7 +280,8 @@ async def test_what_a_choice_has_goes_before_the_chosen_hypothesis() -> None:
     said = skill(attributes={"mood": "good"}, messages=[TEXT], ask="number")
     chosen = picks(attributes={}, messages=[], ask="date", annotations={"own": 1})
     _, _, bot = await after(Pipeline(skills=[said], response_selector=chosen))
-    assert (bot["attributes"], bot["annotations"]) == ({"ask": "date"}, {"own": 1})
+    assert bot["attributes"] == {"ask": "date"}
+    assert bot["annotations"] == {"own": 1}
 
 
 async def test_a_rewritten_text_replaces_the_first_text_message() -> None:
@@ -292,18 +300,21 @@ async def test_a_rewritten_text_replaces_the_first_text_message() -> None:
 
 async def test_a_profile_key_is_overwritten_in_the_profile() -> None:
     human = await human_after({"name": "Vasily"})
-    assert (human["profile"]["name"], human["attributes"]) == ("Vasily", {})
+    assert human["profile"]["name"] == "Vasily"
+    assert human["attributes"] == {}
 
 
 async def test_a_known_key_is_overwritten_whole() -> None:
     human = await human_after({"persona": ["I swim."], "attributes": {"only": 1}})
-    assert (human["persona"], human["attributes"]) == (["I swim."], {"only": 1})
+    assert human["persona"] == ["I swim."]
+    assert human["attributes"] == {"only": 1}
 
 
 async def test_a_profile_that_is_overwritten_keeps_its_eight_keys() -> None:
     human = await human_after({"profile": {"name": "Ann", "shoes": 38}})
     assert len(human["profile"]) == 9
-    assert (human["profile"]["name"], human["profile"]["gender"]) == ("Ann", None)
+    assert human["profile"]["name"] == "Ann"
+    assert human["profile"]["gender"] is None
 
 
 async def test_an_unknown_key_goes_under_attributes() -> None:
@@ -342,7 +353,9 @@ async def test_protected_keys_are_dropped_with_a_recorded_warning(key: str) -> N
 )
 async def test_parts_of_a_person_keep_their_kind(key: str, value: Any) -> None:
     human = await human_after({key: value})
-    assert (human["persona"], len(human["profile"]), human["attributes"]) == ([], 8, {})
+    assert human["persona"] == []
+    assert len(human["profile"]) == 8
+    assert human["attributes"] == {}
 
 
 async def test_a_persona_may_be_an_object() -> None:
@@ -403,7 +416,8 @@ async def test_attributes_of_hypotheses_that_lost_change_nothing() -> None:
 async def test_the_fallback_text_changes_nothing() -> None:
     said = says("chat", [{"text": "no", "human_attributes": {"x": 1}}])
     state, _, bot = await after(Pipeline(skills=[said]))
-    assert (state["human"]["attributes"], bot["text"]) == ({}, FALLBACK)
+    assert state["human"]["attributes"] == {}
+    assert bot["text"] == FALLBACK
 
 
 async def test_ids_are_32_hex_and_the_same_from_the_first_moment() -> None:

@@ -47,15 +47,15 @@ async def test_the_assistants_own_words_stand_in_the_state() -> None:
     talk = Talk(Pipeline(skills=[skill()]))
     await talk.turn(say=OWN)
     [bot] = (await talk.state())["bot_utterances"]
-    assert (bot["active_skill"], bot["attributes"]) == (
-        "asks",
-        {"messages": OWN.messages, "ask": "number"},
-    )
+    assert bot["active_skill"] == "asks"
+    assert bot["attributes"] == {"messages": OWN.messages, "ask": "number"}
 
 
 async def test_without_messages_a_turn_is_silent() -> None:
     reply = (await Talk(Pipeline(skills=[skill()])).turn(say=QUIET)).draft.spoken()
-    assert (reply.silent, reply.text, reply.says_something) == (True, "", False)
+    assert reply.silent is True
+    assert reply.text == ""
+    assert reply.says_something is False
 
 
 async def test_words_without_a_text_are_rendered_as_one() -> None:
@@ -74,7 +74,8 @@ async def test_a_skill_that_is_excluded_is_not_asked(
 ) -> None:
     skills = [says(name, hypothesis(name), after=after) for name in ("a", "b")]
     turn = await Talk(Pipeline(skill_selector=selector, skills=skills)).turn(excluded="a")
-    assert (turn.draft.spoken().text, outcomes(turn)["a"]) == ("b", "skipped")
+    assert turn.draft.spoken().text == "b"
+    assert outcomes(turn)["a"] == "skipped"
     assert asked(skills[0]) == []
 
 
@@ -82,7 +83,8 @@ async def test_where_the_only_skill_is_excluded_the_other_words_are_said() -> No
     last = says("last", "last words")
     pipeline = Pipeline(skills=[skill()], last_chance=last, response_selector=picks())
     turn = await Talk(pipeline).turn(excluded="chat", otherwise=OWN)
-    assert (text_and_way(turn), asked(last)) == (("Well?", "assistant"), [])
+    assert text_and_way(turn) == ("Well?", "assistant")
+    assert asked(last) == []
 
 
 async def test_who_is_not_sure_enough_does_not_count() -> None:
@@ -168,7 +170,8 @@ async def test_what_a_skill_that_is_told_learns_counts_and_its_words_do_not() ->
 @pytest.mark.parametrize("reply", [ValueError("oh"), 5, [{"text": 5}]])
 async def test_what_goes_wrong_when_a_skill_is_told_is_on_record(reply: Any) -> None:
     _, turn = await told(says("other", reply))
-    assert (turn.draft.spoken().text, errors(turn)) == ("hello", {})
+    assert turn.draft.spoken().text == "hello"
+    assert errors(turn) == {}
     assert [fault["service"] for fault in turn.faults] == ["other"]
 
 
@@ -190,7 +193,8 @@ async def test_a_reply_is_reshaped_when_a_skill_is_told_too() -> None:
 async def test_a_skill_that_wants_no_second_run_is_not_told_in_one() -> None:
     other = says("other", hypothesis(), rerun=False)
     _, turn = await told(other, attempt=2)
-    assert (asked(other), len(turn.faults)) == ([], 1)
+    assert asked(other) == []
+    assert len(turn.faults) == 1
 
 
 async def test_telling_a_skill_that_is_not_there_does_nothing() -> None:
@@ -221,7 +225,8 @@ async def test_messages_without_a_text_are_rendered_as_one() -> None:
     turn = await Talk(
         Pipeline(skills=[says("chat", {"messages": [CARD], "confidence": 1.0})])
     ).turn()
-    assert (turn.draft.spoken().text, turn.draft.spoken().messages) == ("Picture: a", [CARD])
+    assert turn.draft.spoken().text == "Picture: a"
+    assert turn.draft.spoken().messages == [CARD]
 
 
 async def test_a_selector_that_has_another_text_rewrites_the_first_message() -> None:
@@ -262,4 +267,5 @@ async def test_what_is_no_message_or_ask_is_refused_by_its_path(
 @pytest.mark.parametrize("bad", [{"messages": [{"type": "nothing"}]}, {"ask": "nothing"}])
 async def test_a_selector_that_says_what_is_no_message_or_ask_has_failed(bad: Any) -> None:
     turn = await Talk(Pipeline(skills=[skill()], response_selector=picks(**bad))).turn()
-    assert (text_and_way(turn), outcomes(turn)["selector"]) == (("hello", "confidence"), "failed")
+    assert text_and_way(turn) == ("hello", "confidence")
+    assert outcomes(turn)["selector"] == "failed"

@@ -104,7 +104,8 @@ async def test_services_see_who_asks_in_which_turn() -> None:
     annotator = says("ner", None)
     turn = await Talk(Pipeline(annotators=[annotator], skills=[skill()])).turn()
     [state] = asked(annotator)
-    assert (state["service"], state["turn_id"]) == ("ner", turn.draft.opened.opening.turn_id)
+    assert state["service"] == "ner"
+    assert state["turn_id"] == turn.draft.opened.opening.turn_id
 
 
 async def test_what_a_service_does_to_its_request_reaches_nobody_else() -> None:
@@ -131,7 +132,8 @@ async def test_what_a_service_does_to_its_reply_afterwards_reaches_nobody() -> N
     pipeline = Pipeline(skills=[says("chat", kept)], candidate_annotators=[says("vandal", vandal)])
     turn = await Talk(pipeline).turn()
     [said] = turn.draft.hypotheses()
-    assert (said["own"], turn.draft.spoken().text) == (["as it was"], "hello")
+    assert said["own"] == ["as it was"]
+    assert turn.draft.spoken().text == "hello"
 
 
 async def test_what_services_said_earlier_in_the_turn_is_shown() -> None:
@@ -184,7 +186,8 @@ async def test_a_second_run_of_a_turn_asks_nobody_who_does_not_want_it() -> None
     once, always = says("once", None, rerun=False), says("always", None)
     talk = Talk(Pipeline(annotators=[once, always], skills=[skill()]))
     await talk.turn(attempt=2)
-    assert (len(asked(once)), len(asked(always))) == (0, 1)
+    assert len(asked(once)) == 0
+    assert len(asked(always)) == 1
 
 
 @pytest.mark.parametrize(

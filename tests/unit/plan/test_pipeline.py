@@ -109,7 +109,8 @@ def test_what_is_for_the_connector_goes_to_the_call(options: Any, call: Call) ->
     given = Service("a", "m:f", **options)
     placed = one(annotators=[given])
 
-    assert (placed.call, given.call) == (call, call)
+    assert placed.call == call
+    assert given.call == call
     assert placed.target == (call if options else "m:f")
 
 

@@ -128,7 +128,8 @@ async def test_one_request_waits_and_the_others_are_not_parsed() -> None:
     app.gate.set()
     await line.until(lambda: b"/4999 " in line.text)
 
-    assert (queued, app.seen[:2]) == (1, [b"/0", b"/1"])
+    assert queued == 1
+    assert app.seen[:2] == [b"/0", b"/1"]
     assert app.seen == [b"/%d" % number for number in range(5_000)]
     assert not line.paused
 
@@ -269,7 +270,8 @@ async def test_the_end_of_a_connection_is_received_whatever_waits_behind() -> No
     line.closed = True
     protocol.connection_lost(None)
 
-    assert (await left, line.text) == ("http.disconnect", b"")
+    assert await left == "http.disconnect"
+    assert line.text == b""
 
 
 async def test_a_client_that_has_closed_its_side_gets_all_its_responses() -> None:
@@ -309,7 +311,9 @@ async def test_a_client_that_does_not_read_is_answered_no_further() -> None:
     protocol.resume_writing()
     await line.until(lambda: line.text.endswith(b"/3 "))
 
-    assert (len(seen) < 3, paused, line.paused) == (True, True, False)
+    assert (len(seen) < 3) is True
+    assert paused is True
+    assert line.paused is False
 
 
 async def test_a_client_that_takes_nothing_in_time_is_cut_off() -> None:
@@ -342,7 +346,8 @@ async def test_a_request_names_one_host_and_a_path_there(head: bytes) -> None:
     await line.until(lambda: line.closed)
 
     first, refusal = line.text.split(b"HTTP/1.1 ")[1:]
-    assert (first[-3:], refusal[:4]) == (b"/1 ", b"400 ")
+    assert first[-3:] == b"/1 "
+    assert refusal[:4] == b"400 "
     assert b"one header Host" in line.text.partition(b"400 ")[2]
 
 
@@ -364,7 +369,8 @@ async def test_what_is_no_request_ends_the_connection_after_the_responses(rest: 
     await line.until(lambda: line.closed)
 
     first, second, refusal = line.text.split(b"HTTP/1.1 ")[1:]
-    assert (first[-3:], second[-3:]) == (b"/1 ", b"/2 ")
+    assert first[-3:] == b"/1 "
+    assert second[-3:] == b"/2 "
     assert json.loads(refusal.partition(b"\r\n\r\n")[2])["code"] == "bad_request"
 
 
@@ -462,7 +468,8 @@ async def test_the_address_that_keeps_most_in_memory_is_cut_off_where_all_keep_t
     before = places.held
     protocol.data_received(b"x" * 1_000)
 
-    assert (before, places.held) == (9_500, 8_500)
+    assert before == 9_500
+    assert places.held == 8_500
     assert [line.closed for line in lines] == [False, True, False]
     protocol.data_received(b"x" * 3_500)
     assert places.held == 3_000
@@ -478,7 +485,8 @@ async def test_bodies_of_requests_that_wait_are_counted_as_kept() -> None:
     app.gate.set()
     await line.until(lambda: line.text.count(b"HTTP/1.1 200 OK") == 2)
 
-    assert (before, places.held) == (1_000, 0)
+    assert before == 1_000
+    assert places.held == 0
 
 
 # -- WebSockets -------------------------------------------------------------------------------
@@ -536,7 +544,8 @@ async def test_messages_are_parsed_as_the_app_takes_them() -> None:
     app.gate.set()
     await asyncio.wait(protocol.tasks)
 
-    assert (queued < 500, paused) == (True, True)
+    assert (queued < 500) is True
+    assert paused is True
     assert len(app.seen) == 20_000
 
 
@@ -549,7 +558,9 @@ async def test_no_pings_are_read_while_their_pongs_are_not() -> None:
     before, paused = line.text, line.paused
     protocol.resume_writing()
 
-    assert (before, paused, line.paused) == (b"", True, False)
+    assert before == b""
+    assert paused is True
+    assert line.paused is False
     assert line.text == bytes([0x8A, 0]) * 1_000
 
 
@@ -563,7 +574,8 @@ async def test_a_message_in_many_pieces_takes_the_room_of_its_bytes() -> None:
     app.gate.set()
     await asyncio.wait(protocol.tasks)
 
-    assert (pieces, app.seen) == (1, ["hi"])
+    assert pieces == 1
+    assert app.seen == ["hi"]
 
 
 @pytest.mark.parametrize("idle", [frame(PING), frame(0x8A), frame(GOES_ON, b"x")])
@@ -577,7 +589,9 @@ async def test_a_client_that_sends_frames_and_says_nothing_is_closed(idle: bytes
     closed_later = line.closed
     protocol.data_received(idle * 200)
 
-    assert (closed, closed_later, line.closed) == (False, False, True)
+    assert closed is False
+    assert closed_later is False
+    assert line.closed is True
 
 
 async def test_others_come_to_their_turn_between_the_messages_of_one_client() -> None:
@@ -606,7 +620,8 @@ async def test_what_is_kept_of_a_message_counts_until_it_is_whole() -> None:
     protocol.data_received(frame(ENDS, b"x")[3:] + frame(CLOSE))
     await asyncio.wait(protocol.tasks)
 
-    assert (before >= 8, places.held) == (True, 0)
+    assert (before >= 8) is True
+    assert places.held == 0
 
 
 async def test_nothing_is_kept_of_a_message_whose_client_has_left() -> None:
@@ -615,7 +630,8 @@ async def test_nothing_is_kept_of_a_message_whose_client_has_left() -> None:
     protocol.data_received(frame(BEGINS, b"hi") + frame(ENDS, b"there")[:8])
     protocol.connection_lost(None)
 
-    assert (protocol.frames, bytes(protocol.conn.reader.buffer)) == ([], b"")
+    assert protocol.frames == []
+    assert bytes(protocol.conn.reader.buffer) == b""
     for task in protocol.tasks:
         task.cancel()
 

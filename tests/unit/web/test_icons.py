@@ -22,14 +22,16 @@ async def test_a_file_is_shown_as_what_it_is(tmp_path: Path) -> None:
 
     shown = await show(str(tmp_path / "clock.svg"))
 
-    assert (shown.body, shown.content_type) == (b"<svg/>", "image/svg+xml")
+    assert shown.body == b"<svg/>"
+    assert shown.content_type == "image/svg+xml"
     assert "sandbox" in shown.headers["Content-Security-Policy"]
 
 
 async def test_an_address_is_where_the_picture_is() -> None:
     shown = await show("https://example.org/clock.png")
 
-    assert (shown.status, shown.headers) == (302, {"Location": "https://example.org/clock.png"})
+    assert shown.status == 302
+    assert shown.headers == {"Location": "https://example.org/clock.png"}
 
 
 @pytest.mark.parametrize("name", ["x", "nobody", "../clock"])

@@ -60,8 +60,10 @@ async def test_a_file_that_the_browser_has_is_not_sent_again() -> None:
     first = await answer("app.js")
     again = await answer("app.js", first.headers["ETag"])
 
-    assert (first.status, first.content_type) == (200, "text/javascript; charset=utf-8")
-    assert (again.status, again.body) == (304, b"")
+    assert first.status == 200
+    assert first.content_type == "text/javascript; charset=utf-8"
+    assert again.status == 304
+    assert again.body == b""
 
 
 async def test_a_file_is_packed_for_a_browser_that_can_unpack_it() -> None:

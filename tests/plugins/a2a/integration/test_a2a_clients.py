@@ -104,10 +104,13 @@ async def test_a_client_talks_asks_and_answers(
     open_one = task_of(await side.send(client, "ask"))
     cancelled = await side.call(client, "cancel_task", id=open_one["id"])
 
-    assert (plain["state"], plain["texts"]) == ("TASK_STATE_COMPLETED", ["heard: hello"])
-    assert (rich["texts"], rich["data"]) == (["look"], ["button"])
+    assert plain["state"] == "TASK_STATE_COMPLETED"
+    assert plain["texts"] == ["heard: hello"]
+    assert rich["texts"] == ["look"]
+    assert rich["data"] == ["button"]
     assert asked["state"] == "TASK_STATE_INPUT_REQUIRED"
-    assert (asked["texts"], asked["data"]) == (["Which?"], ["choice", "choice", "ask"])
+    assert asked["texts"] == ["Which?"]
+    assert asked["data"] == ["choice", "choice", "ask"]
     assert answered["id"] == asked["id"]
     assert answered["texts"] == ["answer {'idx': 1, 'title': 'milk'}"]
     assert stored["status"]["state"] == answered["state"] == "TASK_STATE_COMPLETED"
@@ -152,7 +155,8 @@ async def test_tasks_are_listed_page_by_page(side: Side) -> None:
         client, "list_tasks", contextId=first["context"], pageToken=page["nextPageToken"]
     )
 
-    assert (page["totalSize"], len(page["tasks"])) == (3, 2)
+    assert page["totalSize"] == 3
+    assert len(page["tasks"]) == 2
     assert [one["id"] for one in rest["tasks"]] == [first["id"]]
     assert await side.refused(client, "list_tasks", pageSize=0) == "InvalidParamsError"
 

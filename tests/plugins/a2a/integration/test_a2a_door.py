@@ -94,7 +94,9 @@ async def test_what_is_no_call_is_an_error_of_json_rpc(body: bytes, number: int,
     async with the_door() as wire, wire.http.post("/a2a", data=body) as response:
         found = await response.json()
 
-    assert (response.status, found["error"]["code"], found["id"]) == (200, number, id_)
+    assert response.status == 200
+    assert found["error"]["code"] == number
+    assert found["id"] == id_
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,8 @@ async def test_one_of_two_answers_at_once_goes_on_with_the_task() -> None:
     assert [said(one) for one in named if not isinstance(one, int)] == [["answer True"]]
     assert [one for one in named if isinstance(one, int)] == [-32004, -32004]
     answers = {one["id"]: said(one) for one in unnamed}
-    assert (len(answers), answers[again["id"]]) == (3, ["answer True"])
+    assert len(answers) == 3
+    assert answers[again["id"]] == ["answer True"]
     found = {one["id"]: said(one) for one in listed["result"]["tasks"]}
     assert found == {asked["id"]: ["answer True"], **answers}
 
@@ -244,7 +247,8 @@ async def test_a_task_is_worked_on_while_a_person_has_the_dialog() -> None:
         given = await wire.call("GetTask", id=last["id"])
 
     states = [one["status"]["state"] for one in (heard, resent, working["result"], last)]
-    assert (set(states), refused) == ({"TASK_STATE_WORKING"}, -32004)
+    assert set(states) == {"TASK_STATE_WORKING"}
+    assert refused == -32004
     assert said(answered["result"]) == ["I am here"]
     assert "I am here" in rest
     assert "TASK_STATE_COMPLETED" in rest
@@ -272,9 +276,11 @@ async def test_tasks_and_webhooks_survive_a_restart(tmp_path: Path) -> None:
         "TASK_STATE_INPUT_REQUIRED",
     ]
     assert hooks["result"]["configs"] == [hook]
-    assert (answered["id"], said(answered)) == (asked["id"], ["answer True"])
+    assert answered["id"] == asked["id"]
+    assert said(answered) == ["answer True"]
     assert [said(one) for one in listed["result"]["tasks"]] == [["answer True"]]
-    assert (resent["id"], resent["status"]["state"]) == (asked["id"], "TASK_STATE_INPUT_REQUIRED")
+    assert resent["id"] == asked["id"]
+    assert resent["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
 
 
 async def test_parts_come_in_and_go_out_untouched() -> None:
@@ -334,10 +340,13 @@ async def test_the_card_has_an_etag_and_a_skill_has_its_own() -> None:
         nobody = await wire.call("GetTask", tenant="none", id="x")
 
     versions = [one["protocolVersion"] for one in card["supportedInterfaces"]]
-    assert (versions, card["protocolVersion"]) == (["1.0", "1.0", "0.3", "0.3"], "0.3.0")
+    assert versions == ["1.0", "1.0", "0.3", "0.3"]
+    assert card["protocolVersion"] == "0.3.0"
     assert card["securitySchemes"]["bearer"]["httpAuthSecurityScheme"] == {"scheme": "Bearer"}
     assert card["skills"][0]["examples"] == ["talk to me"]
-    assert (again, unknown, other["name"]) == (304, 404, "other")
+    assert again == 304
+    assert unknown == 404
+    assert other["name"] == "other"
     assert said(alone["result"]["task"]) == ["the other one"]
     assert nobody["error"]["code"] == -32602
 
@@ -361,13 +370,15 @@ async def test_words_are_streamed_and_marked_as_provisional() -> None:
 
     kinds = [next(iter(one)) for one in events]
     updates = [one["artifactUpdate"] for one in events if "artifactUpdate" in one]
-    assert (kinds[0], kinds[-1]) == ("task", "statusUpdate")
+    assert kinds[0] == "task"
+    assert kinds[-1] == "statusUpdate"
     assert events[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
     assert (
         "".join(one["artifact"]["parts"][0].get("text", "") for one in updates) == "one two three"
     )
     assert updates[0]["metadata"] == {"provisional": True}
-    assert (updates[-1]["append"], updates[-1]["lastChunk"]) == (True, True)
+    assert updates[-1]["append"] is True
+    assert updates[-1]["lastChunk"] is True
 
 
 async def test_a_stream_whose_turn_has_not_begun_ends_when_its_task_is_cancelled() -> None:
@@ -391,7 +402,8 @@ async def test_a_stream_whose_turn_has_not_begun_ends_when_its_task_is_cancelled
         await slow
 
     last = events[-1]["result"]["statusUpdate"]
-    assert (last["taskId"], last["status"]["state"]) == (tasks[0]["id"], "TASK_STATE_CANCELED")
+    assert last["taskId"] == tasks[0]["id"]
+    assert last["status"]["state"] == "TASK_STATE_CANCELED"
 
 
 async def test_what_waits_for_a_task_ends_when_it_is_cancelled() -> None:
@@ -468,7 +480,8 @@ async def test_a_webhook_gets_tasks_and_what_is_said_unasked() -> None:
 
     assert told["task"]["id"] == task["id"]
     assert told["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
-    assert (headers["X-A2A-Notification-Token"], headers["Authorization"]) == ("t", "Basic x")
+    assert headers["X-A2A-Notification-Token"] == "t"
+    assert headers["Authorization"] == "Basic x"
     assert unasked["message"]["contextId"] == task["contextId"]
     assert unasked["message"]["parts"][0] == {"text": "time to go"}
 
@@ -519,7 +532,8 @@ async def test_a_large_question_is_answered_from_the_store() -> None:
         answered = await wire.say("yes", contextId="c")
         found = await wire.call("GetTask", id=asked["id"], historyLength=1)
 
-    assert (answered["id"], said(answered)) == (asked["id"], ["answer True"])
+    assert answered["id"] == asked["id"]
+    assert said(answered) == ["answer True"]
     assert len(found["result"]["history"]) == 1
 
 

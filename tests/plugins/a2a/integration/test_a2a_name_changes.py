@@ -55,7 +55,9 @@ async def test_a_redirect_of_a_webhook_leads_nowhere(names: Names) -> None:
             reply = await client.exchange(b"{}", {}, max_bytes=100)
             await client.aclose()
 
-    assert (reply.status, there.visits, inside.visits) == (307, 1, 0)
+    assert reply.status == 307
+    assert there.visits == 1
+    assert inside.visits == 0
 
 
 async def test_a_card_of_the_internet_names_no_address_inside(names: Names) -> None:

@@ -16,4 +16,5 @@ def test_an_effect_is_named_in_the_metadata_and_its_fields_replace_the_data() ->
 
     assert asked.data == {"amount": 15, "to": "Bob"}
     message = asked.message("turn/bank")
-    assert (message.message_id, message.metadata) == ("turn/bank", {"idempotencyKey": "turn/bank"})
+    assert message.message_id == "turn/bank"
+    assert message.metadata == {"idempotencyKey": "turn/bank"}

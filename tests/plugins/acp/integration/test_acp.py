@@ -25,7 +25,8 @@ def words(shown: list[list[str]], kind: str = "agent_message_chunk") -> list[str
 async def test_an_editor_is_shown_the_reply_and_who_was_asked() -> None:
     found = await talk("hello")
 
-    assert (found["version"], found["reasons"]) == (1, ["end_turn"])
+    assert found["version"] == 1
+    assert found["reasons"] == ["end_turn"]
     assert words(found["shown"]) == ["You said: hello"]
     assert sorted(set(words(found["shown"], "tool_call_update"))) == ["completed", "failed"]
 

@@ -75,7 +75,8 @@ async def test_a_conversation_over_http_and_over_a_socket_is_one() -> None:
         await converse(door, "ask me", "main")
         seen = await ann.until_asked()
 
-    assert (seen[0]["command"], seen[-1]["ask"]) == ("ask me", "yesno")
+    assert seen[0]["command"] == "ask me"
+    assert seen[-1]["ask"] == "yesno"
 
 
 async def test_the_same_key_gets_the_same_answer_in_the_same_new_conversation() -> None:
@@ -119,7 +120,8 @@ async def test_a_missing_command_is_told_as_upstream_does(body: Any) -> None:
     async with demonstrated() as door:
         status, answer = await post(door, "/api/converse", body)
 
-    assert (status, answer["error"]) == (400, "Missing command")
+    assert status == 400
+    assert answer["error"] == "Missing command"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,8 @@ async def test_what_cannot_be_taken_is_named(body: Any, field: str) -> None:
     async with demonstrated() as door:
         status, answer = await post(door, "/api/converse", body)
 
-    assert (status, answer["field"]) == (400, field)
+    assert status == 400
+    assert answer["field"] == field
 
 
 @pytest.mark.parametrize("path", ["/api/nothing", "/me/api/apps", "/api/devices/delete/x"])
@@ -141,7 +144,8 @@ async def test_an_unknown_endpoint_is_told_as_upstream_does(path: str) -> None:
     async with demonstrated() as door:
         status, answer = await post(door, path, {})
 
-    assert (status, answer["error"]) == (404, "Invalid endpoint")
+    assert status == 404
+    assert answer["error"] == "Invalid endpoint"
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -194,7 +198,8 @@ async def test_home_assistant_has_to_say_something(body: Any) -> None:
     async with demonstrated() as door:
         status, answer = await post(door, "/api/conversation/process", body)
 
-    assert (status, answer["field"]) == (400, "text")
+    assert status == 400
+    assert answer["field"] == "text"
 
 
 async def test_skills_are_devices() -> None:
@@ -225,7 +230,8 @@ async def test_a_device_that_was_recorded_is_listed_by_name(base: str) -> None:
 
     assert created == again
     assert created[0] == 200
-    assert (created[1]["uniqueId"], created[1]["kind"]) == ("com.xkcd", "com.xkcd")
+    assert created[1]["uniqueId"] == "com.xkcd"
+    assert created[1]["kind"] == "com.xkcd"
     assert [one["name"] for one in devices] == ["com.xkcd", "demonstration"]
 
 
@@ -247,7 +253,8 @@ async def test_what_a_device_was_set_up_with_is_shown_to_nobody() -> None:
 
     assert created in devices
     assert re.fullmatch(r"org\.mastodon-[0-9a-f]{8}", created["uniqueId"])
-    assert (created["name"], created["authType"]) == ("Toots", "custom")
+    assert created["name"] == "Toots"
+    assert created["authType"] == "custom"
     assert "secret" not in json.dumps(devices)
 
 
@@ -266,7 +273,8 @@ async def test_what_is_no_device_is_refused(device: Any, field: str | None) -> N
     async with demonstrated() as door:
         status, answer = await post(door, "/api/devices/create", device)
 
-    assert (status, answer["field"]) == (400, field)
+    assert status == 400
+    assert answer["field"] == field
 
 
 async def test_devices_are_their_persons_own() -> None:
@@ -296,7 +304,8 @@ async def test_examples_are_counted_and_the_popular_ones_listed() -> None:
 
     assert popular[1] == [{"example_id": 7, "count": 2}, {"example_id": 8, "count": 1}]
     assert one[1] == popular[1][:1]
-    assert (wrong[0], wrong[1]["field"]) == (400, "limit")
+    assert wrong[0] == 400
+    assert wrong[1]["field"] == "limit"
 
 
 TIMER = "timer(base=$now, interval=1h);"
@@ -311,11 +320,15 @@ async def test_programs_are_started_listed_and_stopped() -> None:
         stopped = await post(door, f"/api/apps/delete/{app['uniqueId']}", {})
         again = await post(door, f"/api/apps/delete/{app['uniqueId']}", {})
 
-    assert (created[0], created[1]["errors"]) == (200, [])
-    assert (created[1]["uniqueId"], found) == (app["uniqueId"], (200, app))
-    assert (app["name"], app["isRunning"]) == ("Watch", True)
+    assert created[0] == 200
+    assert created[1]["errors"] == []
+    assert created[1]["uniqueId"] == app["uniqueId"]
+    assert found == (200, app)
+    assert app["name"] == "Watch"
+    assert app["isRunning"] is True
     assert others == (200, [])
-    assert (stopped, again[0]) == ((200, {"status": "ok"}), 404)
+    assert stopped == (200, {"status": "ok"})
+    assert again[0] == 404
 
 
 async def test_programs_are_stopped_on_a_page() -> None:
@@ -332,7 +345,9 @@ async def test_programs_are_stopped_on_a_page() -> None:
 
     assert "&lt;b&gt;Watch" in shown
     assert f'name="id" value="{app["uniqueId"]}">Stop' in shown
-    assert (after, refused, left) == ((200, True), 400, (200, []))
+    assert after == (200, True)
+    assert refused == 400
+    assert left == (200, [])
 
 
 async def test_what_is_wrong_with_a_program_is_told() -> None:
@@ -340,9 +355,11 @@ async def test_what_is_wrong_with_a_program_is_told() -> None:
         status, answer = await post(door, "/api/apps/create", {"code": "broken"})
         wrong, told = await post(door, "/api/apps/create", {"code": "a", "name": 5})
 
-    assert (status, answer["errors"]) == (400, [answer["error"]])
+    assert status == 400
+    assert answer["errors"] == [answer["error"]]
     assert answer["error"].startswith("line 1, column ")
-    assert (wrong, told["field"]) == (400, "name")
+    assert wrong == 400
+    assert told["field"] == "name"
 
 
 async def test_where_nothing_runs_there_are_no_apps() -> None:
@@ -353,5 +370,7 @@ async def test_where_nothing_runs_there_are_no_apps() -> None:
         wrong = await post(door, "/api/apps/create", {})
 
     assert listed == (200, [])
-    assert (found[0], deleted[0], wrong[0]) == (404, 404, 400)
+    assert found[0] == 404
+    assert deleted[0] == 404
+    assert wrong[0] == 400
     assert wrong[1]["field"] == "code"

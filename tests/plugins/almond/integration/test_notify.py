@@ -81,7 +81,8 @@ async def test_what_is_wrong_with_it_is_named(body: Any, field: str) -> None:
     async with demonstrated() as door:
         status, answer = await notify(door, **body)
 
-    assert (status, answer["field"]) == (400, field)
+    assert status == 400
+    assert answer["field"] == field
 
 
 async def test_the_same_key_says_the_same_thing_once() -> None:
@@ -89,12 +90,14 @@ async def test_the_same_key_says_the_same_thing_once() -> None:
     async with demonstrated() as door:
         for _ in range(2):
             async with door.http.post("/api/notify", json=body, headers=headers) as response:
-                assert (response.status, await response.json()) == (200, {"queued": False})
+                assert response.status == 200
+                assert await response.json() == {"queued": False}
         other = await notify(door, user="local", messages="Coffee!", key="tea")
         async with client(door) as ann:
             seen = summary(await ann.until_asked())
 
-    assert (other[0], other[1]["field"]) == (422, "key")
+    assert other[0] == 422
+    assert other[1]["field"] == "key"
     assert seen == ["id", "Tea!", [None]]
 
 

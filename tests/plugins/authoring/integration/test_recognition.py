@@ -115,7 +115,9 @@ async def test_other_services_are_recognised(tmp_path: Path) -> None:
     assert "llama3.2:1b" in written(found, tmp_path)
     async with site({("POST", "/talk"): said}) as native:
         found = await recognize(f"{native}/talk")
-        assert (found.connector, found.name, found.call) == (None, "talk", f"{native}/talk")
+        assert found.connector is None
+        assert found.name == "talk"
+        assert found.call == f"{native}/talk"
     async with socket_peer(behaving(lambda asked: asked)) as peer:
         assert (await recognize(peer.url)).connector == "websocket"
 
@@ -198,7 +200,8 @@ async def test_a_connector_that_is_named_is_taken_whatever_answers(tmp_path: Pat
         found = await recognize(url, connector="openai_chat")
         assert found.call == {"url": f"{url}/v1", "model": "Inn"}
     found = await recognize("http://127.0.0.1:1/?key=abc", connector="a2a")
-    assert (found.connector, found.call) == ("a2a", "http://127.0.0.1:1/?key=abc")
+    assert found.connector == "a2a"
+    assert found.call == "http://127.0.0.1:1/?key=abc"
     assert "connector: a2a" in written(found, tmp_path)
     assert (await recognize("http://127.0.0.1:1", connector="http")).connector is None
 

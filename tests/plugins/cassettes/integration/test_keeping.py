@@ -35,7 +35,9 @@ async def test_a_kept_conversation_is_had_again_without_its_agents(tmp_path: Pat
 
     (outcome,) = await outcomes(tmp_path / "kept.cassette")
 
-    assert (outcome.status, outcome.details, outcome.turns) == ("passed", [], 7)
+    assert outcome.status == "passed"
+    assert outcome.details == []
+    assert outcome.turns == 7
 
 
 async def test_another_reply_is_found(tmp_path: Path) -> None:

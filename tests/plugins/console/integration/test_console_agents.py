@@ -70,7 +70,9 @@ async def test_the_list_counts_what_became_of_each_agent() -> None:
         staged = await get(door, "/api/console/agents/wins", stage="annotators")
 
     agents = {one["name"]: one for one in listed["items"]}
-    assert (status, listed["turns"], listed["cost"]) == (200, 3, 1.5 + 2.0 + 2 * 0.25)
+    assert status == 200
+    assert listed["turns"] == 3
+    assert listed["cost"] == 1.5 + 2.0 + 2 * 0.25
     counts = ("asked", "wins", "declines", "failed", "kinds", "state")
     assert [tuple(agents[name][one] for one in counts) for name in agents] == [
         (3, 0, 0, 0, {}, "well"),
@@ -80,10 +82,8 @@ async def test_the_list_counts_what_became_of_each_agent() -> None:
     ]
     assert agents["wins"]["p50"] <= agents["wins"]["p99"] <= 60
     assert agents["fails"]["p50"] is None
-    assert (agents["fails"]["note"], agents["fails"]["kind"]) == (
-        "left alone after 2 failures",
-        "python",
-    )
+    assert agents["fails"]["note"] == "left alone after 2 failures"
+    assert agents["fails"]["kind"] == "python"
     assert agents["fails"]["since"] is not None
     kinds = {one["code"]: one for one in failing["failures"]}
     assert kinds["raised"]["number"] == 2
@@ -92,16 +92,17 @@ async def test_the_list_counts_what_became_of_each_agent() -> None:
     told = [(one["error"], one["utt_id"], one["turn_id"]) for one in forgotten["failures"]]
     assert set(told) == {("", "", "")}
     assert failing["failures"][0]["utt_id"] == result.reply.utt_id
-    assert (failing["series"]["step"], failing["series"]["failed"], failing["series"]["p50"]) == (
-        3600,
-        [3],
-        [None],
-    )
-    assert (noted["needed_by"], noted["answers"]) == (["also"], False)
+    assert failing["series"]["step"] == 3600
+    assert failing["series"]["failed"] == [3]
+    assert failing["series"]["p50"] == [None]
+    assert noted["needed_by"] == ["also"]
+    assert noted["answers"] is False
     assert won["card"]["description"] == HOSTILE
     assert won["overlap"] == [{"agent": "also", "share": pytest.approx(1 / 3)}]
-    assert (later[1]["turns"], later[1]["items"][0]["asked"]) == (0, 0)
-    assert (wrong[0], wrong[1]["field"]) == (400, "since")
+    assert later[1]["turns"] == 0
+    assert later[1]["items"][0]["asked"] == 0
+    assert wrong[0] == 400
+    assert wrong[1]["field"] == "since"
     assert [unknown[0], staged[0]] == [404, 404]
 
 
@@ -128,15 +129,16 @@ async def test_an_agent_is_switched_off_and_on_by_name_and_its_breaker_let_try()
         async with eve.http.post(f"{at}/switch", data="on=1") as form:
             bad.append((form.status, None))
 
-    assert (status, off["state"], off["note"], off["off_by"]) == (
-        200,
-        "off",
-        "switched off by eve",
-        "eve",
-    )
-    assert (said.active_skill, again.text, on["state"]) == ("", "B", "well")
+    assert status == 200
+    assert off["state"] == "off"
+    assert off["note"] == "switched off by eve"
+    assert off["off_by"] == "eve"
+    assert said.active_skill == ""
+    assert again.text == "B"
+    assert on["state"] == "well"
     assert answer["hypotheses"] == [hypothesis("A")]
-    assert (answer["error"], answer["code"]) == (None, None)
+    assert answer["error"] is None
+    assert answer["code"] is None
     assert [alone["state"], trying["state"], well["state"]] == ["alone", "trying", "well"]
     assert [one[0] for one in bad] == [400] * 3
 
@@ -160,11 +162,17 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
 
         agents = {one["name"]: one for one in listed["items"]}
         assert listed["turns"] == 1
-        assert (agents["chat"]["wins"], agents["chat"]["up"], agents["chat"]["down"]) == (1, 1, 0)
+        assert agents["chat"]["wins"] == 1
+        assert agents["chat"]["up"] == 1
+        assert agents["chat"]["down"] == 0
         (kind,) = failing["failures"]
-        assert (kind["code"], kind["number"], kind["utt_id"]) == ("raised", 1, result.reply.utt_id)
-        assert (HOSTILE in kind["error"], kind["dialog_id"]) == (True, result.dialog_id)
-        assert (len(month["series"]["at"]), month["series"]["failed"]) == (1, [0])
+        assert kind["code"] == "raised"
+        assert kind["number"] == 1
+        assert kind["utt_id"] == result.reply.utt_id
+        assert (HOSTILE in kind["error"]) is True
+        assert kind["dialog_id"] == result.dialog_id
+        assert len(month["series"]["at"]) == 1
+        assert month["series"]["failed"] == [0]
 
 
 @pytest.mark.parametrize(

@@ -100,28 +100,37 @@ async def test_an_operator_finds_why_an_answer_came_about(store: str, tmp_path: 
         _, turn = await get(door, f"{BASE}/turns/{told.reply.utt_id.upper()}")
         _, second = await get(door, f"{BASE}/turns/{broken.reply.utt_id}")
 
-    assert (ann["said"], ann["reply"], ann["turns"]) == ("the weather in Bergen", "It rains.", 2)
-    assert (bob["spoke"], bob["flags"], bob["failed"], bob["cost"]) == (
-        ["llm"],
-        ["failed"],
-        1,
-        0.75,
-    )
+    assert ann["said"] == "the weather in Bergen"
+    assert ann["reply"] == "It rains."
+    assert ann["turns"] == 2
+    assert bob["spoke"] == ["llm"]
+    assert bob["flags"] == ["failed"]
+    assert bob["failed"] == 1
+    assert bob["cost"] == 0.75
     assert found == bob
-    assert (by_agent["user"], by_agent["hit"]) == ("page:bob", broken.reply.utt_id)
+    assert by_agent["user"] == "page:bob"
+    assert by_agent["hit"] == broken.reply.utt_id
     assert counts == {
         "all": 2, "waits": 0, "taken": 0, "down": 0, "none": 0, "failed": 1, "slow": 0,
     }  # fmt: skip
-    assert (sum(hours["turns"]), sum(hours["bad"]), hours["step"]) == (3, 1, 3600)
+    assert sum(hours["turns"]) == 3
+    assert sum(hours["bad"]) == 1
+    assert hours["step"] == 3600
     assert len(hours["at"]) == len(hours["turns"]) == len(hours["bad"]) >= 168
-    assert (status, dialog["user"], dialog["dialog"]) == (200, "page:ann", "main")
+    assert status == 200
+    assert dialog["user"] == "page:ann"
+    assert dialog["dialog"] == "main"
     assert [one["said"] for one in dialog["items"]] == [
         "the weather in Oslo", "the weather in Bergen",
     ]  # fmt: skip
     assert dialog["items"][0]["utt_id"] == told.reply.utt_id
-    assert (dialog["previous"], dialog["next"], dialog["handover"]) == (None, None, None)
+    assert dialog["previous"] is None
+    assert dialog["next"] is None
+    assert dialog["handover"] is None
 
-    assert (turn["active_skill"], turn["by"], turn["cost"]) == ("weather", "confidence", 0.5)
+    assert turn["active_skill"] == "weather"
+    assert turn["by"] == "confidence"
+    assert turn["cost"] == 0.5
     assert turn["version"] == {"router": "r-7"}
     assert turn["changes"] == [
         {"whose": "person", "part": "attributes", "key": "city", "by": ["weather"],
@@ -133,13 +142,17 @@ async def test_an_operator_finds_why_an_answer_came_about(store: str, tmp_path: 
     assert [one["chosen"] for one in turn["hypotheses"]] == [True]
 
     (error,) = second["errors"]
-    assert (error["service"], error["code"], error["outcome"]) == ("weather", "raised", "failed")
+    assert error["service"] == "weather"
+    assert error["code"] == "raised"
+    assert error["outcome"] == "failed"
     assert "the sky fell" in error["error"]
     assert [one["service"] for one in second["lost"]] == ["weather"]
     assert [(one["asked"], one["reason"]) for one in second["waves"]] == [
         (["weather"], "likely"), (["llm"], "nobody knows"), ([], "somebody knows"),
     ]  # fmt: skip
-    assert (second["started"] > 0, second["attempt"], second["flags"]) == (True, 1, ["failed"])
+    assert (second["started"] > 0) is True
+    assert second["attempt"] == 1
+    assert second["flags"] == ["failed"]
 
 
 async def test_pages_of_dialogs_and_of_turns_are_walked_both_ways() -> None:
@@ -175,7 +188,8 @@ async def test_pages_of_dialogs_and_of_turns_are_walked_both_ways() -> None:
     assert sorted(seen) == [f"page:{place}" for place in range(5)]
     assert page["next"] is None
     assert [one["said"][-1] for one in (*first["items"], *second["items"])] == list("001234")
-    assert (first["previous"], second["previous"] is not None) == (None, True)
+    assert first["previous"] is None
+    assert (second["previous"] is not None) is True
     assert [one["said"][-1] for one in (*before["items"], *newest["items"])] == list("012345")
     assert newest["next"] is None
     assert middle in [one["utt_id"] for one in around["items"]]
@@ -197,9 +211,13 @@ async def test_who_waits_for_a_person_is_a_kind_of_its_own() -> None:
         again = [(await get(door, f"{BASE}/turns/{one}"))[1]["again"] for one in (first, taking)]
         refused = await post(door, f"{BASE}/turns/{taking}/again")
 
-        assert (again, refused[0]) == ([True, False], 400)
-        assert (row["dialog_id"], row["flags"]) == (taken, ["taken"])
-        assert (counts["all"], counts["taken"], counts["waits"]) == (2, 1, 0)
+        assert again == [True, False]
+        assert refused[0] == 400
+        assert row["dialog_id"] == taken
+        assert row["flags"] == ["taken"]
+        assert counts["all"] == 2
+        assert counts["taken"] == 1
+        assert counts["waits"] == 0
         assert dialog["handover"]["by"] == "local"
         assert [(one["said"], one["spoke"]) for one in dialog["items"]] == [
             ("weather here", "weather"), (None, "operator"), ("is anybody there?", None),
@@ -212,7 +230,8 @@ async def test_a_time_that_is_no_number_is_refused(path: str, value: str) -> Non
     async with a_console() as door:
         status, answer = await get(door, f"{BASE}/{path}?since={value}")
 
-        assert (status, answer["field"]) == (400, "since")
+        assert status == 400
+        assert answer["field"] == "since"
 
 
 async def test_nothing_is_left_of_a_deleted_person() -> None:
@@ -293,12 +312,16 @@ async def test_a_turn_is_run_again_and_nothing_is_stored(tmp_path: Path) -> None
         left = (await get(door, f"{BASE}/jobs"))[1]["items"]
 
     assert refused == [404, 404]
-    assert (len(jobs), kept[0], left) == (2, 404, [])
+    assert len(jobs) == 2
+    assert kept[0] == 404
+    assert left == []
     assert names == {"items": ["changed"]}
     assert before == after
     then, now = alive["then"], alive["now"]
-    assert (then["text"], now["text"]) == ("number 1 after None", "number 5 after None")
-    assert (alive["assistant"], now["spoke"]) == (None, "counting")
+    assert then["text"] == "number 1 after None"
+    assert now["text"] == "number 5 after None"
+    assert alive["assistant"] is None
+    assert now["spoke"] == "counting"
     outcomes = {one["name"]: one["outcome"] for one in now["record"]["services"]}
     assert outcomes == {"counting": "done", "paying": "skipped"}
     assert calls.count("paid") == 2
@@ -307,7 +330,8 @@ async def test_a_turn_is_run_again_and_nothing_is_stored(tmp_path: Path) -> None
          "after": "Bergen"},
     ]  # fmt: skip
     assert changed["now"]["text"] == "one / number 1 after None / two"
-    assert (changed["assistant"], changed["now"]["spoke"]) == ("changed", "parrot")
+    assert changed["assistant"] == "changed"
+    assert changed["now"]["spoke"] == "parrot"
 
 
 async def job_of(door: Door, path: str, **body: Any) -> Any:

@@ -69,11 +69,17 @@ async def test_operators_take_over_speak_and_give_back() -> None:
         unknown = await post(eve, at("0" * 32, "take"))
         dialog = await door.assistant.store.dialog(id_)
 
-    assert (status, taken["handover"]["state"], taken["handover"]["by"]) == (200, "taken", "eve")
-    assert (early[0], early[1]["code"]) == (409, "handover_conflict")
-    assert (refused[0], refused[1]["error"]) == (409, "eve has this dialog")
+    assert status == 200
+    assert taken["handover"]["state"] == "taken"
+    assert taken["handover"]["by"] == "eve"
+    assert early[0] == 409
+    assert early[1]["code"] == "handover_conflict"
+    assert refused[0] == 409
+    assert refused[1]["error"] == "eve has this dialog"
     (one,) = listed[1]["items"]
-    assert (one["dialog_id"], one["user"], one["dialog"]) == (id_, "almond:ann", "shop")
+    assert one["dialog_id"] == id_
+    assert one["user"] == "almond:ann"
+    assert one["dialog"] == "shop"
     assert [said[0], empty[0], given[0], unknown[0]] == [200, 400, 200, 404]
     assert given[1] == shown[1] == {"dialog_id": id_, "handover": None}
     assert dialog is not None
@@ -172,7 +178,8 @@ async def test_without_a_key_only_our_own_page_may_write() -> None:
             headers = {} if origin is None else {"Origin": origin}
             path = at(id_, "take")
             async with door.http.post(path, json={}, headers=headers) as response:
-                assert (origin, response.status) == (origin, status)
+                assert origin == origin
+                assert response.status == status
         async with door.http.post(at(id_, "give"), data="{}") as response:
             assert response.status == 400
         async with door.http.delete("/api/console/jobs/none") as response:

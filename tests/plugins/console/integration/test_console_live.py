@@ -120,15 +120,18 @@ async def test_a_turn_is_followed_from_its_beginning_to_its_end() -> None:
 
     kinds = [one["type"] for one in lines.seen]
     assert kinds[0] == "begun"
-    assert (lines.seen[0]["user"], lines.seen[0]["said"]) == ("ann", "hi <i>")
+    assert lines.seen[0]["user"] == "ann"
+    assert lines.seen[0]["said"] == "hi <i>"
     asked = [(one["stage"], one["agents"]) for one in lines.seen if one["type"] == "asked"]
     assert asked == [("annotators", ["note"]), ("skills", ["slow", "fails", "chat"])]
     settled = {one["agent"]: one["outcome"] for one in lines.seen if one["type"] == "settled"}
     assert settled == {"note": "done", "slow": "done", "fails": "failed", "chat": "done"}
     assert [running_now[0]["type"], running_now[1]["agents"]] == ["begun", ["slow"]]
     assert [one["type"] for one in failed.seen] == ["breaker", "ended"]
-    assert (failed.seen[0]["agent"], failed.seen[0]["state"]) == ("fails", "alone")
-    assert (off["agent"], off["state"]) == ("chat", "off")
+    assert failed.seen[0]["agent"] == "fails"
+    assert failed.seen[0]["state"] == "alone"
+    assert off["agent"] == "chat"
+    assert off["state"] == "off"
     shown = ("turn_id", "utt_id", "reply", "spoke", "by", "failed", "flags", "channel")
     assert [ended[one] for one in shown] == [
         result.turn_id,
@@ -155,7 +158,9 @@ async def test_an_unknown_kind_is_refused_in_words() -> None:
         said = json.loads((await socket.receive()).data)
         closed = await socket.receive()
 
-    assert (said["field"], closed.type, closed.data) == ("kind", aiohttp.WSMsgType.CLOSE, 1008)
+    assert said["field"] == "kind"
+    assert closed.type == aiohttp.WSMsgType.CLOSE
+    assert closed.data == 1008
 
 
 class FakeSocket:
@@ -192,6 +197,7 @@ async def test_no_more_than_ten_turns_a_second_are_sent_and_the_others_counted()
         ended = [one["turn_id"] for one in socket.of("ended")]
         begun = [one["turn_id"] for one in socket.of("begun")]
         assert begun == (ended if kind == "all" else [])
-        assert (len(ended), [one["n"] for one in socket.of("left_out")]) == (2 * MOST, [MOST])
+        assert len(ended) == 2 * MOST
+        assert [one["n"] for one in socket.of("left_out")] == [MOST]
     assert [one["type"] for one in sockets["slow"].sent] == ["breaker"]
     assert [len(socket.sent) for socket in sockets.values()] == before

@@ -46,9 +46,13 @@ async def test_a_turn_has_tags_and_a_comment_and_is_found_by_them() -> None:
         await note(door, told.reply.utt_id)
         without = await listed(door, tag="odd")
 
-    assert (status, made["tags"], made["comment"]) == (200, ["odd", "rain"], "Why?")
-    assert (turn["note"], made["by"]) == (made, "local")
-    assert ([one["user"] for one in found], counts["all"]) == (["page:ann"], 1)
+    assert status == 200
+    assert made["tags"] == ["odd", "rain"]
+    assert made["comment"] == "Why?"
+    assert turn["note"] == made
+    assert made["by"] == "local"
+    assert [one["user"] for one in found] == ["page:ann"]
+    assert counts["all"] == 1
     assert tags == {"tags": {"odd": 1, "rain": 1}}
     assert without == []
 
@@ -81,11 +85,14 @@ async def test_tagged_turns_are_a_data_set_with_what_was_said_before_and_what_is
         before, asked, corrected = await data_set(door, "mine")
         unknown = (await get(door, f"{BASE}/data-set", tag="nothing"))[0]
 
-    assert (before["text"], "labels" in before, before["episode_done"]) == ("hello", False, False)
+    assert before["text"] == "hello"
+    assert ("labels" in before) is False
+    assert before["episode_done"] is False
     assert (asked["text"], asked["labels"], asked["domain"]) == (
         "the weather in Oslo", ["It rains."], "weather",
     )  # fmt: skip
-    assert (corrected["labels"], corrected["agents"]) == (["Norway."], ["llm"])
+    assert corrected["labels"] == ["Norway."]
+    assert corrected["agents"] == ["llm"]
     assert unknown == 404
 
 
@@ -152,7 +159,9 @@ async def test_an_evaluation_is_started_on_tagged_turns_and_listed(tmp_path: Pat
     assert possible == {"assistants": ["changed"], "data": []}
     assert (job["state"], job["result"]) == ("done", {"name": "my-run"}), job
     (run,) = runs
-    assert (run["name"], run["examples"], run["failed"]) == ("my-run", 1, 0)
+    assert run["name"] == "my-run"
+    assert run["examples"] == 1
+    assert run["failed"] == 0
     assert {one["name"]: one["value"] for one in run["figures"]}["accuracy"] == 1.0
     assert again[0] == 400
     assert rows == []

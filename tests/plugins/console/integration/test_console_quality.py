@@ -59,7 +59,10 @@ async def test_only_operators_come_in(tmp_path: Path) -> None:
                 aiohttp.ClientSession(shop.url) as bare,
                 bare.request(method, f"/api/console{path}", json=body) as nobody,
             ):
-                assert (method, path, person, nobody.status) == (method, path, 403, 401)
+                assert method == method
+                assert path == path
+                assert person == 403
+                assert nobody.status == 401
 
 
 async def test_a_role_is_idle_until_there_is_something_to_learn(tmp_path: Path) -> None:
@@ -70,7 +73,8 @@ async def test_a_role_is_idle_until_there_is_something_to_learn(tmp_path: Path) 
         await shop.call("POST", "/labels", {"work": item["id"], "agents": []})
         _, after = await shop.call("GET", "/models")
 
-    assert (before["idle"], after["idle"]) == (before["roles"], [])
+    assert before["idle"] == before["roles"]
+    assert after["idle"] == []
 
 
 async def test_near_duplicates_stand_together_the_most_frequent_first(tmp_path: Path) -> None:
@@ -88,18 +92,22 @@ async def test_near_duplicates_stand_together_the_most_frequent_first(tmp_path: 
             for query in ("since=nan", "since=inf", "sign=up", "cursor=!", "limit=0")
         ]
 
-    assert (first["times"], first["people"], first["sign"]) == (3, 2, "down")
+    assert first["times"] == 3
+    assert first["people"] == 2
+    assert first["sign"] == "down"
     assert sorted([first["text"], *first["also"]]) == sorted(TWICE)
     assert [one["agent"] for one in first["answers"]] == [first["spoke"]]
     assert first["answers"][0]["text"] == first["said"] == answer_as(first["spoke"])
     assert set(first["likely"]) == {"bank", "travel", "refunds"}
-    assert (second["times"], second["text"]) == (1, "how tall is the tower")
+    assert second["times"] == 1
+    assert second["text"] == "how tall is the tower"
     assert [one["id"] for one in (*page[1]["items"], *rest[1]["items"])] == [
         first["id"],
         second["id"],
     ]
     assert rest[1]["next"] is None
-    assert (page[1]["questions"], page[1]["kinds"]) == (4, 2)
+    assert page[1]["questions"] == 4
+    assert page[1]["kinds"] == 2
     assert none == []
     assert [status for status, _ in wrong] == [400] * 5
 
@@ -130,11 +138,9 @@ async def test_a_label_counts_for_each_turn_and_can_be_taken_back(tmp_path: Path
     assert after == []
     assert sorted(status for status, _ in both) == [201, 409]
     assert late[1]["error"].endswith("has said already who is right here: bank")
-    assert (wrong[0], wrong[1]["field"], "did you mean 'bank'" in wrong[1]["error"]) == (
-        400,
-        "agents",
-        True,
-    )
+    assert wrong[0] == 400
+    assert wrong[1]["field"] == "agents"
+    assert ("did you mean 'bank'" in wrong[1]["error"]) is True
     assert [unknown[0], gone[0], twice[0]] == [404, 204, 404]
     assert [one["id"] for one in back] == [item["id"]]
     assert [(one.question.text, one.agents, one.weight) for one in data.test] == [
@@ -165,20 +171,27 @@ async def test_hints_stand_on_the_list_as_hints_and_count_as_no_label(tmp_path: 
         await shop.labelled(hinted["id"], "bank")
         _, after = await shop.call("GET", "/work")
 
-    assert (hinted["sign"], hinted["hints"], hinted["times"]) == ("hint", {"rejected": 2}, 2)
+    assert hinted["sign"] == "hint"
+    assert hinted["hints"] == {"rejected": 2}
+    assert hinted["times"] == 2
     assert hinted["said"] == answer_as(hinted["spoke"])
     assert hinted["dialog_id"]
-    assert (disliked["sign"], disliked["hints"]) == ("down", {})
+    assert disliked["sign"] == "down"
+    assert disliked["hints"] == {}
     assert [[one["id"] for one in items] for items in only] == [[hinted["id"]]] * 2
     assert [(one["text"], one["hints"]) for one in praised] == [
         ("is the train on time", {"thanked": 1})
     ]
-    assert (nothing, shown["hints"], wrong[0]) == ([], {"rejected": 2}, 400)
+    assert nothing == []
+    assert shown["hints"] == {"rejected": 2}
+    assert wrong[0] == 400
     kinds = {"again": 0, "rejected": 2, "thanked": 1, "kept": 0, "used": 0}
-    assert (page["labels"], page["hints"]) == (0, kinds)
+    assert page["labels"] == 0
+    assert page["hints"] == kinds
     assert [one["hints"] for one in reports] == [0, 3]
     assert reports[1]["learned"] == reports[0]["learned"] + 3
-    assert (after["labels"], after["hints"]["rejected"]) == (1, 0)
+    assert after["labels"] == 1
+    assert after["hints"]["rejected"] == 0
     assert [one["sign"] for one in after["items"]] == ["down"]
 
 
@@ -189,8 +202,10 @@ async def test_without_hints_there_are_none_to_train_on(tmp_path: Path) -> None:
         _, page = await shop.call("GET", "/work")
         refused = await shop.call("POST", "/train", {"what": "router", "hints": True})
 
-    assert (page["items"], page["hints"]) == ([], {})
-    assert (refused[0], refused[1]["field"]) == (400, "hints")
+    assert page["items"] == []
+    assert page["hints"] == {}
+    assert refused[0] == 400
+    assert refused[1]["field"] == "hints"
 
 
 @pytest.mark.parametrize("then", ["clarify", "person", "refunds"])
@@ -226,9 +241,13 @@ async def test_any_reply_can_be_labelled_and_nobody_may_be_right(tmp_path: Path)
     (tmp_path / "labels.jsonl").write_text(lines)
     (learned,) = load_pairing_data(f"jsonl:{tmp_path / 'labels.jsonl'}").test
 
-    assert (before["text"], before["sign"], before["label"]) == ("who won the match", None, None)
-    assert (after["label"]["by"], after["label"]["agents"]) == ("eve", [])
-    assert (before["dialog_id"], unknown[0]) == (result.dialog_id, 404)
+    assert before["text"] == "who won the match"
+    assert before["sign"] is None
+    assert before["label"] is None
+    assert after["label"]["by"] == "eve"
+    assert after["label"]["agents"] == []
+    assert before["dialog_id"] == result.dialog_id
+    assert unknown[0] == 404
     assert learned.agents == {"bank": 0.0, "travel": 0.0, "refunds": 0.0}
     assert learned.gold == frozenset()
 
@@ -277,15 +296,20 @@ async def test_a_new_router_is_put_live_while_turns_run_and_gone_back_from(tmp_p
         gone = await shop.call("DELETE", f"/models/{report['model']}")
         unknown = await shop.call("POST", "/models/..%2Frouter/live", {})
 
-    assert (report["before"], report["fresh"], still) == (first, 1, first)
-    assert (status, put["before"], put["by"]) == (200, first, "eve")
+    assert report["before"] == first
+    assert report["fresh"] == 1
+    assert still == first
+    assert status == 200
+    assert put["before"] == first
+    assert put["by"] == "eve"
     assert set(replies) <= {taught, answer_as(right)}
     texts = [
         [flip["text"] for one in said["items"] if one["report"] for flip in one["report"]["flips"]]
         for said in (listed, without)
     ]
     assert texts == [[TWICE[0]], []]
-    assert (after, back) == (answer_as(right), before)
+    assert after == answer_as(right)
+    assert back == before
     assert [(one["model"], one["by"]) for one in shares["live"]] == [(report["model"], "eve")]
     assert shares["down"][-1] is not None
     states = {one["id"]: (one["state"], one["by"]) for one in models["items"]}
@@ -311,7 +335,9 @@ async def test_a_training_that_is_killed_leaves_the_model_in_use_and_one_runs_at
     assert waits["state"] == "waits"
     assert failed["state"] == "failed"
     assert "the model in use is as it was" in failed["error"]
-    assert (reply, live, left) == (answer_as("travel"), first, [])
+    assert reply == answer_as("travel")
+    assert live == first
+    assert left == []
 
 
 async def test_a_training_that_is_stopped_ends_its_process(tmp_path: Path, waiting: Path) -> None:
@@ -376,7 +402,8 @@ async def test_no_word_of_a_dialog_that_is_deleted_stays_in_a_run(tmp_path: Path
     assert all(one in before for one in words.values())
     assert words["ann"] not in left
     assert (words["bob"] in left) == (way != "time")
-    assert (shown[0], shown[1]["examples"]) == (200, 0 if way == "time" else 1)
+    assert shown[0] == 200
+    assert shown[1]["examples"] == (0 if way == "time" else 1)
 
 
 async def test_runs_are_those_of_the_folder_and_no_other_path(tmp_path: Path) -> None:
@@ -385,11 +412,13 @@ async def test_runs_are_those_of_the_folder_and_no_other_path(tmp_path: Path) ->
         empty = await shop.call("GET", "/runs")
         for name in ("..", "..%2Fmodels", "%2Fetc", "a%00b"):
             status, _ = await shop.call("GET", f"/runs/{name}")
-            assert (name, status) == (name, 404)
+            assert name == name
+            assert status == 404
     async with a_shop(tmp_path) as shop:
         without = await shop.call("GET", "/runs")
         told = await shop.call("GET", "/runs/a")
 
     assert empty == (200, {"items": [], "folder": True})
     assert without == (200, {"items": [], "folder": False})
-    assert (told[0], "doors: {console: {runs: FOLDER}}" in told[1]["error"]) == (404, True)
+    assert told[0] == 404
+    assert ("doors: {console: {runs: FOLDER}}" in told[1]["error"]) is True

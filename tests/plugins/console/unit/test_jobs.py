@@ -39,9 +39,12 @@ async def test_jobs_of_a_kind_wait_for_each_other_and_may_be_stopped() -> None:
     await jobs.ended(failing.id)
 
     assert seen == [("runs", 0.5), ("waits", 0.0)]
-    assert (stopped.state, unstarted.state) == ("stopped", "stopped")
+    assert stopped.state == "stopped"
+    assert unstarted.state == "stopped"
     shown = plain.decode(plain.encode(view_of(first)))
-    assert (shown["state"], shown["share"], shown["result"]) == ("done", 1.0, {"total": 7})
+    assert shown["state"] == "done"
+    assert shown["share"] == 1.0
+    assert shown["result"] == {"total": 7}
     assert failing.error == "there are no labels"
     assert view_of(failing).result is None
     await jobs.aclose()

@@ -162,4 +162,6 @@ async def test_a_choice_that_carries_nothing_says_what_the_selector_says() -> No
     state = await talk.state()
 
     bot = state["bot_utterances"][-1]
-    assert (bot["annotations"], bot["attributes"], state["human"]["attributes"]) == ({}, {}, {})
+    assert bot["annotations"] == {}
+    assert bot["attributes"] == {}
+    assert state["human"]["attributes"] == {}

@@ -64,7 +64,8 @@ def test_the_method_says_what_becomes_of_a_reply_not_the_group(
 
     found = the(read_pipeline(file_of(any_group={"note": note})), Stage.ANNOTATOR, "note")
 
-    assert (found.response_formatter, found.response_formatter_options) == (formatter, options)
+    assert found.response_formatter == formatter
+    assert found.response_formatter_options == options
 
 
 def test_services_of_one_label_in_one_stage_have_names_of_their_own_and_one_label() -> None:
@@ -86,7 +87,8 @@ def test_what_a_selector_may_skip_is_waited_for_and_not_required() -> None:
     planned = read_pipeline(file_of(selector=selector, a=note, skills={"chat": skill}, b=after))
 
     found = the(planned, Stage.ANNOTATOR, "b")
-    assert (found.after, found.requires) == (["skills.chat"], ["annotators.a"])
+    assert found.after == ["skills.chat"]
+    assert found.requires == ["annotators.a"]
 
 
 def test_deeppavlov_agents_own_formatters_and_connectors_are_built_in() -> None:
@@ -111,7 +113,8 @@ def test_deeppavlov_agents_own_formatters_and_connectors_are_built_in() -> None:
 
     compile_graph(planned.pipeline)
     found = the(planned, Stage.ANNOTATOR, "again")
-    assert (found.call.target, found.batch_size) == ("http://a:1/x", 4)
+    assert found.call.target == "http://a:1/x"
+    assert found.batch_size == 4
     assert found.formatter == "base_last_utterances_formatter_in"
     assert found.response_formatter == "ner_formatter_out"
     assert the(planned, Stage.CANDIDATE_ANNOTATOR, "each").fan_out
@@ -207,7 +210,8 @@ def test_a_connector_may_stand_apart_and_a_missing_time_out_is_a_warning() -> No
     planned = read_pipeline(content)
 
     found = the(planned, Stage.ANNOTATOR, "note")
-    assert (found.call.target, found.timeout) == ("http://seg:1/", 5.0)
+    assert found.call.target == "http://seg:1/"
+    assert found.timeout == 5.0
     assert "has no timeout: it is 5 s here" in [one.what for one in planned.warnings]
 
 

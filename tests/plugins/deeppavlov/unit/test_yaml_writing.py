@@ -77,9 +77,8 @@ def test_a_pipeline_file_and_its_yaml_come_to_the_same_pipeline(tmp_path: Path) 
 
     assert [*after.pipeline.services()] == [*before.pipeline.services()]
     assert after.pipeline.last_chance == before.pipeline.last_chance
-    assert (after.pipeline.user_snapshot, after.pipeline.own_words) == ("current", False)
-    assert (after.name, after.deadline, after.fallback) == (
-        before.name,
-        before.deadline,
-        before.fallback,
-    )
+    assert after.pipeline.user_snapshot == "current"
+    assert after.pipeline.own_words is False
+    assert after.name == before.name
+    assert after.deadline == before.deadline
+    assert after.fallback == before.fallback

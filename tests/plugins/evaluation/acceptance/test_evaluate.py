@@ -158,7 +158,8 @@ def test_a_run_under_its_bound_fails(commands: Commands, folder: Path) -> None:
 
     assert commands.run(*run, "--fail-under", "accuracy=1").returncode == 0
     under = commands.run(*run, "--fail-under", "accuracy=1", "--fail-under", "small/f1=1.5")
-    assert (under.returncode, under.stderr) == (1, "small/f1 is 1, under 1.5\n")
+    assert under.returncode == 1
+    assert under.stderr == "small/f1 is 1, under 1.5\n"
     assert commands.run(*run, "--fail-under", "exs=200").returncode == 0
 
 
@@ -214,7 +215,9 @@ def test_runs_are_rescored_compared_and_written_as_a_page(commands: Commands, fo
     assert {"bleu-1", "size"} < {line.split()[0] for line in rescored.splitlines()}
     compared = json.loads(commands.output("evaluate", "compare", "before", "after", "--json"))
     accuracy = compared["metrics"][0]
-    assert (compared["pairs"], accuracy["metric"], accuracy["second"]) == (200, "accuracy", 1.0)
+    assert compared["pairs"] == 200
+    assert accuracy["metric"] == "accuracy"
+    assert accuracy["second"] == 1.0
     assert accuracy["worse"] == 0
     assert len(compared["flips"]) == accuracy["better"] > 38
     assert "won, 0 lost" in commands.output("evaluate", "compare", "before", "after")
@@ -306,9 +309,13 @@ def test_several_data_sets_are_reported_each_for_itself(commands: Commands, fold
     macro = figures_of(commands.output(*run, "--fail-under", "one/accuracy=1"))
     micro = figures_of(commands.output(*run, "--aggregate", "micro"))
 
-    assert (macro["accuracy"], micro["accuracy"]) == ("0.5000", "0.2500")
-    assert (macro["one/accuracy"], macro["two/accuracy"]) == ("1.0000", "0.0000")
-    assert (macro["exs"], macro["one/exs"], macro["two/exs"]) == ("8", "2", "6")
+    assert macro["accuracy"] == "0.5000"
+    assert micro["accuracy"] == "0.2500"
+    assert macro["one/accuracy"] == "1.0000"
+    assert macro["two/accuracy"] == "0.0000"
+    assert macro["exs"] == "8"
+    assert macro["one/exs"] == "2"
+    assert macro["two/exs"] == "6"
     assert figures_of(commands.output("evaluate", "rescore", "run", "--all")) == micro
 
 
@@ -336,7 +343,9 @@ def test_dialogs_are_replayed_against_a_changed_assistant(
     commands.output("dialogs", "export", "--out", "all.jsonl")
 
     same = json.loads(commands.output("replay", "all.jsonl", "--assistant", own, "--json"))
-    assert (same["dialogs"], same["turns"], same["counts"]["same"]) == (1, 2, 2)
+    assert same["dialogs"] == 1
+    assert same["turns"] == 2
+    assert same["counts"]["same"] == 2
 
     text = own.read_text()
     skills = own.parent / "skills.py"

@@ -100,14 +100,16 @@ async def test_dialogs_have_sessions_of_their_own() -> None:
     async with chat() as (connector, speaker):
         replies = [await said(connector, "a", one) for one in ("d", "e", "d")]
 
-    assert (replies, speaker.sessions) == (["1: a", "1: a", "2: a"], 2)
+    assert replies == ["1: a", "1: a", "2: a"]
+    assert speaker.sessions == 2
 
 
 async def test_a_session_that_was_evicted_begins_anew() -> None:
     async with chat(max_dialogs=1) as (connector, speaker):
         replies = [await said(connector, "a", one) for one in ("d", "e", "d")]
 
-    assert (replies, speaker.sessions) == (["1: a", "1: a", "1: a"], 3)
+    assert replies == ["1: a", "1: a", "1: a"]
+    assert speaker.sessions == 3
 
 
 async def test_a_session_that_was_lost_begins_anew() -> None:

@@ -26,7 +26,8 @@ async def test_a_reply_has_parlais_fields() -> None:
         await socket.send_json({"text": "hello"})
         reply = await socket.receive_json()
 
-    assert (reply["text"], reply["quick_replies"]) == ("1: hello", None)
+    assert reply["text"] == "1: hello"
+    assert reply["quick_replies"] is None
 
 
 async def test_two_sockets_are_two_people() -> None:
@@ -77,7 +78,8 @@ async def test_the_words_of_parlais_worlds_end_the_dialog(word: str) -> None:
             await talk(socket, text)
         found = await door.assistant.store.dialog_ids(DialogQuery(user="parlai:ann"))
 
-    assert (len(found), door.gate.calls) == (2, 2)
+    assert len(found) == 2
+    assert door.gate.calls == 2
 
 
 async def test_exit_closes_the_socket() -> None:
@@ -93,7 +95,9 @@ async def test_an_error_is_told_as_text_too_and_the_session_goes_on() -> None:
         refused = await socket.receive_json()
         said = await talk(socket, "a")
 
-    assert (told, refused["code"], said) == ("text is needed, as a text", "bad_input", "1: a")
+    assert told == "text is needed, as a text"
+    assert refused["code"] == "bad_input"
+    assert said == "1: a"
 
 
 async def test_a_payload_is_an_attribute_of_what_was_said() -> None:

@@ -45,8 +45,11 @@ def test_an_episode_that_was_asked_again_is_known_by_its_new_rows(tmp_path: Path
     again, cut_off = index.find(3, 0), index.find(4, 0)
     assert again is not None
     assert cut_off is not None
-    assert (len(again), again.whole, index.in_order) == (1, False, False)
-    assert (len(cut_off), cut_off.whole) == (1, False)
+    assert len(again) == 1
+    assert again.whole is False
+    assert index.in_order is False
+    assert len(cut_off) == 1
+    assert cut_off.whole is False
     assert index.find(3, 1) is None
 
 
@@ -56,7 +59,8 @@ def test_the_first_example_that_changed_is_found(tmp_path: Path) -> None:
 
     assert rows is not None
     assert rows.whole
-    assert (rows.first_change(same), rows.first_change(other)) == (None, 1)
+    assert rows.first_change(same) is None
+    assert rows.first_change(other) == 1
 
 
 def test_a_failed_row_is_known(tmp_path: Path) -> None:

@@ -25,10 +25,16 @@ SECOND = [
 def test_differences_are_those_of_the_pairs() -> None:
     found = compare(FIRST, SECOND)
 
-    assert (found.pairs, found.only_first, found.only_second) == (4, 1, 1)
+    assert found.pairs == 4
+    assert found.only_first == 1
+    assert found.only_second == 1
     accuracy, f1 = found.metrics
-    assert (accuracy.metric, accuracy.first, accuracy.second) == ("accuracy", 0.5, 0.75)
-    assert (accuracy.better, accuracy.worse, accuracy.same) == (2, 1, 1)
+    assert accuracy.metric == "accuracy"
+    assert accuracy.first == 0.5
+    assert accuracy.second == 0.75
+    assert accuracy.better == 2
+    assert accuracy.worse == 1
+    assert accuracy.same == 1
     assert accuracy.difference.value == pytest.approx(0.25)
     # Differences -1, 1, 1, 0: squares about 1/4 add up to 2.75.
     assert accuracy.difference.error == pytest.approx((2.75 / 3 / 4) ** 0.5)
@@ -61,7 +67,8 @@ def test_examples_that_flipped_are_given_those_won_first() -> None:
         (2, 0.0, 1.0),
         (0, 1.0, 0.0),
     ]
-    assert (flips[1].second, flips[1].second_by) == ("yes", "ben")
+    assert flips[1].second == "yes"
+    assert flips[1].second_by == "ben"
     assert flips[2].second == "(down)"
     assert [flip.n for flip in compare(FIRST, SECOND, "f1").flips] == [2, 0]
 
@@ -79,7 +86,9 @@ def test_turns_of_an_episode_are_drawn_together() -> None:
 
     difference = compare(first, second).metrics[0].difference
 
-    assert (difference.value, difference.low, difference.high) == (0.5, 0.0, 1.0)
+    assert difference.value == 0.5
+    assert difference.low == 0.0
+    assert difference.high == 1.0
     assert difference.count == 2
 
 

@@ -47,8 +47,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_runs_are_listed_with_their_figures_the_latest_first(folder: Path) -> None:
     after, before = RunShelf(folder).listed()
 
-    assert (after.name, before.name) == ("after", "before")
-    assert (before.examples, before.failed, before.complete) == (8, 1, True)
+    assert after.name == "after"
+    assert before.name == "before"
+    assert before.examples == 8
+    assert before.failed == 1
+    assert before.complete is True
     assert {one.name: one.value for one in after.figures}["accuracy"] == 0.75
 
 
@@ -75,7 +78,8 @@ def test_rows_are_paged_by_kind(folder: Path) -> None:
     assert [one.n for one in (*first.items, *rest.items)] == [0, 3, 4, 6, 7]
     assert [one.n for one in big] == [4, 6, 7]
     assert rest.next is None
-    assert (failed.text, failed.labels) == ("5 is", ["odd"])
+    assert failed.text == "5 is"
+    assert failed.labels == ["odd"]
     assert failed.here.error == "ValueError: no luck"
 
 
@@ -86,7 +90,10 @@ def test_two_runs_show_what_flipped(folder: Path) -> None:
     won = shelf.rows("after", RowQuery(kind="won", against="before"), 0, 50).items
     lost = shelf.rows("after", RowQuery(kind="lost", against="before"), 0, 50).items
 
-    assert (pairs.pairs, pairs.won, pairs.lost, pairs.only_here) == (8, 2, 1, 0)
+    assert pairs.pairs == 8
+    assert pairs.won == 2
+    assert pairs.lost == 1
+    assert pairs.only_here == 0
     assert [one.n for one in won] == [1, 5]
     assert [(one.n, one.here.text, one.there and one.there.text) for one in lost] == [
         (3, "none", "odd")

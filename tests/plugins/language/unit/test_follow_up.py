@@ -255,7 +255,9 @@ def test_any_words_give_a_short_question_or_none_and_the_same_one_again(
 def test_what_was_not_meant_is_named_as_a_correction(said: str, then: str, whole: str) -> None:
     found = FollowUps()(dialog(said, "Done.", then))
 
-    assert (found["text"], found["corrects"], found["of"]) == (whole, True, said)
+    assert found["text"] == whole
+    assert found["corrects"] is True
+    assert found["of"] == said
 
 
 @pytest.mark.parametrize("then", ["and 15 minutes", "no, set another timer for 15 minutes"])

@@ -21,5 +21,8 @@ def test_the_model_is_asked_after_the_rules(tmp_path: Path) -> None:
     [rewriter] = settings.additions
     *_, added = rewriter.added_to(settings.pipeline).of(Stage.ANNOTATOR)
 
-    assert (added.name, added.label, added.after) == ("rewriter", "follow_up", ["rules"])
-    assert (added.call.connector, added.timeout) == ("openai_chat", 2.0)
+    assert added.name == "rewriter"
+    assert added.label == "follow_up"
+    assert added.after == ["rules"]
+    assert added.call.connector == "openai_chat"
+    assert added.timeout == 2.0

@@ -38,7 +38,8 @@ async def test_calls_share_one_connection_that_is_opened_with_a_key() -> None:
         assert await asyncio.gather(*(value(bot, n) for n in range(20))) == list(range(20))
 
     assert len(peer.headers) == 1
-    assert (peer.headers[0]["Authorization"], peer.headers[0]["X-A"]) == ("Bearer right", "b")
+    assert peer.headers[0]["Authorization"] == "Bearer right"
+    assert peer.headers[0]["X-A"] == "b"
 
 
 @pytest.mark.parametrize("timeout", [20.0, 0.05])

@@ -89,7 +89,8 @@ async def test_a_session_that_is_over_is_begun_anew() -> None:
         reply = await ask(connector)
 
     assert reply == [{"text": "2025-06-18", "confidence": 0.5}]
-    assert (server.sessions, server.seen[-1]) == (2, "DELETE")
+    assert server.sessions == 2
+    assert server.seen[-1] == "DELETE"
 
 
 async def test_a_stream_may_ask_back_first_and_its_answer_may_come_in_a_list() -> None:
@@ -109,7 +110,8 @@ async def test_a_stream_may_ask_back_first_and_its_answer_may_come_in_a_list() -
 
     answers = {one["id"]: one for one in server.answers}
     assert reply[0]["text"] == "done"
-    assert (answers["p"]["result"], answers[5]["error"]["code"]) == ({}, -32601)
+    assert answers["p"]["result"] == {}
+    assert answers[5]["error"]["code"] == -32601
 
 
 def dumped(value: Any) -> bytes:
@@ -227,5 +229,6 @@ async def test_a_tool_with_an_invalid_header_is_never_called(
         await bad.aclose()
         await good.aclose()
 
-    assert (reply[0]["text"], called) == ("done", [("good", "hi")])
+    assert reply[0]["text"] == "done"
+    assert called == [("good", "hi")]
     assert "'bad' of an MCP server is left out" in caplog.text

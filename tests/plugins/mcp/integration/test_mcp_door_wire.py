@@ -70,7 +70,8 @@ async def test_a_session_ends_when_it_is_deleted() -> None:
         status, gone, _ = await post(http, rpc("ping"), **session)
 
     assert told == [200, 202, 204, 404]
-    assert (status, gone["error"]["data"]["code"]) == (404, "not_found")
+    assert status == 404
+    assert gone["error"]["data"]["code"] == "not_found"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,8 @@ async def test_what_is_wrong_has_its_number_and_status(
     async with served() as (_, http):
         found, told, _ = await post(http, body, **headers)
 
-    assert (found, told["error"]["code"]) == (status, number)
+    assert found == status
+    assert told["error"]["code"] == number
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,9 @@ async def test_a_batch_is_answered_as_a_batch_where_the_version_knows_them() -> 
         session = {"Mcp-Session-Id": response.headers["Mcp-Session-Id"]}
         refused = (await post(http, [ask()], **session))[0]
 
-    assert (status, only, refused) == (200, 202, 400)
+    assert status == 200
+    assert only == 202
+    assert refused == 400
     assert [one["id"] for one in told] == [1, None, "two"]
     assert told[2]["result"]["structuredContent"]["text"] == "echo b"
 

@@ -23,7 +23,8 @@ async def test_cards_of_agents_are_read() -> None:
         read = await call(http, "resources/read", uri="prolocutor://agents/echo")
 
     (entry,) = listed["resources"]
-    assert (entry["uri"], entry["mimeType"]) == ("prolocutor://agents/echo", "application/json")
+    assert entry["uri"] == "prolocutor://agents/echo"
+    assert entry["mimeType"] == "application/json"
     card = json.loads(read["contents"][0]["text"])
     assert card == {"name": "echo", "description": "Says what you say."}
 
@@ -64,7 +65,8 @@ async def test_starters_are_prompts() -> None:
     assert got["messages"] == [
         {"role": "user", "content": {"type": "text", "text": "Where is Rome?"}}
     ]
-    assert (unknown["code"], "where-is-rome" in unknown["message"]) == (-32602, True)
+    assert unknown["code"] == -32602
+    assert ("where-is-rome" in unknown["message"]) is True
 
 
 async def test_what_is_not_there_is_not_found() -> None:

@@ -26,7 +26,8 @@ def test_events_are_the_same_however_the_stream_is_cut(size: int) -> None:
         assert stream.feed(STREAM[at : at + size]) is False
 
     assert found == EVENTS
-    assert (stream.last_id, stream.retry) == ("7", 0.25)
+    assert stream.last_id == "7"
+    assert stream.retry == 0.25
 
 
 def test_a_stream_is_enough_when_its_taker_says_so() -> None:

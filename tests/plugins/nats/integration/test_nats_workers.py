@@ -142,7 +142,8 @@ async def test_a_killed_worker_is_known_long_before_the_time_out_and_a_drained_o
             await worker.end(signal.SIGKILL)
             killed = await open_call
 
-    assert (status, getattr(drained, "value", drained)) == (0, 1.5)
+    assert status == 0
+    assert getattr(drained, "value", drained) == 1.5
     assert str(nobody) == "no worker is there"
     assert isinstance(killed, ServiceUnreachable)
     assert "silent" in str(killed)
@@ -286,7 +287,8 @@ async def test_late_calls_are_dropped_and_bad_ones_are_answered_so(server: NatsS
 
     assert (bad.headers or {})[wire.ERROR] == "bad_request"
     assert bare.data == b"1"
-    assert (load.late, load.held) == (1, 0)
+    assert load.late == 1
+    assert load.held == 0
 
 
 async def test_workers_are_found_by_the_micro_services_of_nats(server: NatsServer) -> None:
@@ -295,8 +297,13 @@ async def test_workers_are_found_by_the_micro_services_of_nats(server: NatsServe
             await ask(it, 1)
         (found,) = await find_workers(server.url)
 
-    assert (found.service, found.assistant, found.received, found.errors) == ("it", "My bot", 1, 0)
-    assert (found.load.batch_size, found.load.hold, found.load.calls) == (4, 16, 1)
+    assert found.service == "it"
+    assert found.assistant == "My bot"
+    assert found.received == 1
+    assert found.errors == 0
+    assert found.load.batch_size == 4
+    assert found.load.hold == 16
+    assert found.load.calls == 1
 
 
 async def test_hints_reach_the_other_replicas_and_are_made_up_for_after_a_loss(

@@ -38,7 +38,8 @@ def test_servers_are_read(url: str, expected: dict[str, Any]) -> None:
 def test_calls_are_read(url: str, service: str, hosts: str | None) -> None:
     call = read_call(url)
 
-    assert (call.service, call.servers and str(call.servers)) == (service, hosts)
+    assert call.service == service
+    assert (call.servers and str(call.servers)) == hosts
 
 
 @pytest.mark.parametrize(

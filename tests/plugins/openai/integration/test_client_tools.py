@@ -83,7 +83,8 @@ async def test_a_schema_is_passed_to_the_model_and_its_answer_handed_on() -> Non
         text = {"format": {"type": "json_schema", **FORM["json_schema"]}}
         _, response = await talk.post("responses", input="who?", text=text)
 
-    assert (status, told["choices"][0]["message"]["content"]) == (200, said)
+    assert status == 200
+    assert told["choices"][0]["message"]["content"] == said
     assert response["output"][0]["content"][0]["text"] == said
     assert [one["response_format"] for one in talk.peer.asked] == [FORM, FORM]
     assert '"integer"' not in "".join(talk.seen)
@@ -130,7 +131,8 @@ async def test_calls_of_tools_are_handed_to_the_client_and_results_taken(streams
         asked += [told["choices"][0]["message"], user("thanks")]
         await talk.post("chat/completions", messages=asked, tools=[TOOL])
 
-    assert (calls, reason) == ([CALL], "tool_calls")
+    assert calls == [CALL]
+    assert reason == "tool_calls"
     assert told["choices"][0]["message"]["content"] == "It is sunny."
     first, second, third = talk.peer.asked
     assert first["tools"] == [TOOL]
@@ -157,7 +159,8 @@ async def test_results_go_on_from_a_response_by_its_id(streams: bool) -> None:
 
     (call,) = response["output"]
     assert stored == [call]
-    assert (call["type"], call["name"]) == ("function_call", "get_weather")
+    assert call["type"] == "function_call"
+    assert call["name"] == "get_weather"
     assert last["output"][0]["content"][0]["text"] == "It is sunny."
     roles = [one["role"] for one in talk.peer.asked[1]["messages"]]
     assert roles == ["system", "user", "assistant", "tool"]
@@ -175,7 +178,8 @@ async def test_results_are_waited_for_after_a_restart_and_only_those(tmp_path: A
         status, refused = await talk.post("chat/completions", messages=[*asked, unknown])
 
     assert told["choices"][0]["message"]["content"] == "It is sunny."
-    assert (status, refused["error"]["param"]) == (400, "tool_call_id")
+    assert status == 400
+    assert refused["error"]["param"] == "tool_call_id"
 
 
 async def test_results_find_the_skill_though_others_asked_the_same() -> None:

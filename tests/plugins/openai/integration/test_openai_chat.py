@@ -145,7 +145,8 @@ async def test_an_error_of_the_server_is_a_refusal_with_its_status(
         reply = await ask(chat, "hi")
 
     assert isinstance(reply, ServiceRefused)
-    assert (reply.status, reply.passing) == (status, passing)
+    assert reply.status == status
+    assert reply.passing == passing
 
 
 async def test_a_stream_that_breaks_off_is_no_answer() -> None:

@@ -103,8 +103,10 @@ async def test_a_person_is_known_by_their_token_and_nobody_elses_history_is_thei
 
     dialogs = [one["prolocutor"]["dialog_id"] for one in (first, other, own)]
     assert dialogs[0] == dialogs[2] != dialogs[1]
-    assert (refused["status"], refused["error"]["param"]) == (403, "user")
-    assert (unknown["status"], unknown["error"]["code"]) == (401, "invalid_api_key")
+    assert refused["status"] == 403
+    assert refused["error"]["param"] == "user"
+    assert unknown["status"] == 401
+    assert unknown["error"]["code"] == "invalid_api_key"
 
 
 async def test_an_anonymous_visitor_goes_on_by_history_or_by_the_issued_id_alone() -> None:
@@ -304,7 +306,8 @@ async def test_a_response_that_is_not_to_be_stored_is_not_found_by_its_id() -> N
             gone_on = response.status
 
     assert made["store"] is False
-    assert (found, gone_on) == (404, 404)
+    assert found == 404
+    assert gone_on == 404
 
 
 TASK = """### Task:
@@ -334,7 +337,8 @@ async def test_side_tasks_of_open_webui_are_done_without_asking_anybody(
         spoken = await say(http, TASK.format(key="other"))
 
     assert json.loads(text_of(answer)) == told
-    assert (answer["prolocutor"]["dialog_id"], answer["prolocutor"]["skill"]) == ("", "")
+    assert answer["prolocutor"]["dialog_id"] == ""
+    assert answer["prolocutor"]["skill"] == ""
     assert spoken["prolocutor"]["skill"] == "skill"
 
 
@@ -346,7 +350,8 @@ async def test_the_skill_that_is_named_for_side_tasks_does_them() -> None:
             answer = await say(http, TASK.format(key="title"))
         dialogs = await assistant.store.dialog_ids()
 
-    assert (text_of(answer), dialogs) == ('{"title": "Trains"}', [])
+    assert text_of(answer) == '{"title": "Trains"}'
+    assert dialogs == []
 
 
 def _titles(request: dict[str, Any]) -> dict[str, Any]:

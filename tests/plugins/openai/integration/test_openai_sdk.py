@@ -93,7 +93,8 @@ async def test_models_are_the_assistant_and_its_skills(sdk: SdkScript) -> None:
     one = await sdk.call("call", method="models.retrieve", model="concierge/booker")
 
     names = ["concierge", "concierge/counter", "concierge/booker"]
-    assert ([model["id"] for model in models], one["id"]) == (names, "concierge/booker")
+    assert [model["id"] for model in models] == names
+    assert one["id"] == "concierge/booker"
 
 
 async def test_a_conversation_is_found_again_by_what_went_before(sdk: SdkScript) -> None:
@@ -168,7 +169,8 @@ async def test_a_user_or_a_conversation_is_known_by_its_name(sdk: SdkScript) -> 
 
     first = [await say("a", user="zoe"), await say("b", user="zoe")]
     named = [await say(text, metadata={"conversation_id": "c1"}) for text in ("x", "y")]
-    assert (first, named) == (["1: a", "2: a|1: a|b"], ["1: x", "2: x|1: x|y"])
+    assert first == ["1: a", "2: a|1: a|b"]
+    assert named == ["1: x", "2: x|1: x|y"]
 
 
 async def test_a_stream_is_put_together_by_the_package_itself(sdk: SdkScript) -> None:
@@ -205,7 +207,8 @@ async def test_responses_go_on_by_the_id_of_the_last(sdk: SdkScript) -> None:
     assert fork["prolocutor"]["dialog_id"] != second["prolocutor"]["dialog_id"]
 
     shown = await sdk.call("call", method="responses.retrieve", response_id=first["id"])
-    assert (shown["output_text"], shown["instructions"]) == ("1: one", "be kind")
+    assert shown["output_text"] == "1: one"
+    assert shown["instructions"] == "be kind"
     assert shown["metadata"] == {"a": "b"}
     items = await sdk.call("pages", method="responses.input_items.list", response_id=second["id"])
     assert items[0]["content"][0]["text"] == "two"
@@ -243,10 +246,8 @@ async def test_a_conversation_is_made_talked_in_listed_and_ended(sdk: SdkScript)
     items = await sdk.call(
         "pages", method="conversations.items.list", conversation_id=made["id"], limit=3
     )
-    assert (given["output_text"], given["conversation"]) == (
-        "2: one|1: one|two",
-        {"id": made["id"]},
-    )
+    assert given["output_text"] == "2: one|1: one|two"
+    assert given["conversation"] == {"id": made["id"]}
     assert [item["role"] for item in items] == ["assistant", "user", "assistant", "user"]
     ended = await sdk.call("call", method="conversations.delete", conversation_id=made["id"])
     assert ended["deleted"]

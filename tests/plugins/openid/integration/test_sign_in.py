@@ -53,7 +53,8 @@ class Site(msgspec.Struct):
         """Sign somebody in; return the person's id."""
         self.provider.user |= user
         async with http.get("/auth/login", params={"next": "/page/icon.svg"}) as response:
-            assert (response.status, response.url.path) == (200, "/page/icon.svg")
+            assert response.status == 200
+            assert response.url.path == "/page/icon.svg"
         return person_id(self.provider.issuer, self.provider.user["sub"])
 
 
@@ -94,7 +95,8 @@ SAY = {"json": {"payload": "hi"}}
 async def test_who_signs_in_is_a_person_with_dialogs_of_their_own() -> None:
     async with site() as it, it.browser() as ann, it.browser() as bob:
         async with ann.get("/api/visitor") as refused:
-            assert (refused.status, (await refused.json())["code"]) == (401, "sign_in_needed")
+            assert refused.status == 401
+            assert (await refused.json())["code"] == "sign_in_needed"
         person = await it.sign_in_as(ann)
         other = await it.sign_in_as(bob, sub="u-2", preferred_username="Bob")
         async with ann.get("/api/visitor") as response:
@@ -111,7 +113,9 @@ async def test_who_signs_in_is_a_person_with_dialogs_of_their_own() -> None:
                 pass
         (cookie,) = ann.cookie_jar  # that of the sign-in is gone
         assert cookie.key == "prolocutor_session"
-        assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/")
+        assert cookie["httponly"] is True
+        assert cookie["samesite"] == "Lax"
+        assert cookie["path"] == "/"
         stored = (await it.store.records(person, KIND)).values()
         assert all(cookie.value.split(".")[1].encode() not in one for one in stored)
 
@@ -233,7 +237,8 @@ async def test_where_to_go_afterwards_is_on_this_server() -> None:
             "/a\r\nX: y",
         ):
             async with http.get("/auth/login", params={"next": elsewhere}) as response:
-                assert (response.url.path, str(response.url.origin())) == ("/", it.url)
+                assert response.url.path == "/"
+                assert str(response.url.origin()) == it.url
         async with http.get("/auth/login", allow_redirects=False) as response:
             asked = parse_qs(urlsplit(response.headers["Location"]).query)
             assert asked["redirect_uri"] == [f"{it.url}/auth/callback"]
@@ -310,7 +315,8 @@ async def test_sessions_go_on_while_the_provider_is_away() -> None:
         it.sign_in._provider._document = None
         async with late.get("/auth/login", headers={"Accept": "text/html"}) as response:
             text = await response.text()
-            assert (response.status, response.headers["Retry-After"]) == (503, "10")
+            assert response.status == 503
+            assert response.headers["Retry-After"] == "10"
             assert "does not answer" in text
             assert "Try again" in text
 

@@ -40,4 +40,6 @@ def test_a_rule_may_be_short_or_long(
 
     openid = load(file).auth.sign_in["openid"]
 
-    assert (openid.operators, openid.session, openid.idle) == (rules, 7 * 86_400, 900)
+    assert openid.operators == rules
+    assert openid.session == 7 * 86_400
+    assert openid.idle == 900

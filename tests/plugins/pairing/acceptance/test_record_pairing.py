@@ -245,7 +245,8 @@ def test_what_cannot_be_recorded_is_refused_in_a_line(commands: Commands, folder
         *RECORD, "--data", "store:x.db"
     )
     ran = commands.run(*PAIRING, "--data", "jsonl:q.jsonl", "--record", "other")
-    assert (ran.returncode, "--record needs an --assistant" in ran.stderr) == (2, True)
+    assert ran.returncode == 2
+    assert ("--record needs an --assistant" in ran.stderr) is True
 
 
 def test_cards_of_an_assistant_serve_a_record_as_they_are_now(

@@ -175,7 +175,9 @@ async def test_a_hint_is_learned_at_once_with_its_small_weight_and_kept(school: 
     assert school.learned() == [("ann", "rejected", ON.rejected)]
     (hint,) = school.lessons.hints()
     assert hint.hint is not None
-    assert (hint.text, hint.hint.agent, hint.hint.utt_id) == (QUESTION, "red", utt_id)
+    assert hint.text == QUESTION
+    assert hint.hint.agent == "red"
+    assert hint.hint.utt_id == utt_id
     assert school.best() != "red"
     assert school.lessons.lessons() == []
 
@@ -184,7 +186,9 @@ async def test_hints_are_off_unless_they_are_switched_on(store: Store, tmp_path:
     off = await school_of(store, tmp_path, None)
     await off.says(QUESTION)
     await off.says("no, that is wrong")
-    assert (off.learned(), await store.record_count(KIND), off.lessons.hints()) == ([], 0, [])
+    assert off.learned() == []
+    assert await store.record_count(KIND) == 0
+    assert off.lessons.hints() == []
 
     on = await school_of(store, tmp_path)
     await on.says(QUESTION)

@@ -117,7 +117,8 @@ def test_two_that_say_the_same_agree() -> None:
 def test_a_router_that_does_not_know_an_agent_is_no_verdict() -> None:
     answers = [AgentAnswer(agent="new", text="yes"), AgentAnswer(agent="old", text="yes")]
     new, old = features(UserQuestion(text="is it"), answers, {"old": 0.0}, NOBODY)
-    assert (new[PLACE["known"]], old[PLACE["known"]]) == (0, 1)
+    assert new[PLACE["known"]] == 0
+    assert old[PLACE["known"]] == 1
     assert new[PLACE["prior"]] > old[PLACE["prior"]]
 
 

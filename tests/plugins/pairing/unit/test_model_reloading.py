@@ -49,10 +49,8 @@ def test_what_was_read_is_in_use_until_another_stands_ready(tmp_path: Path) -> N
     before = folder.kept.latest
     folder.wait_for_reading()
 
-    assert (before, latest(folder.kept)) == (
-        VersionedMethod("first", "id of first"),
-        VersionedMethod("second", "id of second"),
-    )
+    assert before == VersionedMethod("first", "id of first")
+    assert latest(folder.kept) == VersionedMethod("second", "id of second")
 
 
 def test_a_folder_is_not_looked_at_more_than_once_a_second_nor_read_unchanged(
@@ -85,7 +83,8 @@ def test_a_folder_that_is_gone_is_waited_for(tmp_path: Path) -> None:
     folder.write("second")
     folder.wait_for_reading()
 
-    assert (gone.method, folder.kept.latest.method) == ("first", "second")
+    assert gone.method == "first"
+    assert folder.kept.latest.method == "second"
 
 
 def test_what_is_no_model_has_no_version() -> None:

@@ -49,7 +49,10 @@ def test_a_model_is_put_in_use_and_the_one_before_can_be_gone_back_to(it: Shelf)
     there = it.live()
     back = it.shelf.install(it.first)
 
-    assert (before, there, back, it.live()) == (it.first, second, second, it.first)
+    assert before == it.first
+    assert there == second
+    assert back == second
+    assert it.live() == it.first
     assert {one.model.id for one in it.shelf.models()} == {it.first, second}
 
 

@@ -105,5 +105,7 @@ async def test_assistants_in_schemas_of_one_database_share_nothing(
     postgresql.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
     assert {"prolocutor 1 acme", "prolocutor 1 beta"} <= named
-    assert (ids, persons, heard) == ([1, 1, 0], [2, 0], [])
+    assert ids == [1, 1, 0]
+    assert persons == [2, 0]
+    assert heard == []
     assert in_public[0][0]

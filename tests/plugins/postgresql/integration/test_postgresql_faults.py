@@ -225,7 +225,8 @@ async def test_the_number_of_a_replica_is_not_given_again_after_a_crash(
     for store in stores:
         await store.aclose()
 
-    assert (second != first, lives_on) == (True, True)
+    assert (second != first) is True
+    assert lives_on is True
 
 
 async def test_one_turn_that_cannot_be_stored_does_not_fail_its_group(database: str) -> None:
@@ -270,7 +271,9 @@ async def test_a_turn_that_waited_for_the_row_starts_from_what_the_last_one_left
         await other.close()
 
     assert isinstance(opened, OpenedTurn)
-    assert (opened.length, len(opened.window), first.length) == (4, 4, 0)
+    assert opened.length == 4
+    assert len(opened.window) == 4
+    assert first.length == 0
 
 
 async def test_many_may_migrate_at_once_and_twice(

@@ -45,12 +45,14 @@ def test_each_host_is_tried_with_the_same_options() -> None:
         "postgresql://ann:p%40ss@one/my%20db?target_session_attrs=read-write",
         "postgresql://ann:p%40ss@[::1]:5433/my%20db?target_session_attrs=read-write",
     )
-    assert (url.database, url.connect_timeout) == ("my db", 3.0)
+    assert url.database == "my db"
+    assert url.connect_timeout == 3.0
     assert url.shown == "postgresql://ann@one,[::1]:5433/my%20db?target_session_attrs=read-write"
 
 
 def test_a_schema_is_searched_alone() -> None:
     url = parse("postgresql://ann@host/db?schema=acme")
 
-    assert (url.schema, url.servers) == ("acme", ("postgresql://ann@host/db?search_path=acme",))
+    assert url.schema == "acme"
+    assert url.servers == ("postgresql://ann@host/db?search_path=acme",)
     assert url.shown == "postgresql://ann@host/db?schema=acme"

@@ -160,12 +160,14 @@ async def test_a_person_talks_presses_buttons_and_shares() -> None:
         assert (await bot.shown(1))[-1] == {"chat_id": ANN, "text": "1: hello"}
         await bot.say("wine")
         asked = (await bot.shown(2))[-1]
-        assert (asked["text"], list(buttons(asked))) == ("Which?", ["Red", "White"])
+        assert asked["text"] == "Which?"
+        assert list(buttons(asked)) == ["Red", "White"]
         await bot.press(buttons(asked)["White"])
         assert "White" in (await bot.shown(3))[-1]["text"]
         await bot.say("yesno")
         asked = (await bot.shown(4))[-1]
-        assert (asked["text"], list(buttons(asked))) == ("Well?", ["Yes", "No"])
+        assert asked["text"] == "Well?"
+        assert list(buttons(asked)) == ["Yes", "No"]
         await bot.press(buttons(asked)["No"])
         assert (await bot.shown(5))[-1]["text"] == "5: False"
         await bot.say("location")
@@ -221,7 +223,9 @@ async def test_a_call_that_came_too_early_or_met_a_broken_server_is_made_again(
         said = await bot.shown(1)
 
     assert [one["text"] for one in said] == ["1: hello"]
-    assert ("429" in caplog.text, "502" in caplog.text, TOKEN in caplog.text) == (True, True, False)
+    assert ("429" in caplog.text) is True
+    assert ("502" in caplog.text) is True
+    assert (TOKEN in caplog.text) is False
 
 
 async def test_an_update_that_comes_again_after_a_crash_is_answered_once(tmp_path: Path) -> None:

@@ -42,9 +42,12 @@ async def test_everything_goes_from_sqlite_to_postgresql_and_back(
         before = await contents(store)
     for source, target in ((first, database), (database, last)):
         outcome = await copied(source, target)
-        assert (outcome.written, outcome.kept, outcome.others) == (len(USERS) + 1, 0, 0)
+        assert outcome.written == len(USERS) + 1
+        assert outcome.kept == 0
+        assert outcome.others == 0
         again = await copied(source, target)
-        assert (again.written, again.kept) == (0, len(USERS) + 1)
+        assert again.written == 0
+        assert again.kept == len(USERS) + 1
     found = []
     for url in (database, last):
         async with open_for_test(lambda url=url: open_store(url, durability="relaxed")) as store:
@@ -53,7 +56,8 @@ async def test_everything_goes_from_sqlite_to_postgresql_and_back(
             resumed = await store.resume_turn(left.turn_id, 4, 0)
             await store.close_turn(a_closing(resumed, "at last"))
             (new,) = await talk(store, "new", "a")
-            assert (new.length, len(await store.dialog_ids())) == (0, 8)
+            assert new.length == 0
+            assert len(await store.dialog_ids()) == 8
 
     assert found == [before, before]
 
@@ -75,7 +79,9 @@ async def test_a_copy_writes_again_what_is_not_the_same(tmp_path: Path) -> None:
     outcome = await copied(first, last)
 
     assert different == ["bob"]
-    assert (outcome.written, outcome.kept, outcome.others) == (1, 3, 1)
+    assert outcome.written == 1
+    assert outcome.kept == 3
+    assert outcome.others == 1
 
 
 async def test_a_store_in_use_is_not_copied(tmp_path: Path, database: str) -> None:
@@ -116,7 +122,8 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
     done = runner.invoke(store_command, ["copy", first, last])
     checked = runner.invoke(store_command, ["check", last], standalone_mode=False)
 
-    assert (made.exit_code, made.stdout) == (0, "version 7\n")
+    assert made.exit_code == 0
+    assert made.stdout == "version 7\n"
     assert "are compared and the same" in done.stdout
     assert "All is well." in checked.stdout
 
@@ -250,5 +257,7 @@ async def test_operators_find_copied_dialogs(tmp_path: Path, database: str) -> N
         async with open_for_test(lambda url=target: open_store(url)) as store:
             for words in (None, "needle"):
                 (one,) = await found(store, ConversationQuery(words=words))
-                assert (one.user, one.turns, one.slowest) == ("ann", 2, 0.0)
+                assert one.user == "ann"
+                assert one.turns == 2
+                assert one.slowest == 0.0
             assert await found(store, ConversationQuery(words="nowhere")) == []

@@ -24,7 +24,9 @@ def said(**message: Any) -> FeedRow:
 def second(**message: Any) -> Any:
     frame = SECOND.message(said(**message))
     assert frame is not None
-    assert (frame.pop("id"), frame.pop("icon"), frame.pop("utt_id")) == (7, "clock", "u")
+    assert frame.pop("id") == 7
+    assert frame.pop("icon") == "clock"
+    assert frame.pop("utt_id") == "u"
     return frame
 
 
@@ -57,7 +59,8 @@ def test_words_are_echoed_in_the_second_generation_alone() -> None:
 
 
 def test_a_turn_without_a_word_has_no_frame() -> None:
-    assert (SECOND.message(row(None, None)), FIRST.message(row(None, None))) == (None, None)
+    assert SECOND.message(row(None, None)) is None
+    assert FIRST.message(row(None, None)) is None
 
 
 def test_a_links_address_goes_by_both_names() -> None:

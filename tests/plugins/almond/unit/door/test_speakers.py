@@ -17,7 +17,9 @@ ANN = Visitor("person", "ann")
 def test_who_sits_at_the_machine_is_local() -> None:
     party = find_speaker(OPERATOR)
 
-    assert (party.user, party.dialog, party.conversation) == ("almond:local", "main", "main")
+    assert party.user == "almond:local"
+    assert party.dialog == "main"
+    assert party.conversation == "main"
 
 
 def test_an_operator_speaks_for_whom_they_name() -> None:
@@ -33,7 +35,8 @@ def test_a_person_is_the_one_of_the_token() -> None:
 def test_an_id_names_one_dialog_of_a_person() -> None:
     party = find_speaker(ANN, conversation="kitchen", fresh="stateless")
 
-    assert (party.dialog, party.conversation) == ("kitchen", "kitchen")
+    assert party.dialog == "kitchen"
+    assert party.conversation == "kitchen"
 
 
 def test_each_new_conversation_is_a_dialog_of_its_own() -> None:
@@ -88,7 +91,9 @@ def test_a_chosen_id_belongs_to_who_has_the_secret_of_the_first_visit() -> None:
     guess = find_speaker(ANONYMOUS, conversation="bridge-1", secret="a guess of 16 letters")
     other = find_speaker(ANONYMOUS, conversation="bridge-2", secret=first.secret)
 
-    assert (first.conversation, first.anonymous, again) == ("bridge-1", True, first)
+    assert first.conversation == "bridge-1"
+    assert first.anonymous is True
+    assert again == first
     assert len({first.user, guess.user, other.user, find_speaker(ANONYMOUS).user}) == 4
     with pytest.raises(BadInput, match="a secret has 16 to 200 characters"):
         find_speaker(ANONYMOUS, conversation="bridge-1", secret="short")

@@ -38,7 +38,8 @@ async def test_every_skill_can_be_asked() -> None:
         asked = await program(it, "now => @org.prolocutor.echo.ask();")
         answer = await say(it, "well")
     assert texts(told) == ["re: hi"]
-    assert (texts(asked), asked.ask) == (["What do you want to ask echo?"], "raw_string")
+    assert texts(asked) == ["What do you want to ask echo?"]
+    assert asked.ask == "raw_string"
     assert texts(answer) == ["re: well"]
 
 
@@ -70,7 +71,8 @@ async def test_a_function_is_called_with_a_small_agent_state() -> None:
     }
     assert request["human"]["user_external_id"] == "ann"
     assert request["human_utterances"] == request["utterances"]
-    assert (request["service"], len(request["turn_id"])) == ("gadgets", 32)
+    assert request["service"] == "gadgets"
+    assert len(request["turn_id"]) == 32
 
 
 async def test_a_device_comes_with_what_it_was_set_up_with() -> None:

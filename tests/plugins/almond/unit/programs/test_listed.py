@@ -69,7 +69,8 @@ async def test_a_listed_program_runs(source: str) -> None:
             body = plain.encode({"kind": id_.partition("-")[0]})
             await it.store.put_record("ann", KIND, id_, body)
         turn = await program(it, source)
-    assert (texts(turn), turn.ask) == (SAID[source], ASKED.get(source))
+    assert texts(turn) == SAID[source]
+    assert turn.ask == ASKED.get(source)
 
 
 @pytest.mark.parametrize("source", REFUSED)
@@ -79,7 +80,8 @@ async def test_what_is_outside_is_refused_by_the_name_of_the_construct(source: s
         turn = await program(it, source)
     [said] = texts(turn)
     assert REFUSED[source][0] in said
-    assert (turn.ask, gadgets.asked) == (None, [])
+    assert turn.ask is None
+    assert gadgets.asked == []
 
 
 async def test_a_picture_is_shown_as_one() -> None:
@@ -105,7 +107,8 @@ async def test_an_executed_statement_is_told_of_before_its_text() -> None:
     first, second = turn.state["attributes"]["messages"]
     assert first["type"] == "new-program"
     assert first["code"] == "count(@com.twitter.home_timeline());"
-    assert (first["results"], first["errors"]) == ([{"count": 3}], [])
+    assert first["results"] == [{"count": 3}]
+    assert first["errors"] == []
     assert second["text"] == "The count is 3."
 
 

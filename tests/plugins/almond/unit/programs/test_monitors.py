@@ -74,7 +74,9 @@ async def test_a_monitor_tells_what_is_new_and_nothing_twice() -> None:
         gadgets.tables["home_timeline"] = [NEWS, *TWEETS]
         told = await ring(it)
         again = await ring(it)
-    assert (silent, told, again) == ([], ["Notification from Twitter: carol: news"], [])
+    assert silent == []
+    assert told == ["Notification from Twitter: carol: news"]
+    assert again == []
 
 
 async def test_an_edge_tells_when_its_condition_becomes_true() -> None:
@@ -110,7 +112,8 @@ async def test_a_monitor_of_some_fields_sees_no_others() -> None:
         same = await ring(it)
         gadgets.tables["home_timeline"] = [NEWS]
         told = await ring(it)
-    assert (same, told) == ([], ["Notification from Twitter: carol: news"])
+    assert same == []
+    assert told == ["Notification from Twitter: carol: news"]
 
 
 async def test_a_filter_on_a_stream_lets_through_what_it_is_true_of() -> None:
@@ -121,7 +124,8 @@ async def test_a_filter_on_a_stream_lets_through_what_it_is_true_of() -> None:
         cold = await ring(it)
         gadgets.tables["get_temperature"] = {"value": 25}
         warm = await ring(it)
-    assert (cold, warm) == ([], ["Notification from thermostat: value: 25 °C"])
+    assert cold == []
+    assert warm == ["Notification from thermostat: value: 25 °C"]
 
 
 async def test_a_monitor_acts_on_what_is_new() -> None:
@@ -151,8 +155,10 @@ async def test_a_failing_look_is_told_once_and_loses_nothing() -> None:
         well = await ring(it)
         [after] = await it.programs.apps("ann")
     assert first.startswith("Twitter had an error: ")
-    assert (second, well) == ([], ["Notification from Twitter: carol: news"])
-    assert (listed.error, after.error) == (first, None)
+    assert second == []
+    assert well == ["Notification from Twitter: carol: news"]
+    assert listed.error == first
+    assert after.error is None
 
 
 async def test_a_monitor_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -257,7 +263,11 @@ async def test_a_program_is_listed_and_stopped() -> None:
         code=TWEETING,
         icon="gadgets",
     )
-    assert (others, by_others, stopped, again, left) == ([], False, True, False, [])
+    assert others == []
+    assert by_others is False
+    assert stopped is True
+    assert again is False
+    assert left == []
 
 
 async def test_a_program_whose_skill_is_gone_says_so_and_ends(tmp_path: Path) -> None:
@@ -291,8 +301,10 @@ async def test_a_program_is_created_without_a_conversation() -> None:
         counted = await it.programs.create("ann", counting, ProgramInfo())
         left = await it.programs.apps("ann")
     result = created.results[0]
-    assert (created.id, created.errors) == (app.id, [])
-    assert (app.name, result.type) == ("Watch", "com.twitter:home_timeline")
+    assert created.id == app.id
+    assert created.errors == []
+    assert app.name == "Watch"
+    assert result.type == "com.twitter:home_timeline"
     assert [one.raw["text"] for one in created.results] == [one["text"] for one in TWEETS]
     assert [one["text"] for one in result.formatted] == ["alice: foo is here"]
     assert [one.raw for one in counted.results] == [{"count": 3}]
@@ -315,7 +327,8 @@ async def test_what_cannot_be_created_is_told(code: str, error: str) -> None:
         created = await it.programs.create("ann", code, ProgramInfo())
         left = await it.programs.apps("ann")
     assert error in created.errors[0]
-    assert (created.results, left) == ([], [])
+    assert created.results == []
+    assert left == []
 
 
 # -- when and what ----------------------------------------------------------------------------
@@ -382,4 +395,6 @@ async def test_an_entry_carries_all_of_its_program() -> None:
         await program(it, TWEETING)
         [entry] = await entries(it)
     app = read_app(entry)
-    assert (entry.key, app.runs, len(app.seen or ())) == (app.id, 1, 3)
+    assert entry.key == app.id
+    assert app.runs == 1
+    assert len(app.seen or ()) == 3

@@ -112,7 +112,8 @@ async def test_no_more_is_silent(words: str) -> None:
     async with running(gadgets) as it:
         await program(it, "@org.prolocutor.todo.items();")
         turn = await say(it, words)
-    assert (turn.ask, [one for one in messages(turn) if one.get("text")]) == (None, [])
+    assert turn.ask is None
+    assert [one for one in messages(turn) if one.get("text")] == []
 
 
 def test_more_is_an_intent_in_both_generations() -> None:

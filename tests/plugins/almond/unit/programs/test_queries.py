@@ -184,8 +184,10 @@ async def test_many_results_are_shown_page_by_page() -> None:
             more = messages(pages[-1])[-1]["json"]
             pages.append(await it.turn("More", user="ann", parsed=more))
     said = [texts(page) for page in pages]
-    assert (len(said[0]), said[0][9:]) == (11, ["alice: 9", "And 15 more."])
-    assert (said[1][0], said[1][9:]) == ("alice: 10", ["alice: 19", "And 5 more."])
+    assert len(said[0]) == 11
+    assert said[0][9:] == ["alice: 9", "And 15 more."]
+    assert said[1][0] == "alice: 10"
+    assert said[1][9:] == ["alice: 19", "And 5 more."]
     assert said[2] == [f"alice: {n}" for n in range(20, 25)]
 
 

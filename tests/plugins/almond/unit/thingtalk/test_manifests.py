@@ -26,13 +26,16 @@ def test_annotations_are_json() -> None:
 def test_a_text_and_a_setting_of_one_name_are_two_things() -> None:
     [each] = parse_classes('class @a.b { query c(out x : String) #_[result="t"] #[result=1]; }')
 
-    assert (each.functions[0].text("result"), each.functions[0].setting("result")) == ("t", 1)
+    assert each.functions[0].text("result") == "t"
+    assert each.functions[0].setting("result") == 1
 
 
 def test_words_of_a_function_are_kept() -> None:
     timeline = function("com.twitter", "home_timeline")
 
-    assert (timeline.is_list, timeline.is_monitorable, timeline.kind) == (True, True, "query")
+    assert timeline.is_list is True
+    assert timeline.is_monitorable is True
+    assert timeline.kind == "query"
     assert [each.name for each in timeline.outputs] == ["text", "author", "hashtags", "likes"]
 
 

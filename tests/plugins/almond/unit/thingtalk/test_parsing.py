@@ -63,7 +63,8 @@ def test_what_is_outside_is_refused_by_its_name_and_place(source: str) -> None:
     error = refusal(source)
 
     assert name in error.what
-    assert (error.line, error.column) == (1, column)
+    assert error.line == 1
+    assert error.column == column
     assert error.do
 
 
@@ -105,7 +106,8 @@ def test_an_error_says_what_and_where(source: str, line: int, column: int, what:
     error = refusal(source)
 
     assert what in str(error)
-    assert (error.line, error.column) == (line, column)
+    assert error.line == line
+    assert error.column == column
 
 
 @pytest.mark.parametrize(
@@ -262,7 +264,8 @@ def test_a_slot_has_the_place_at_which_it_is_written() -> None:
     value = value_of("$?")
 
     assert isinstance(value, UndefinedValue)
-    assert (value.position.line, value.position.column) == (1, 8)
+    assert value.position.line == 1
+    assert value.position.column == 8
 
 
 @pytest.mark.parametrize(

@@ -560,8 +560,10 @@ def test_linked_entities_may_lack_what_is_known_of_others() -> None:
     state = dialog(human("paris", entity_linking=found))
     [facts] = FORMATTERS["fact_retrieval_formatter_dialog"].format(state)
     [russian] = FORMATTERS["fact_retrieval_rus_formatter_dialog"].format(state)
-    assert (facts["entity_substr"], facts["entity_pages"]) == ([["Paris"]], [[[]]])
-    assert (russian["entity_substr"], russian["entity_tags"]) == ([["Paris"]], [[[]]])
+    assert facts["entity_substr"] == [["Paris"]]
+    assert facts["entity_pages"] == [[[]]]
+    assert russian["entity_substr"] == [["Paris"]]
+    assert russian["entity_tags"] == [[[]]]
 
 
 def test_a_persona_that_was_never_set_is_an_empty_object() -> None:

@@ -62,7 +62,8 @@ def test_labels_are_the_turns_of_the_speaker_that_is_asked_for(
 def test_both_turns_are_kept_whole(log: Path) -> None:
     first = next(Conversations(log).episodes())[0]
 
-    assert (first["x_turn"], first["y_turn"]) == (TURNS[0], TURNS[1])
+    assert first["x_turn"] == TURNS[0]
+    assert first["y_turn"] == TURNS[1]
 
 
 def test_other_label_turns_are_refused(log: Path) -> None:

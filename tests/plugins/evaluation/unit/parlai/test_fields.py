@@ -11,9 +11,13 @@ from prolocutor.plugins.evaluation.parlai.message import Message, MessageFields
 def test_absent_fields_are_empty() -> None:
     fields = MessageFields(Message())
 
-    assert (fields.text, fields.id, fields.image) == (None, None, None)
+    assert fields.text is None
+    assert fields.id is None
+    assert fields.image is None
     assert fields.labels == fields.gold == fields.label_candidates == fields.beam_texts == ()
-    assert (fields.reward, fields.episode_done, fields.metrics) == (0.0, False, {})
+    assert fields.reward == 0.0
+    assert fields.episode_done is False
+    assert fields.metrics == {}
 
 
 def test_gold_answers_are_found_in_and_outside_training() -> None:
@@ -22,8 +26,10 @@ def test_gold_answers_are_found_in_and_outside_training() -> None:
         MessageFields(Message(eval_labels=("b",))),
     )
 
-    assert (learning.gold, learning.is_training) == (("a",), True)
-    assert (testing.gold, testing.is_training) == (("b",), False)
+    assert learning.gold == ("a",)
+    assert learning.is_training is True
+    assert testing.gold == ("b",)
+    assert testing.is_training is False
 
 
 def test_other_fields_are_extended_ones() -> None:

@@ -73,7 +73,8 @@ def test_a_large_image_is_drawn_within_60_by_40_characters() -> None:
 def test_raw_is_the_default_and_gives_rgb(digit: Path) -> None:
     image = ImageLoader().load(str(digit))
 
-    assert (image.mode, image.size) == ("RGB", (28, 28))
+    assert image.mode == "RGB"
+    assert image.size == (28, 28)
 
 
 @pytest.mark.parametrize("ending", ["png", "tiff"])

@@ -51,7 +51,8 @@ def test_a_shelf_gives_any_episode_however_large_all_are() -> None:
 
     shelf = EpisodeBuffer([{"text": text, "n": n}, {"text": "y"}] for n in range(250))
 
-    assert (len(shelf), shelf.examples) == (250, 500)
+    assert len(shelf) == 250
+    assert shelf.examples == 500
     assert [shelf[n][0]["n"] for n in (249, 0, 17)] == [249, 0, 17]
 
 

@@ -107,7 +107,9 @@ def test_pickling_keeps_class_fields_and_attributes(protocol: int) -> None:
 
     again = pickle.loads(pickle.dumps(spoken, protocol))
 
-    assert (type(again), again, again.by) == (Spoken, {"text": "hi"}, "ann")
+    assert type(again) is Spoken
+    assert again == {"text": "hi"}
+    assert again.by == "ann"
 
 
 def test_the_copy_module_gives_messages_with_their_attributes() -> None:

@@ -64,7 +64,5 @@ def test_a_run_of_parlai_is_repeated_exactly(run: dict[str, Any], tmp_path: Path
         assert acts[-1].pop("id") == teacher.id
 
     assert acts == run["acts"]
-    assert (teacher.num_episodes(), teacher.num_examples()) == (
-        run["num_episodes"],
-        run["num_examples"],
-    )
+    assert teacher.num_episodes() == run["num_episodes"]
+    assert teacher.num_examples() == run["num_examples"]

@@ -119,7 +119,8 @@ async def test_the_careful_answer_comes_alone_and_before_all_others() -> None:
     )
     async with Assistant(pipeline, store="memory:") as assistant:
         fixed = await assistant.reply("tell me a joke, I want to die", user="ann")
-        assert (fixed.text, told) == (text(request()), [])
+        assert fixed.text == text(request())
+        assert told == []
         assert (await assistant.reply("tell me a joke", user="ann")).text == "A joke."
         to_ask = await assistant.reply("I want to die", user="ann")
         assert to_ask.text == fixed.text
@@ -157,7 +158,8 @@ async def test_a_country_named_later_sets_the_numbers_and_nothing_is_advertised(
 async def test_pleas_and_places_get_the_careful_answer_again(texts: list[str], number: str) -> None:
     async with demo_of_care() as assistant:
         replies = [await assistant.reply(text, user="ann") for text in texts]
-    assert (replies[-1].active_skill, number in replies[-1].text) == ("careful", True)
+    assert replies[-1].active_skill == "careful"
+    assert (number in replies[-1].text) is True
 
 
 def demo_of_care() -> Assistant:

@@ -30,7 +30,8 @@ async def test_a_text_is_encoded_once_and_vectors_have_length_1() -> None:
 
     assert endpoint.asked == [["a", "bb"], ["c"]]
     assert [pytest.approx(value) for value in first[0]] == [0.6, 0.8]
-    assert (first[2], again[0]) == (first[0], first[1])
+    assert first[2] == first[0]
+    assert again[0] == first[1]
 
 
 async def test_batches_are_bounded_and_the_oldest_is_forgotten() -> None:

@@ -26,7 +26,8 @@ async def test_the_mean_of_the_tokens_without_the_padding_is_the_vector(
         rain, both, padded = await encoder.encode(["rain", "rain sun", "rain rain rain rain"])
 
     assert rain[2] == pytest.approx(1.0)
-    assert (both[2], both[3]) == (pytest.approx(0.5**0.5), pytest.approx(0.5**0.5))
+    assert both[2] == pytest.approx(0.5**0.5)
+    assert both[3] == pytest.approx(0.5**0.5)
     assert list(padded) == pytest.approx(list(rain))
 
 

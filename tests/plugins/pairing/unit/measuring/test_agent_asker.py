@@ -70,8 +70,12 @@ def test_everybody_is_asked_whatever_the_selector_would_say() -> None:
     assert found.answers == {"echo": "hello"}
     assert set(found.calls) == {"echo", "quiet", "broken"}
     echoed, quiet, failed = found.calls["echo"], found.calls["quiet"], found.calls["broken"]
-    assert (echoed.confidence, echoed.price, echoed.error) == (0.5, 0.25, None)
-    assert (quiet.confidence, quiet.price, quiet.error) == (None, None, None)
+    assert echoed.confidence == 0.5
+    assert echoed.price == 0.25
+    assert echoed.error is None
+    assert quiet.confidence is None
+    assert quiet.price is None
+    assert quiet.error is None
     assert failed.error is not None
     assert "no luck" in failed.error
     assert failed.price == 0.5
@@ -105,7 +109,8 @@ def test_an_agent_that_is_left_alone_is_neither_called_nor_paid() -> None:
     _, found = asked(Pipeline(skills=skills), "one", "two")
 
     left = found.calls["broken"]
-    assert (left.seconds, left.price) == (0.0, 0.0)
+    assert left.seconds == 0.0
+    assert left.price == 0.0
     assert left.error is not None
     assert "left alone" in left.error
 

@@ -35,9 +35,18 @@ def test_each_agent_is_counted() -> None:
     found = compare_agents([heard("one", "ab", spoke="a"), heard("two", "a", spoke="c")])
 
     (first, second, third) = found.agents
-    assert (first.agent, first.asked, first.well, first.alone, first.won) == ("a", 2, 2, 1, 1)
-    assert (second.agent, second.well, second.won) == ("c", 0, 1)
-    assert (third.agent, third.well, third.alone, third.won) == ("b", 1, 0, 0)
+    assert first.agent == "a"
+    assert first.asked == 2
+    assert first.well == 2
+    assert first.alone == 1
+    assert first.won == 1
+    assert second.agent == "c"
+    assert second.well == 0
+    assert second.won == 1
+    assert third.agent == "b"
+    assert third.well == 1
+    assert third.alone == 0
+    assert third.won == 0
 
 
 def test_where_nobody_knows_who_spoke_being_right_is_winning() -> None:
@@ -51,9 +60,14 @@ def test_agents_that_answer_the_same_things_are_paired_the_most_alike_first() ->
     found = compare_agents([heard(f"question {n}", names) for n, names in enumerate(right)])
 
     first, second = found.pairs
-    assert (first.smaller, first.larger, first.both) == ("b", "a", 4)
-    assert (first.alike, first.covered) == (4 / 6, 1.0)
-    assert (second.smaller, second.larger, second.alike) == ("c", "a", 1 / 8)
+    assert first.smaller == "b"
+    assert first.larger == "a"
+    assert first.both == 4
+    assert first.alike == 4 / 6
+    assert first.covered == 1.0
+    assert second.smaller == "c"
+    assert second.larger == "a"
+    assert second.alike == 1 / 8
 
 
 def test_a_label_that_names_nobody_says_so_only_among_labels() -> None:
@@ -107,4 +121,6 @@ def test_few_questions_give_no_advice() -> None:
 def test_nothing_heard_is_no_fault() -> None:
     found = compare_agents([], ["a"])
 
-    assert (found.questions, found.pairs, found.unanswered) == (0, [], [])
+    assert found.questions == 0
+    assert found.pairs == []
+    assert found.unanswered == []

@@ -31,7 +31,9 @@ def test_only_questions_with_a_right_agent_count() -> None:
 
     row = method_row("m", "route", questions, choices, BootstrapSamples([0, 1], 0))
 
-    assert (row.precision_at_1, row.mean_calls, row.cost) == (0.5, 1, 0.5)
+    assert row.precision_at_1 == 0.5
+    assert row.mean_calls == 1
+    assert row.cost == 0.5
     assert row.domains == {"x": 1.0, "y": 0.0}
     assert row.auroc == 1.0
 

@@ -43,8 +43,10 @@ def test_a_folder_of_bbai_has_cards_votes_and_answers(folder: Path) -> None:
         ("ann", "Tells the weather."), ("bob", "Sings."),
     ]  # fmt: skip
     sun, who = data.test
-    assert (sun.gold, sun.agents) == ({"ann"}, {"ann": 1.0, "bob": 0.5})
-    assert (sun.answers, sun.domain) == ({"ann": "sunny", "bob": ""}, "weather")
+    assert sun.gold == {"ann"}
+    assert sun.agents == {"ann": 1.0, "bob": 0.5}
+    assert sun.answers == {"ann": "sunny", "bob": ""}
+    assert sun.domain == "weather"
     assert who.gold == frozenset()
     assert [one.gold for one in data.learn] == [{"bob"}]
     assert data.published
@@ -166,7 +168,8 @@ def test_few_shots_are_so_many_of_each_agent_and_none_is_tested_with(learn: int)
 def test_without_shots_nothing_is_learned_from_the_test() -> None:
     found = few_shots(data(0), 0, seed=1)
 
-    assert (found.learn, found.sets_apart) == ([], True)
+    assert found.learn == []
+    assert found.sets_apart is True
     assert found.test == data(0).test
 
 

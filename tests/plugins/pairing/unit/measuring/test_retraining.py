@@ -76,7 +76,9 @@ def test_it_knows_what_the_one_before_knew_and_the_new_labels(live: Path) -> Non
     report, router = trained(live, labels=labels(NEW))
 
     assert {text: best(router, text) for text in KNOWN | NEW} == KNOWN | NEW
-    assert (report.learned, report.fresh, report.before) == (10, 4, load_model(live).id)
+    assert report.learned == 10
+    assert report.fresh == 4
+    assert report.before == load_model(live).id
     assert (live / "model.json").read_bytes() == before
 
 
@@ -90,7 +92,9 @@ def test_figures_are_over_unseen_questions_and_flips_over_what_changes(live: Pat
     assert rows[NEW_LABELS].after == 1.0
     assert rows[NEW_LABELS].interval is None
     flip = next(one for one in report.flips if one.text == "my eggs are too runny")
-    assert (flip.before, flip.after, flip.won) == ("eggs", "tea", True)
+    assert flip.before == "eggs"
+    assert flip.after == "tea"
+    assert flip.won is True
     assert report.won - report.lost == pytest.approx(
         10 * (rows[NEW_LABELS].difference / 2), abs=1.01
     )
@@ -104,7 +108,8 @@ def test_the_next_training_learns_each_label_once_and_forgets_those_that_were_ta
     kept = labels({"may I reuse the leaves": "tea"})
     report, router = trained(first, labels=kept)
 
-    assert (report.learned, report.fresh) == (7, 0)
+    assert report.learned == 7
+    assert report.fresh == 0
     assert sorted(one.text for one in router.lessons) == sorted([*KNOWN, "may I reuse the leaves"])
 
 
@@ -135,7 +140,8 @@ def test_thumbs_are_learned_with_their_weights(live: Path) -> None:
 def test_without_a_model_in_use_it_is_compared_with_the_cards(tmp_path: Path) -> None:
     report, router = trained(tmp_path / "nothing", labels=labels(KNOWN))
 
-    assert (report.before, report.learned) == ("", 6)
+    assert report.before == ""
+    assert report.learned == 6
     assert best(router, "do hens lay in winter") == "eggs"
 
 
@@ -152,8 +158,12 @@ def test_thumbs_of_a_store_are_read_beside_its_owner(tmp_path: Path) -> None:
 
     up, down = sorted(asyncio.run(rated()), key=lambda one: -one.weight)
 
-    assert (up.question.text, up.gold, up.weight) == ("one", {"echo"}, 0.5)
-    assert (down.question.text, down.agents, down.weight) == ("two", {"echo": 0.0}, 0.25)
+    assert up.question.text == "one"
+    assert up.gold == {"echo"}
+    assert up.weight == 0.5
+    assert down.question.text == "two"
+    assert down.agents == {"echo": 0.0}
+    assert down.weight == 0.25
 
 
 def test_a_ranker_knows_how_often_it_is_wrong_by_how_sure_it_is(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ async def ranked(says: Any, answers: list[AgentAnswer] = ANSWERS) -> list[Pairin
 async def test_the_model_prefers_by_number() -> None:
     found = await ranked('{"answers": [{"number": 3, "probability": 0.95}]}')
 
-    assert (found[0].agent, found[0].position) == ("atlas", 1)
+    assert found[0].agent == "atlas"
+    assert found[0].position == 1
     assert {(one.agent, one.position) for one in found} == {
         ("shrug", 0), ("atlas", 0), ("atlas", 1),
     }  # fmt: skip
