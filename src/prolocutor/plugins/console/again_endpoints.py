@@ -1,4 +1,4 @@
-"""Again: a stored turn is run once more, on the assistant in use or on a changed one."""
+"""Reruns: a stored turn is run again, on the assistant in use or on a changed assistant."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from prolocutor.web.operator_writes import OperatorWrite
 
 
 class ChosenAssistant(msgspec.Struct, frozen=True):
-    """Which assistant runs the turn again: one of the door's `assistants`, or the one in use."""
+    """The assistant that runs the turn again: one of the door's `assistants`, or the one in use."""
 
     assistant: str | None = None
 
@@ -38,7 +38,7 @@ class OtherAssistants(msgspec.Struct, frozen=True):
 
 
 class ComparedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of a turn: who spoke, the words, the ranker's score, seconds, cost, and the whole."""
+    """A run of a turn: its speaker, words, ranker's score, seconds and cost, and the full view."""
 
     spoke: str
     text: str
@@ -49,7 +49,7 @@ class ComparedTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ThenAndNow(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn as it was, and as it is now; `assistant` is None for the one in use."""
+    """The stored turn and its rerun; `assistant` is None for the assistant in use."""
 
     assistant: str | None
     then: ComparedTurn
@@ -57,7 +57,7 @@ class ThenAndNow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgainEndpoints:
-    """Runs turns again, as jobs; nothing of it is stored."""
+    """Runs turns again, as jobs, and stores nothing of the reruns."""
 
     def __init__(
         self, context: ConsoleContext, turns: ReplyEndpoints, assistants: Mapping[str, str]
@@ -110,7 +110,7 @@ class AgainEndpoints:
 
 
 def _file(name: str, path: Any, folder: Path) -> Path:
-    """Return the file of an assistant; `ConfigError` where there is none."""
+    """Return the file of an assistant; raise `ConfigError` if the file does not exist."""
     found = folder / str(path)
     if not found.is_file():
         raise ConfigError(f"there is no file {found}", key=f"doors.console.assistants.{name}")

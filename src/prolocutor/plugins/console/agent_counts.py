@@ -1,4 +1,4 @@
-"""AgentCounts: what became of services in a period, by the records that the store keeps."""
+"""AgentCounts: the outcomes of services in a period, from the records in the store."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _SETTLING: Final = 1.0
 class PeriodCounts:
     """Figures since a time (UNIX seconds).
 
-    `tallies` are those of skills by name where the store keeps them; those of other services are
-    the process's own, since its start.
+    `tallies` are the figures of skills by name if the store keeps them; the figures of other
+    services are the process's own, since its start.
     """
 
     def __init__(
@@ -49,14 +49,14 @@ class PeriodCounts:
         self._tallies = tallies
 
     def tally(self, key: ServiceKey) -> AgentSpan:
-        """Return what became of a service."""
+        """Return the outcomes of a service."""
         if self._tallies is None or key[0] != Stage.SKILL:
             return self._recent.tally(key, self.since)
         return self._tallies.get(key[1]) or new_span()
 
 
 class ServiceHistory:
-    """What became of one service since a time, step by step; `spans` where the store has them."""
+    """The outcomes of a service since a time, step by step; `spans` if the store has them."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ServiceHistory:
         self._spans = spans
 
     def series(self, step: int) -> list[tuple[float, AgentSpan]]:
-        """Return the figures of steps of so many seconds, with when each begins."""
+        """Return the start time and the figures of each step of a fixed number of seconds."""
         spans = self._recent.spans(self._key, self._since)
         if self._spans is not None:
             spans = [(span.at, span) for span in self._spans]
@@ -79,7 +79,7 @@ class ServiceHistory:
         return [(number * float(step), tally) for number, tally in steps.items()]
 
     def latest(self) -> dict[str, LatestFailure]:
-        """Return the last turn with each kind of failure, as far as the store has it."""
+        """Return the latest turn with each kind of failure, as far as the store has it."""
         found: dict[str, LatestFailure] = {}
         for span in self._spans or ():
             found |= span.latest
@@ -87,21 +87,21 @@ class ServiceHistory:
 
 
 class CachedCounts(msgspec.Struct, frozen=True):
-    """Figures that were read `at` a time, when so many turns had `ended` in this process."""
+    """Figures that were read `at` a time, after `ended` turns had ended in this process."""
 
     at: float
     ended: int
     counts: PeriodCounts
 
     def holds(self, now: float, ended: int, is_long: bool) -> bool:
-        """Return whether the figures may be shown again."""
+        """Return whether the figures are fresh enough to be shown again."""
         if is_long:
             return now - self.at <= LONG_FRESH
         return ended == self.ended and now - self.at <= FRESH
 
 
 class AgentCounts:
-    """Reads the figures of a period, of one kept store or of this process alone."""
+    """Reads the figures of a period, from a store of records or from this process alone."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class AgentCounts:
         self._reading = asyncio.Lock()
 
     async def since(self, since: float) -> PeriodCounts:
-        """Return the figures since a time, from the beginning of its quarter of an hour on."""
+        """Return the figures since the start of the quarter of an hour that contains `since`."""
         since = since // SPAN * SPAN
         if self._recorder is None:
             return PeriodCounts(self._recent, since)
@@ -133,7 +133,7 @@ class AgentCounts:
             return counts
 
     async def history(self, key: ServiceKey, counts: PeriodCounts) -> ServiceHistory:
-        """Return what became of one service in the period of these figures."""
+        """Return the outcomes of a service in the period of these figures."""
         spans = None
         if self._recorder is not None and key[0] == Stage.SKILL:
             spans = await self._recorder.store.figures(counts.since, _ALWAYS, key[1])

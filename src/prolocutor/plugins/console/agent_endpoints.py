@@ -1,4 +1,4 @@
-"""Endpoints of agents: how they are, talking to one alone, switching it off, trying it again."""
+"""Endpoints of agents: show their states, talk to an agent alone, switch it off, try it again."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ class AgentDetailPath(AgentPath, frozen=True, kw_only=True):
 
 
 class LoneWords(msgspec.Struct, frozen=True):
-    """What is said to an agent alone, at the end of a dialog where one is named."""
+    """Words for an agent alone, at the end of a dialog if `dialog` names a dialog."""
 
     text: Annotated[str, Meta(min_length=1)]
     dialog_id: str | None = None
 
 
 class LoneReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent answers alone. `error` and `code` say what went wrong, if the call failed.
+    """The answer of an agent alone. `error` and `code` describe the failure, if the call failed.
 
-    `faults` say what was wrong with hypotheses that are left out.
+    `faults` are the errors of hypotheses that were left out.
     """
 
     hypotheses: list[JsonObject]
@@ -111,7 +111,7 @@ class AgentEndpoints:
         ]
 
     async def list_agents(self, request: TypedRequest[AgentsPeriod, None]) -> AgentList:
-        """List all services, with what became of them since a time."""
+        """List all services, with their outcomes since a time."""
         return await self._views.listed(_began(request.params.since))
 
     async def show_agent(self, request: TypedRequest[AgentDetailPath, None]) -> AgentDetail:
@@ -121,7 +121,7 @@ class AgentEndpoints:
         return await self._views.detail(self._step(params), _began(params.since), seconds)
 
     async def talk_alone(self, request: TypedRequest[AgentPath, LoneWords]) -> LoneReply:
-        """Ask one agent alone: nothing is kept, and its breaker does not count it."""
+        """Ask an agent alone: nothing is stored, and its breaker does not count the call."""
         step, body = self._step(request.params), request.body
         answer = await self._assistant.alone.ask(
             body.text, step.name, stage=step.stage, dialog_id=body.dialog_id
@@ -136,13 +136,13 @@ class AgentEndpoints:
         )
 
     async def switch_agent(self, request: TypedRequest[AgentPath, SwitchPosition]) -> AgentDetail:
-        """Switch a service off, or on again: one that is off is skipped until it is on."""
+        """Switch a service off, or on again: a service that is off is skipped."""
         step = self._step(request.params)
         await self._assistant.switches.switch(step, on=request.body.on, by=request.visitor.name)
         return await self._shown(step)
 
     async def try_agent(self, request: TypedRequest[AgentPath, EmptyBody]) -> AgentDetail:
-        """Let the next call of a service try, where its breaker leaves it alone."""
+        """Let the breaker of a service that is left alone admit its next call."""
         step = self._step(request.params)
         step.guard.breaker.let_try()
         return await self._shown(step)
@@ -155,5 +155,5 @@ class AgentEndpoints:
 
 
 def _began(since: float | None) -> float:
-    """Return from when on turns count."""
+    """Return the time from which turns count."""
     return time.time() - DAY if since is None else since

@@ -1,4 +1,4 @@
-"""AgentStates: how the services of an assistant are now, and since when."""
+"""AgentStates: the present states of an assistant's services, and their start times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STATES: Final[dict[BreakerState, AgentState]] = {
 
 
 class AgentStates:
-    """An observer that notes when breakers changed."""
+    """An observer that notes the times at which breakers changed."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -30,18 +30,18 @@ class AgentStates:
         """Do nothing: only breakers count."""
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Note the time; one that tries again has been left alone since before."""
+        """Note the time; a breaker that tries again keeps the earlier time."""
         if state == "closed":
             self._changed.pop(service, None)
         else:
             self._changed.setdefault(service, self._clock())
 
     def of(self, step: ServiceStep) -> AgentState:
-        """Return how a service is now."""
+        """Return the present state of a service."""
         return "off" if step.off is not None else _STATES[step.guard.breaker.state]
 
     def note(self, step: ServiceStep) -> str | None:
-        """Return why a service is not asked as usual; None where it is."""
+        """Return the reason why a service is not asked as usual; None if it is asked as usual."""
         state = step.guard.breaker.state
         if state == "closed":
             return None
@@ -50,5 +50,5 @@ class AgentStates:
         return f"{left}; the next call tries again" if state == "half-open" else left
 
     def since(self, step: ServiceStep) -> float | None:
-        """Return since when its breaker is not closed (UNIX seconds)."""
+        """Return the time since which the service's breaker is not closed (UNIX seconds)."""
         return self._changed.get(step.name)

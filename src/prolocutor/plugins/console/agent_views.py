@@ -1,4 +1,4 @@
-"""What operators are shown of services: their state, and what became of their calls."""
+"""The operators' views of services: their states, and the outcomes of their calls."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _LEFT: Final = BreakerOpen.code
 
 
 class AgentItem(msgspec.Struct, frozen=True, kw_only=True):
-    """One service: how it is, and what became of it in the turns of a period.
+    """A service: its state, and its outcomes in the turns of a period.
 
     `state`: `well`; `alone`, since it failed too often; `trying`, as one call may try again; `off`.
-    `note` says why, `since` from when on it is so (UNIX seconds). `asked`, `wins`, `declines` and
-    `failed` count turns, `kinds` the failures by the code of their error. `p50` and `p99` are
-    the seconds within which half of its answers came, and 99 of 100. `price` is that of one call
-    by its card, `cost` what its calls cost by what it says itself, else by the price. `up` and
-    `down` are the thumbs that its replies got.
+    `note` is the reason of the state, `since` its start time (UNIX seconds). `asked`, `wins`,
+    `declines` and `failed` count turns, `kinds` the failures by the code of their error. `p50` and
+    `p99` are the seconds within which half of its answers came, and 99 of 100. `price` is the price
+    of a call by the service's card; `cost` is the cost of its calls by its own statements, else by
+    the price. `up` and `down` count the thumbs on its replies.
     """
 
     name: str
@@ -62,9 +62,9 @@ class AgentItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentList(msgspec.Struct, frozen=True, kw_only=True):
-    """All services in declared order, the number of turns and what they cost, since a time.
+    """All services in declared order, the number of turns and their cost, since a time.
 
-    `since` is later than what was asked for where there are no earlier figures.
+    `since` is later than the requested time if there are no earlier figures.
     """
 
     since: float
@@ -74,14 +74,14 @@ class AgentList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentOverlap(msgspec.Struct, frozen=True):
-    """The share of questions that an agent answers well which another one answers well too."""
+    """The share of an agent's well answered questions that another agent answers well too."""
 
     agent: str
     share: float
 
 
 class AgentSeries(msgspec.Struct, frozen=True, kw_only=True):
-    """Columns: when each step begins (UNIX seconds), its figures; null where it was not asked."""
+    """Columns: the start (UNIX seconds) and the figures of each step; null if it was not asked."""
 
     step: int
     at: list[float]
@@ -91,7 +91,7 @@ class AgentSeries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FailureKind(msgspec.Struct, frozen=True, kw_only=True):
-    """Failures of one kind: how many in the period, and the latest of all."""
+    """Failures of a kind: their number in the period, and the latest failure at any time."""
 
     code: str
     number: int
@@ -105,10 +105,10 @@ class FailureKind(msgspec.Struct, frozen=True, kw_only=True):
 class AgentDetail(AgentItem, frozen=True, kw_only=True):
     """One service in full.
 
-    `way` is where it is, without keys and queries. `latest` is its latest failure, of the kinds
-    that are more than being left alone if there is one; `failures` has the latest of each kind.
-    `requires` are the services that it is skipped without, `needed_by` those that are skipped
-    without it. `off_by` is the operator who switched it off. `answers`: it can be talked to alone.
+    `way` is its address, without keys and queries. `latest` is its latest failure, if possible of a
+    kind other than being left alone; `failures` has the latest failure of each kind. `requires` are
+    the services without which it is skipped, `needed_by` the services that are skipped without it.
+    `off_by` is the operator who switched it off. `answers`: operators can talk to it alone.
     """
 
     way: str
@@ -124,7 +124,7 @@ class AgentDetail(AgentItem, frozen=True, kw_only=True):
 
 
 class AgentViews:
-    """Makes what is shown of the services of one assistant."""
+    """Makes the views of the services of an assistant."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class AgentViews:
         )
 
     async def detail(self, step: ServiceStep, since: float, seconds: int) -> AgentDetail:
-        """Return one service in full; its series goes by steps of so many seconds."""
+        """Return a service in full, with a series of steps of equal length (in seconds)."""
         key = (step.stage_name, step.name)
         counts = await self._counts.since(since)
         item = self._item(step, counts)
@@ -213,7 +213,7 @@ class AgentViews:
     async def _failures(
         self, key: ServiceKey, counts: PeriodCounts, history: ServiceHistory
     ) -> list[FailureKind]:
-        """Return the kinds of failures, each with the latest one, the newest first."""
+        """Return the kinds of failures, each with its latest failure, the newest first."""
         found = {one.code: one for one in self._figures.troubles(key)}
         for code, kept in history.latest().items():
             if code not in found or found[code].at < kept.at:
@@ -226,7 +226,7 @@ class AgentViews:
         return sorted(shown, key=lambda one: -one.at)
 
     async def _looked_up(self, agent: str, code: str, kept: LatestFailure) -> Trouble:
-        """Return a failure of another process or of long ago; without words if they are gone."""
+        """Return a failure of another process or an old turn, without text if the text is gone."""
         turn = None if self._recorder is None else await self._recorder.store.turn(kept.utt_id)
         record = None if turn is None else turn.record
         services = () if record is None else record.services
@@ -241,7 +241,7 @@ class AgentViews:
         )
 
     async def _still_there(self, trouble: Trouble) -> Trouble:
-        """Return a failure without its words and its turn where the reply was deleted."""
+        """Return a failure, without its text and turn if the reply was deleted."""
         if not trouble.utt_id or await self._store.owner_of(trouble.utt_id) is not None:
             return trouble
         return msgspec.structs.replace(trouble, error="", turn_id="", dialog_id="", utt_id="")
@@ -258,7 +258,7 @@ class AgentViews:
         return sorted(shares, key=lambda one: (-one.share, one.agent))
 
     def _needing(self, step: ServiceStep) -> Iterator[str]:
-        """Name the services that are skipped where this one is, directly or through others."""
+        """Name the services that are skipped without this service, directly or through others."""
         gone = {step.index}
         for other in self._prepared.steps:  # in an order in which each comes after what it needs
             if gone.intersection(other.requires):
@@ -267,7 +267,7 @@ class AgentViews:
 
 
 def _at_most(seconds: float | None, step: ServiceStep) -> float | None:
-    """Return seconds that were interpolated, but no more than a call may take."""
+    """Return interpolated seconds, limited to the time-out of a skill's call."""
     return (
         seconds if seconds is None or step.stage is not Stage.SKILL else min(seconds, step.timeout)
     )

@@ -72,11 +72,11 @@ class ConsoleDoor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Console:
-    """What operators see and do, one resource a file.
+    """The pages and actions of operators, each resource in a file of its own.
 
-    Their name is that of their key (`auth.keys`), `operator` where it has none, and `local` on the
-    machine itself. Records of turns are kept even where the assistant was made without, unless the
-    file says that there are none.
+    An operator's name is the name of the key (`auth.keys`), `operator` if the key has no name, and
+    `local` on the machine itself. Records of turns are kept even if the assistant was made without
+    records, unless the file switches them off.
     """
 
     name: Final = "console"
@@ -141,12 +141,12 @@ class Console:
         ]
 
     async def open(self) -> None:
-        """Look from now on whether models are replaced, and what is deleted."""
+        """Watch from now on for replaced models and for deletions."""
         self._models.open()
         self._archive.around_deletion += [self._runs.without_deleted, self._calls.without_deleted]
 
     async def close(self) -> None:
-        """Stop the jobs, and what looks at models and deletions."""
+        """Stop the jobs, and the watches on models and deletions."""
         self._archive.around_deletion.remove(self._runs.without_deleted)
         self._archive.around_deletion.remove(self._calls.without_deleted)
         await self._jobs.aclose()

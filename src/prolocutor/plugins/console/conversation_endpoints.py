@@ -1,4 +1,4 @@
-"""Conversations: lists of dialogs by what happened in them, counts, hours, and one dialog."""
+"""Conversations: lists of dialogs by the events in them, counts, hours, and a single dialog."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ Words: TypeAlias = Annotated[
 
 
 class ConversationFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which dialogs are wanted.
+    """The conditions on the requested dialogs.
 
-    `agent` spoke in it, `user` is its person, `channel` where it began; it has a turn at or after
-    `since` and before `until`, and one with the `tag`.
+    `agent` spoke in the dialog, `user` is its person, it began at the door `channel`; it has a turn
+    at or after `since` and before `until`, and a turn with the `tag`.
     """
 
     kind: ConversationKind = "all"
@@ -63,7 +63,7 @@ class ConversationFilter(msgspec.Struct, frozen=True, kw_only=True):
     tag: Tag | None = None
 
     def query(self, ids: list[str] | None, order: DialogOrder = "at") -> ConversationQuery:
-        """Return the query of the store; `ids` are the dialogs that count, None for all."""
+        """Return the query of the store; `ids` are the admitted dialogs, None for all."""
         return ConversationQuery(
             flag=_FLAGS.get(self.kind),
             agent=self.agent,
@@ -78,7 +78,7 @@ class ConversationFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationPageParams(ConversationFilter, frozen=True, kw_only=True):
-    """Which page of which dialogs is wanted, the greatest figure first (`order`)."""
+    """The requested page of a list of dialogs, the greatest figure first (`order`)."""
 
     order: DialogOrder = "at"
     cursor: Cursor = None
@@ -88,7 +88,7 @@ class ConversationPageParams(ConversationFilter, frozen=True, kw_only=True):
 class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
     """A dialog in the list: its last turn, and figures over its recorded turns.
 
-    With `words`, `said` and `reply` are those of the latest turn that has them, and `hit` is the
+    With `words`, `said` and `reply` are from the latest turn that has the words, and `hit` is the
     `utt_id` of its reply. `failed` is the number of services that failed.
     """
 
@@ -109,14 +109,14 @@ class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsoleDialogList(msgspec.Struct, frozen=True):
-    """A page of dialogs, those with the latest turn first."""
+    """A page of dialogs, the dialog with the latest turn first."""
 
     items: list[ListedDialogRow]
     next: str | None
 
 
 class KindCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of dialogs of each kind, five seconds old at most."""
+    """The number of dialogs of each kind, at most five seconds old."""
 
     all: int
     waits: int
@@ -128,14 +128,14 @@ class KindCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HoursParams(msgspec.Struct, frozen=True):
-    """Which hours are wanted; the last seven days if nothing is said."""
+    """The requested hours; by default the last seven days."""
 
     since: Time = None
     until: Time = None
 
 
 class HourColumns(msgspec.Struct, frozen=True):
-    """Turns by hour, as columns; `bad` ones had no answer, or a service failed."""
+    """Turns by hour, as columns; `bad` turns had no answer, or a service failed."""
 
     step: int
     at: list[int]
@@ -146,9 +146,10 @@ class HourColumns(msgspec.Struct, frozen=True):
 
 
 class ConversationParams(msgspec.Struct, frozen=True, kw_only=True):
-    """Which turns of a dialog are wanted: the first, those after or before a position, the newest.
+    """The requested turns of a dialog.
 
-    Or those around a reply. A position is that of a turn in the dialog (`position`).
+    They are the first or the newest turns, the turns after or before a position, or the turns
+    around a reply. A position is the `position` of a turn in the dialog.
     """
 
     dialog_id: str
@@ -160,10 +161,10 @@ class ConversationParams(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog and some of its turns, the oldest first; null is what is not kept any more.
+    """A dialog and some of its turns, the oldest first; null stands for values no longer kept.
 
-    `previous` is the `before` of the page with the turns before these, `next` the `after` of the
-    one with those that follow; null where there are none.
+    `previous` is the `before` of the previous page of turns, `next` the `after` of the next page;
+    null if there is no such page.
     """
 
     dialog_id: str
@@ -179,7 +180,7 @@ class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DialogListEndpoints:
-    """Shows dialogs by what is kept of their turns."""
+    """Shows dialogs from the records of their turns."""
 
     def __init__(
         self, records: TurnRecordStore | None, desk: OperatorDesk, notes: TurnNotes
@@ -203,7 +204,7 @@ class DialogListEndpoints:
     async def list_conversations(
         self, request: TypedRequest[ConversationPageParams, None]
     ) -> ConsoleDialogList:
-        """List dialogs, those with the latest turn first."""
+        """List dialogs, the dialog with the latest turn first."""
         params = request.params
         place, handed = CURSOR.read(params.cursor), await self._handed_over()
         ids = await self._with_tag(params.tag, _ids_of(params.kind, handed))
@@ -228,7 +229,7 @@ class DialogListEndpoints:
         return counts
 
     async def show_hours(self, request: TypedRequest[HoursParams, None]) -> HourColumns:
-        """Show how many turns there were in each hour."""
+        """Show the number of turns in each hour."""
         given = request.params
         until = time.time() if given.until is None else given.until
         since = until - WEEK if given.since is None else given.since
@@ -306,7 +307,7 @@ class DialogListEndpoints:
         )
 
     async def _with_tag(self, tag: str | None, ids: list[str] | None) -> list[str] | None:
-        """Return those of some dialogs, or of all (None), that have a turn with a tag."""
+        """Return the dialogs with a tagged turn, out of some dialogs or of all (None)."""
         if tag is None:
             return ids
         tagged = dict.fromkeys(note.dialog_id for note in await self._notes.all(tag))
@@ -323,7 +324,7 @@ class DialogListEndpoints:
 
 
 def _ids_of(kind: str, handed: Mapping[str, HandedOver]) -> list[str] | None:
-    """Return the dialogs that wait or are taken over; None for the other kinds."""
+    """Return the ids of the dialogs that wait or are taken over; None for the other kinds."""
     if kind not in ("waits", "taken"):
         return None
     return [id_ for id_, one in handed.items() if bool(one.handover.by) == (kind == "taken")]

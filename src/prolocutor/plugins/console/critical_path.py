@@ -1,4 +1,4 @@
-"""The critical path of a turn: the services that it waited for, one after the other."""
+"""The critical path of a turn: the chain of services for which the turn waited."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _AFTER_SKILLS: Final = frozenset(
 
 
 def critical_path(record: TurnRecord, plan: Graph) -> list[ServiceRecord]:
-    """Return the services of the chain that made a turn take as long as it did, in its order.
+    """Return the chain of services that determined the duration of a turn, in order of time.
 
-    It goes from the service that ended last back along what each one waited for: of those that the
-    plan has before it, the one that settled last. A skill of a later wave waited for the skills of
-    the waves before. Services that are not in the plan any more waited for whatever ended last
-    before them. A service that was skipped took no time, and is passed over to what it waited for.
+    It is followed backwards from the service that ended last. Each service waited for the one of
+    its predecessors in the plan that settled last. A skill of a later wave waited for the skills of
+    earlier waves. A service that is no longer in the plan waited for the last service that ended
+    before it. A skipped service took no time; its predecessors stand in for it.
     """
     ran = [one for one in record.services if one.started is not None and one.ended is not None]
     before = {(node.stage.value, node.name): node.before for node in plan.every()}
@@ -47,7 +47,7 @@ def critical_path(record: TurnRecord, plan: Graph) -> list[ServiceRecord]:
 def with_critical(
     services: Sequence[ServiceRecord], path: list[ServiceRecord]
 ) -> list[ServiceRecord]:
-    """Return the services, each with whether it is on the path."""
+    """Return the services, each marked if it is on the path."""
     on_path = {(one.stage, one.name) for one in path}
     return [
         msgspec.structs.replace(one, critical=(one.stage, one.name) in on_path) for one in services
@@ -60,7 +60,7 @@ def _awaited(
     by_key: dict[SlotKey, ServiceRecord],
     before: dict[SlotKey, list[PlanNode]],
 ) -> ServiceRecord | None:
-    """Return the service that one waited for last, None if it started with the turn."""
+    """Return the service for which `at` waited last, None if `at` started with the turn."""
     started = at.started
     assert started is not None
     nodes = before.get((at.stage, at.name))
@@ -79,7 +79,7 @@ def _awaited(
 def _that_ran(
     node: PlanNode, by_key: dict[SlotKey, ServiceRecord], seen: set[PlanNode]
 ) -> list[ServiceRecord]:
-    """Return a service if it ran; if it was skipped, those before it that did."""
+    """Return a service if it ran; if it was skipped, the services before it that ran."""
     if node in seen:
         return []
     seen.add(node)

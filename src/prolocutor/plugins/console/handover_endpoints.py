@@ -31,7 +31,7 @@ class SpeechParams(OpenDialogPath, frozen=True, kw_only=True):
 
 
 class OperatorWords(msgspec.Struct, frozen=True):
-    """What is said to the person."""
+    """The operator's words to the person."""
 
     text: Annotated[str, Meta(min_length=1)]
 
@@ -43,7 +43,10 @@ class GiveBack(msgspec.Struct, frozen=True):
 
 
 class HandoverState(msgspec.Struct, frozen=True, kw_only=True):
-    """Who has a dialog: an operator `by` name since then (UNIX seconds), or a person is wanted."""
+    """The state of a handover: taken `by` an operator, or waiting for one.
+
+    `since` is in UNIX seconds.
+    """
 
     state: Literal["waits", "taken"]
     by: str
@@ -52,14 +55,14 @@ class HandoverState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationHandover(msgspec.Struct, frozen=True):
-    """Who has a dialog; null where the assistant has it and no person is wanted."""
+    """The holder of a dialog; null if the assistant has it and no person is wanted."""
 
     dialog_id: str
     handover: HandoverState | None
 
 
 class ListedHandover(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog that waits for a person, or that one has taken over."""
+    """A dialog that waits for a person, or that a person has taken over."""
 
     dialog_id: str
     user: str
@@ -74,7 +77,7 @@ class HandoverList(msgspec.Struct, frozen=True):
 
 
 class HandoverEndpoints:
-    """What operators do with dialogs: take them over, speak in them, give them back."""
+    """The actions of operators on dialogs: take them over, speak in them, give them back."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._desk = assistant.desk
@@ -109,14 +112,14 @@ class HandoverEndpoints:
     async def show_handover(
         self, request: TypedRequest[OpenDialogPath, None]
     ) -> ConversationHandover:
-        """Show who has a dialog."""
+        """Show the holder of a dialog."""
         user, dialog = await self._desk.find(request.params.dialog_id)
         return await self._shown(request.params.dialog_id, user, dialog)
 
     async def take_over(
         self, request: TypedRequest[OpenDialogPath, EmptyBody]
     ) -> ConversationHandover:
-        """Take a dialog over: from the next input on no service is asked."""
+        """Take a dialog over: no service is asked from the next input on."""
         user, dialog = await self._desk.find(request.params.dialog_id)
         await self._desk.take(user, dialog, by=request.visitor.name)
         return await self._shown(request.params.dialog_id, user, dialog)
@@ -148,6 +151,6 @@ class HandoverEndpoints:
 
 
 def state_of(now: Handover) -> HandoverState:
-    """Return what is shown of a handover."""
+    """Return the view of a handover."""
     state: Literal["waits", "taken"] = "taken" if now.by else "waits"
     return HandoverState(state=state, by=now.by, since=now.since, reason=now.reason)

@@ -1,4 +1,4 @@
-"""Endpoints of jobs: how far one is, and its end."""
+"""Endpoints of jobs: their progress and their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CURSOR: Final = CursorCodec(int)
 
 
 class JobPageParams(msgspec.Struct, frozen=True):
-    """Which page of jobs is wanted."""
+    """The requested page of jobs."""
 
     cursor: Cursor = None
     limit: Limit = 50
@@ -37,7 +37,7 @@ class JobPage(msgspec.Struct, frozen=True):
 class JobEndpoints:
     """Lists jobs, shows them and stops them.
 
-    A job about a reply that was deleted meanwhile, with its person or its dialog, is forgotten.
+    A job about a reply is forgotten once the reply is deleted, with its person or its dialog.
     """
 
     def __init__(self, jobs: JobRegister, store: Store) -> None:
@@ -76,7 +76,7 @@ class JobEndpoints:
         return view_of(await self._jobs.stop(request.params.id))
 
     async def _forget_deleted(self, jobs: Sequence[Job]) -> bool:
-        """Forget those of them whose reply is gone; return whether there were any."""
+        """Forget the jobs whose reply was deleted; return whether there were any."""
         gone = False
         for job in jobs:
             if job.about is not None and await self._store.owner_of(job.about) is None:

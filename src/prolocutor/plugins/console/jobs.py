@@ -1,4 +1,4 @@
-"""JobRegister: work that takes longer than a request, its progress and its result."""
+"""JobRegister: jobs that take longer than a request, their progress and their results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JobState = Literal["waits", "runs", "done", "failed", "stopped"]
 
 
 class Job:
-    """One piece of work. It tells its progress by `share`, from 0 to 1."""
+    """A job, whose progress is `share`, from 0 to 1."""
 
     def __init__(self, kind: str, by: str, number: int, about: str | None = None) -> None:
         self.id = new_id()
@@ -49,10 +49,10 @@ Work = Callable[[Job], Awaitable[object]]
 
 
 class JobRegister:
-    """The jobs of one process, by id.
+    """The jobs of a process, by id.
 
-    `at_once` is how many jobs of a kind run at a time; further ones wait. Jobs end with the
-    process.
+    `at_once` is the number of jobs of a kind that run at the same time; further jobs wait. Jobs end
+    with the process.
     """
 
     def __init__(self, at_once: Mapping[str, int]) -> None:
@@ -63,12 +63,11 @@ class JobRegister:
         self._last = 0
 
     def start(self, kind: str, work: Work, *, by: str, about: str | None = None) -> Job:
-        """Run `work(job)` when its turn comes; what it returns, a Struct or JSON, is the result.
+        """Run `work(job)` when its turn comes; its return value, a Struct or JSON, is the result.
 
-        `about` is the id of the reply that it is about, if it is about one.
-
-        A `ProlocutorError` that it raises is the job's error, any other one is logged. Raise
-        `Overloaded` where too many jobs of this kind wait.
+        `about` is the id of the reply that the job is about, if any. A `ProlocutorError` of `work`
+        becomes the job's error, any other exception is logged. Raise `Overloaded` if too many jobs
+        of this kind wait.
         """
         waiting = [job for job in self._jobs.values() if job.kind == kind and job.state == "waits"]
         if len(waiting) >= MOST_WAITING:
@@ -89,7 +88,7 @@ class JobRegister:
         return job
 
     def newest(self, before: int | None, limit: int) -> list[Job]:
-        """Return jobs, the newest first: those with a smaller number than `before`."""
+        """Return the jobs whose number is smaller than `before`, the newest first."""
         newest_first = reversed(self._jobs.values())
         return list(islice((j for j in newest_first if before is None or j.number < before), limit))
 
@@ -128,7 +127,7 @@ class JobRegister:
             job.state = "stopped"
 
     def forget(self, id_: str) -> None:
-        """Forget a job and its result; one that runs is cancelled."""
+        """Forget a job and its result; a running job is cancelled."""
         if (task := self._tasks.get(id_)) is not None:
             task.cancel()
         self._jobs.pop(id_, None)
@@ -152,7 +151,7 @@ class JobStarted(msgspec.Struct, frozen=True):
 
 
 class JobView(msgspec.Struct, frozen=True, kw_only=True):
-    """A job: its state, how much of it is done (0 to 1), and its error or its result."""
+    """A job: its state, its progress (0 to 1), and its error or its result."""
 
     id: str
     kind: str
@@ -165,7 +164,7 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_of(job: Job) -> JobView:
-    """Return what is shown of a job."""
+    """Return the view of a job."""
     return JobView(
         id=job.id,
         kind=job.kind,

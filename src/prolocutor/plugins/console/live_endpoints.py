@@ -25,7 +25,7 @@ KINDS: Final[tuple[TurnKind, ...]] = get_args(TurnKind)
 
 
 class LiveEndpoint:
-    """Sends operators the turns as they run, of one kind (`?kind=`) or all."""
+    """Sends operators the running turns, of one kind (`?kind=`) or all."""
 
     def __init__(self, feed: LiveFeed) -> None:
         self._feed = feed
@@ -35,7 +35,7 @@ class LiveEndpoint:
         ]
 
     async def watch(self, socket: WebSocket) -> None:
-        """Send what happens until the operator leaves; what they send is not read."""
+        """Send the events of turns until the operator leaves; ignore the operator's messages."""
         kind = next((one for one in KINDS if one == (socket.query("kind") or "all")), None)
         if kind is None:
             end_refused(socket, BadInput(f"kind is one of {', '.join(KINDS)}", field="kind"))

@@ -1,6 +1,7 @@
-"""LiveFeed: passes what happens in turns on to the operators who watch, a bounded number of them.
+"""LiveFeed: passes the events of turns on to a bounded number of watching operators.
 
-An operator gets at most ten turns a second, whole: what happens in others is counted and left out.
+An operator gets at most ten turns a second, with all of their events; further turns are counted and
+left out.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ MAX_KNOWN: Final = 10_000
 
 
 class LiveViewer:
-    """One operator who watches the turns of one kind."""
+    """An operator who watches the turns of a kind."""
 
     def __init__(self, socket: WebSocket, kind: TurnKind, clock: Callable[[], float]) -> None:
         self.kind = kind
@@ -75,7 +76,7 @@ class LiveViewer:
         self._socket.send(message)
 
     def close(self) -> None:
-        """Send nothing any more."""
+        """Stop the message about turns that were left out."""
         if self._telling is not None:
             self._telling.cancel()
 
@@ -90,14 +91,14 @@ class LiveViewer:
         return False
 
     def _tell(self) -> None:
-        """Say how many turns were left out."""
+        """Send the number of turns that were left out."""
         self._telling = None
         number, self._left_out = self._left_out, 0
         self.send(_encoded(LeftOut(n=number)))
 
 
 class RunningTurn(msgspec.Struct):
-    """A turn that is watched: by whom, and which services are being asked now."""
+    """A watched turn: its viewers, and the services that are being asked now."""
 
     begun: Begun
     viewers: list[LiveViewer]
@@ -129,7 +130,7 @@ class LiveFeed:
 
     @contextmanager
     def viewing(self, socket: WebSocket, kind: TurnKind) -> Iterator[None]:
-        """Let an operator watch for as long as the block runs, at first what runs already."""
+        """Let an operator watch while the block runs, beginning with the turns that already run."""
         viewer = LiveViewer(socket, kind, self._clock)
         for turn_id, turn in self._turns.items():
             if viewer.begins(turn_id):
@@ -150,7 +151,7 @@ class LiveFeed:
                 self._asking.clear()
 
     def turn_begun(self, begun: TurnBegun) -> None:
-        """Show a turn that begins to those who still have room for it."""
+        """Show a turn that begins to the operators whose limit of turns admits it."""
         viewers = [one for one in self._viewers if one.begins(begun.turn_id)]
         if not viewers:
             return
@@ -168,7 +169,7 @@ class LiveFeed:
         _send(viewers, message)
 
     def service_asked(self, turn_id: str, service: str, stage: str) -> None:
-        """Show who is asked; services that are asked at once are one message."""
+        """Show the services that are asked; services that are asked at once are one message."""
         if turn_id not in self._turns:
             return
         last = self._asking[-1] if self._asking else None
@@ -184,7 +185,7 @@ class LiveFeed:
     def service_settled(
         self, turn_id: str, service: str, stage: str, outcome: Outcome, seconds: float
     ) -> None:
-        """Show what became of a service."""
+        """Show the outcome of a service."""
         turn = self._turns.get(turn_id)
         if turn is None:
             return
@@ -206,7 +207,7 @@ class LiveFeed:
         _send([one for one in self._viewers if one.ends(row)], row)
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Show that a service is left alone, tries again, or is well."""
+        """Show the new state of a service: it is left alone, tries again, or is well."""
         for step in self._assistant.engine.prepared.every():
             if step.name == service and step.guard.breaker.state == state:
                 self.switched(step)

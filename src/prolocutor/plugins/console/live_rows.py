@@ -1,4 +1,4 @@
-"""What operators who follow the turns are sent: one message for each thing that happens."""
+"""The messages to operators who watch turns: a message for each event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TurnKind = Literal["all", "trouble", "waits", "down", "none", "failed", "slow"]
 
 
 class LiveMessage(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """One message; `type` says which. Times are seconds (UNIX)."""
+    """A message, whose kind is its `type`. Times are UNIX seconds."""
 
 
 class Begun(LiveMessage, frozen=True, kw_only=True, tag="begun"):
@@ -39,7 +39,7 @@ class AskedNow(LiveMessage, frozen=True, kw_only=True, tag="asked"):
 
 
 class SettledNow(LiveMessage, frozen=True, kw_only=True, tag="settled"):
-    """What became of a service that was asked, after so many seconds."""
+    """The outcome of a service that was asked, and its seconds."""
 
     turn_id: str
     agent: str
@@ -51,7 +51,7 @@ class SettledNow(LiveMessage, frozen=True, kw_only=True, tag="settled"):
 class Ended(LiveMessage, frozen=True, kw_only=True, tag="ended"):
     """A turn has ended; its reply has the id `utt_id`.
 
-    `by` is how the reply came about, `spoke` who said it. `failed` counts services. `flags`: no
+    `by` is the origin of the reply, `spoke` its speaker. `failed` counts services. `flags`: no
     agent answered (`none`), a service `failed`, it was `slow`.
     """
 
@@ -72,7 +72,7 @@ class Ended(LiveMessage, frozen=True, kw_only=True, tag="ended"):
 
 
 class BreakerChange(LiveMessage, frozen=True, kw_only=True, tag="breaker"):
-    """A service is in another state than before."""
+    """The state of a service has changed."""
 
     agent: str
     stage: str
@@ -86,13 +86,13 @@ class PersonWanted(LiveMessage, frozen=True, kw_only=True, tag="waits"):
 
 
 class LeftOut(LiveMessage, frozen=True, kw_only=True, tag="left_out"):
-    """So many turns that fit were not sent, since there were more than 10 a second."""
+    """The number of matching turns that were not sent, since there were more than 10 a second."""
 
     n: int
 
 
 def row_of(record: TurnRecord, slow: float) -> Ended:
-    """Return the row of a turn that has ended; one that took longer than `slow` seconds is slow."""
+    """Return the row of a turn that has ended; a turn of more than `slow` seconds is slow."""
     flags = record.flags(slow)
     speakers = dict.fromkeys(one.rpartition(".")[0] for one in record.chosen)
     return Ended(
@@ -114,7 +114,7 @@ def row_of(record: TurnRecord, slow: float) -> Ended:
 
 
 def fits(row: Ended, kind: TurnKind) -> bool:
-    """Return whether an ended turn is of the wanted kind."""
+    """Return whether an ended turn is of the requested kind."""
     if kind == "all":
         return True
     return bool(row.flags) if kind == "trouble" else kind in row.flags

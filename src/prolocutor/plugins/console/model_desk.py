@@ -1,4 +1,4 @@
-"""ModelDesk: the models of an assistant's selectors, those beside them, and what was put live."""
+"""ModelDesk: the models in use by an assistant's selectors, further models, and their history."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ModelState = Literal["live", "new", "former"]
 
 
 class PutLive(msgspec.Struct, frozen=True, kw_only=True):
-    """A model that took the place of the model `before` ("" for none), when and by whom."""
+    """A model that replaced the model `before` ("" for none), with the time and the operator."""
 
     at: float
     by: str
@@ -44,8 +44,9 @@ class PutLive(msgspec.Struct, frozen=True, kw_only=True):
 class ConsoleModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model: in use (`live`), trained and not used yet (`new`), or used before (`former`).
 
-    `learned` is how many questions it learned, `made` the UTC date, `since` and `by` when it was
-    last put live here and by whom, `report` how it compared with the one that was in use.
+    `learned` is the number of questions that it learned, `made` the UTC date. `since` and `by` are
+    the time and the operator of the last time it was put live here; `report` compares it with the
+    model that was in use.
     """
 
     id: str
@@ -73,28 +74,28 @@ class ModelDesk:
         self._watching = BackgroundTasks("models")
 
     def open(self) -> None:
-        """Remove what cut-off trainings left, and look at the folders from time to time."""
+        """Remove the folders of trainings that were cut off, and watch the folders of models."""
         if self._models:
             for shelf in self._shelves.values():
                 shelf.sweep()
             self._watching.start(self._watch())
 
     async def aclose(self) -> None:
-        """Stop looking."""
+        """Stop watching."""
         await self._watching.aclose()
 
     @property
     def roles(self) -> list[Role]:
-        """What is read from a folder."""
+        """The roles whose models are read from folders."""
         return [one.role for one in self._models]
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with learning, if anything is."""
+        """The faults of learning, if any."""
         return [one.source.problem for one in self._models if one.source.problem]
 
     def in_use(self, role: Role) -> tuple[ModelInUse, ModelShelf]:
-        """Return what selects by a model; `BadInput` where the file gives it no folder."""
+        """Return the model of a role and its shelf; raise `BadInput` for a role without folder."""
         for one in self._models:
             if one.role == role:
                 return one, self._shelves[role]
@@ -103,9 +104,9 @@ class ModelDesk:
         raise BadInput(what, field="what")
 
     async def idle_roles(self) -> list[Role]:
-        """Name the roles for which there is nothing to learn: no label, no thumb, no hint.
+        """Name the roles without anything to learn: no label, no thumb, no hint.
 
-        What a role without a learner finds in the store is not known, so it is not among them.
+        A role without a learner is not named, since its material in the store is not known.
         """
         if await self._labels.listed():
             return []
@@ -117,7 +118,7 @@ class ModelDesk:
         ]
 
     async def listed(self) -> list[ConsoleModel]:
-        """Return all models: those in use first, then the latest."""
+        """Return all models: the models in use first, then the others, the latest first."""
         history = await self.history()
         labels = await self._labels.listed()
         known = {(label.id, turn.text) for label in labels for turn in label.turns}
@@ -137,7 +138,7 @@ class ModelDesk:
         return sorted(found, key=lambda one: one.state != "live")
 
     async def history(self) -> list[PutLive]:
-        """Return what was put live, the oldest first."""
+        """Return the records of models put live, the oldest first."""
         found = []
         for body in (await self._store.records("", KIND)).values():
             with suppress(msgspec.MsgspecError):
@@ -145,9 +146,9 @@ class ModelDesk:
         return found
 
     async def put_live(self, id_: str, by: str) -> PutLive:
-        """Put a model in the place of the one in use; turns that run are not touched.
+        """Replace the model in use; running turns keep the old model.
 
-        Raise `NotFound` for an unknown model, `Conflict` for one that is damaged or of another
+        Raise `NotFound` for an unknown model, `Conflict` for a model that is damaged or of another
         method than the assistant's file names.
         """
         async with self._lock:
@@ -171,7 +172,7 @@ class ModelDesk:
             return done
 
     async def delete(self, id_: str) -> None:
-        """Delete a model that is not in use; `NotFound` for an unknown one."""
+        """Delete a model that is not in use; raise `NotFound` for an unknown model."""
         async with self._lock:
             role = await self._role_of(id_)
             _, shelf = self.in_use(role)
@@ -192,7 +193,7 @@ class ModelDesk:
             await self._store.delete_record("", KIND, key)
 
     async def _watch(self) -> None:
-        """Look whether a model was replaced, so that the next turn does not get the old one."""
+        """Watch for replaced models, so that the next turn gets the new model."""
         while True:
             await asyncio.sleep(LOOKS)
             for one in self._models:
@@ -210,7 +211,7 @@ def _live(shelf: ModelShelf) -> StoredModel | None:
 def _without_deleted(
     report: TrainingReport | None, known: Collection[tuple[str, str]]
 ) -> TrainingReport | None:
-    """Leave out what persons said whose words are in no label any more."""
+    """Leave out the questions of persons whose labels no longer exist."""
     if report is None:
         return None
     flips = [one for one in report.flips if not one.label or (one.label, one.text) in known]

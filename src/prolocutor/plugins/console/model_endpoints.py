@@ -20,10 +20,9 @@ class ConsoleModelPath(msgspec.Struct, frozen=True):
 
 
 class ConsoleModelList(msgspec.Struct, frozen=True):
-    """The models in use first, then the latest; `roles` are those that can be trained.
+    """The models, first the models in use; `roles` are the roles that can be trained.
 
-    `problems` say what is wrong with learning. `idle` are the roles for which there is nothing to
-    learn yet.
+    `problems` are the faults of learning. `idle` are the roles without anything to learn yet.
     """
 
     items: list[ConsoleModel]
@@ -55,7 +54,7 @@ class ModelEndpoints:
         return ConsoleModelList(await desk.listed(), desk.roles, desk.problems, idle)
 
     async def put_live(self, request: TypedRequest[ConsoleModelPath, EmptyBody]) -> PutLive:
-        """Put a model in the place of the one in use, which stays on the list."""
+        """Replace the model in use, which stays on the list."""
         return await self._desk.put_live(request.params.id, request.visitor.name)
 
     async def delete_model(self, request: TypedRequest[ConsoleModelPath, None]) -> None:

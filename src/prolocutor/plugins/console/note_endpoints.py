@@ -29,14 +29,14 @@ JSON_LINES: Final = "application/x-ndjson"
 
 
 class NewNote(msgspec.Struct, frozen=True):
-    """What an operator notes of a turn; without tags and comment the note is removed."""
+    """An operator's note on a turn; without tags and comment the note is removed."""
 
     tags: Annotated[list[Tag], Meta(max_length=8)] = []
     comment: Annotated[str, Meta(max_length=4000)] = ""
 
 
 class NoteList(msgspec.Struct, frozen=True):
-    """All tags with how many turns have them, the most given first."""
+    """All tags with their numbers of turns, the most frequent first."""
 
     tags: dict[str, int]
 
@@ -85,14 +85,14 @@ class NoteEndpoints:
     async def show_data_set(self, request: TypedRequest[DataSetParams, None]) -> HttpResponse:
         """Return the turns that have a tag as JSON lines, for `evaluate` and `train`.
 
-        Each is an episode: what was said before it, without labels, and the turn itself. Its label
-        is the answer in words that an operator gave, else the reply as it was.
+        Each turn is an episode: the turns before it, without labels, and the turn itself. Its label
+        is the operator's answer in words, else the original reply.
         """
         lines = await self.data_set(request.params.tag)
         return HttpResponse(b"".join(lines), content_type=JSON_LINES)
 
     async def data_set(self, tag: str) -> list[bytes]:
-        """Return the lines of a data set; `NotFound` for a tag that no turn has."""
+        """Return the lines of a data set; raise `NotFound` for a tag that no turn has."""
         notes = await self._notes.all(tag)
         corrected = {
             turn.utt_id: label for label in await self._labels.listed() for turn in label.turns
@@ -112,7 +112,7 @@ class NoteEndpoints:
 def _episode(
     note: TurnNote, said: Sequence[HumanUtterance | BotUtterance], more: dict[str, Any]
 ) -> list[bytes]:
-    """Return a turn of a dialog, and what was said before it, as lines of one episode."""
+    """Return a turn of a dialog, and the turns before it, as lines of an episode."""
     place = next((n for n, one in enumerate(said) if one.utt_id == note.utt_id), 0)
     asked, reply = said[place - 1] if place else None, said[place]
     if not isinstance(asked, HumanUtterance) or not isinstance(reply, BotUtterance):

@@ -1,4 +1,4 @@
-"""Pages of lists: how many items a page has, and where the next one begins.
+"""Pages of lists: the number of items on a page, and the place where the next page begins.
 
     class RowPage(msgspec.Struct, frozen=True):
         items: list[Row]
@@ -46,13 +46,13 @@ Cursor: TypeAlias = Annotated[
 
 
 class CursorCodec(Generic[T]):
-    """Writes the place where the next page begins as an opaque text, and reads it."""
+    """Writes and reads the place where the next page begins, as an opaque text."""
 
     def __init__(self, type_: type[T]) -> None:
         self._decoder = msgspec.msgpack.Decoder(type_)
 
     def write(self, place: T | None) -> str | None:
-        """Return the text of a place; None where there is no further page."""
+        """Return the text of a place; None if there is no further page."""
         if place is None:
             return None
         return urlsafe_b64encode(msgspec.msgpack.encode(place)).decode().rstrip("=")

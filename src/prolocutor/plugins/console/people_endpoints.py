@@ -1,4 +1,4 @@
-"""People: operators delete a person with all that is theirs."""
+"""People: operators delete a person with all of the person's data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PeopleEndpoints:
         self.routes = [Route("DELETE", f"{BASE}/people/{{user:path}}", delete, "operators")]
 
     async def delete_someone(self, request: TypedRequest[ConsolePerson, None]) -> None:
-        """Delete a person with all that is theirs."""
+        """Delete a person with all of the person's data."""
         user = request.params.user
         if not await self._assistant.archive.delete_person(user):
             raise NotFound(f"nobody is called {user!s:.80}", field="user")

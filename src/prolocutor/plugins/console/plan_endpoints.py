@@ -1,4 +1,4 @@
-"""The endpoint of the plan: what runs after what, how each service is, what `check` says of it."""
+"""The endpoint of the plan: the order and states of services, and the hints of `check`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class PlanHint(msgspec.Struct, frozen=True):
-    """One thing to know of the file: what, and where (`FILE:LINE`, then the key)."""
+    """A hint about the file: its text and its place (`FILE:LINE`, then the key)."""
 
     what: str
     where: str
@@ -34,8 +34,8 @@ class PlanHint(msgspec.Struct, frozen=True):
 class PlanService(msgspec.Struct, frozen=True, kw_only=True):
     """One service in the plan.
 
-    `id` is its name, with its stage before it where another one has the same. `level`: from 1; it
-    can start once all of the levels before have settled, at the latest. `p50` and `p99` are the
+    `id` is its name, with its stage before it if another service has the same name. `level`, from
+    1: it can start once all earlier levels have settled, at the latest. `p50` and `p99` are the
     seconds within which half of its answers came today, and 99 of 100.
     """
 
@@ -53,9 +53,10 @@ class PlanService(msgspec.Struct, frozen=True, kw_only=True):
 class AssistantPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The plan of a turn.
 
-    `file` and `read` (UNIX seconds): what it was made of, and when. `edges` are [from, to, kind] by
-    `id`: `after` waits, `requires` is skipped unless the other is done. `critical` is the chain
-    whose time-outs add up to the most, `longest` the one that takes the longest by `p50`.
+    `file` is the file that it was made of, `read` the time of reading (UNIX seconds). `edges` are
+    [from, to, kind] by `id`: `after` waits, `requires` is skipped unless the other is done.
+    `critical` is the chain with the greatest sum of time-outs, `longest` the chain with the
+    greatest sum of `p50`.
     """
 
     file: str | None
@@ -94,7 +95,7 @@ class PlanEndpoint:
         self.routes = [Route("GET", f"{BASE}/plan", Operation(self.show_plan), "operators")]
 
     async def show_plan(self, request: TypedRequest[None, None]) -> AssistantPlan:
-        """Show what runs after what, how each service is, and what to know of the file."""
+        """Show the order of the services, their states, and the hints about the file."""
         limits, graph = self._prepared.limits, self._prepared.graph
         levels = {
             node.index: level for level, nodes in enumerate(graph.levels(), 1) for node in nodes
@@ -139,7 +140,7 @@ class PlanEndpoint:
                 yield self._ids[index], self._ids[step.index], kind
 
     def _longest(self, halves: dict[str, float]) -> list[str]:
-        """Return the chain of services whose usual times add up to the most; empty without any."""
+        """Return the chain of services with the greatest sum of usual times, if any."""
         best: dict[int, tuple[float, int | None]] = {}
         for step in self._prepared.steps:  # each comes after what it waits for
             before = max(step.before, key=lambda index: best[index][0], default=None)
@@ -155,7 +156,7 @@ class PlanEndpoint:
         return path[::-1]
 
     def _changed(self) -> Iterator[PlanHint]:
-        """Say that the file is another one by now."""
+        """Say that the file has changed since it was read."""
         if self._file is None:
             return
         path = self._file.path
@@ -168,7 +169,7 @@ class PlanEndpoint:
             yield PlanHint("it was changed since it was read: a restart takes it", path.name)
 
     async def _found(self) -> list[PlanHint]:
-        """Return the hints about the file, which are looked for once."""
+        """Return the hints about the file, which are computed once."""
         if self._file is None:
             return []
         async with self._lock:

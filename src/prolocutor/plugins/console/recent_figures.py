@@ -1,4 +1,4 @@
-"""RecentFigures: what became of the calls of each service in the last day."""
+"""RecentFigures: the outcomes of the calls of each service in the last day."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ServiceKey = tuple[str, str]
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
-    """The latest failure of one kind: its text, and the turn that it was in.
+    """The latest failure of a kind: its text and its turn.
 
     `at` is when that turn started, in UNIX seconds; `utt_id` is the id of the reply.
     """
@@ -50,10 +50,10 @@ class _Slot(msgspec.Struct):
 
 
 class RecentFigures:
-    """An observer that counts what became of each service in the turns of the last day.
+    """An observer that counts the outcomes of each service in the turns of the last day.
 
     Its memory does not grow with the traffic: there are 97 slots of a quarter of an hour. `since`
-    is when it began.
+    is the time when it began.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
@@ -95,11 +95,11 @@ class RecentFigures:
         return sum(slot.turns for slot in self._after(since))
 
     def tally(self, key: ServiceKey, since: float) -> AgentSpan:
-        """Return what became of a service since a time."""
+        """Return the outcomes of a service since a time."""
         return total(span for _, span in self.spans(key, since))
 
     def spans(self, key: ServiceKey, since: float) -> list[tuple[int, AgentSpan]]:
-        """Return the figures of a service slot by slot, with when each begins."""
+        """Return the start time and the figures of a service for each slot."""
         slots = ((slot.number * STEP, slot.services.get(key)) for slot in self._after(since))
         return [(at, span) for at, span in slots if span is not None]
 
@@ -108,7 +108,7 @@ class RecentFigures:
         return sorted(self._latest.get(key, {}).values(), key=lambda one: one.at, reverse=True)
 
     def together(self, agent: str, since: float) -> dict[str, int]:
-        """Return in how many turns that an agent answered well each one did so, itself included."""
+        """Return for each agent, itself included, the number of turns that both answered well."""
         found: Counter[str] = Counter()
         for slot in self._after(since):
             for (one, other), number in slot.together.items():
@@ -120,7 +120,7 @@ class RecentFigures:
         return [slot for slot in self._slots if (slot.number + 1) * STEP > since]
 
     def _slot(self, number: int) -> _Slot:
-        """Return the slot of this number; the last one where the clock was put back."""
+        """Return the slot of this number; the last slot if the clock was put back."""
         if not self._slots or self._slots[-1].number < number:
             self._slots.append(_Slot(number))
         return self._slots[-1]

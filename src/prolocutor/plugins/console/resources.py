@@ -1,4 +1,4 @@
-"""The resources of the console's API, and what they are made of.
+"""The resources of the console's API, and their common parts.
 
 One file holds the routes of one resource: a class made of a `ConsoleContext` (or of less), with
 `routes`, which `channel.py` lists. Every route begins with `BASE` and is for `operators`. Reading
@@ -22,9 +22,9 @@ BASE: Final = "/api/console"
 
 
 class ConsoleContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What the resources of one console share.
+    """The common parts of a console's resources.
 
-    `folder` is where the assistant's file lies: paths in the door's options are relative to it.
+    `folder` is the folder of the assistant's file: paths in the door's options are relative to it.
     """
 
     assistant: Assistant

@@ -95,12 +95,12 @@ class RunEndpoints:
         return RunList(await self._read(lambda reader: reader.listed()), folder=True)
 
     async def show_run(self, request: TypedRequest[RunPath, None]) -> RunDetails:
-        """Show a run with its figures, groups and intervals, and how it differs from another."""
+        """Show a run: its figures, groups and intervals, and its differences from another run."""
         params = request.params
         return await self._read(lambda reader: reader.details(params.name, params.against))
 
     async def list_rows(self, request: TypedRequest[RunRowParams, None]) -> RunRowList:
-        """List rows of a run; with `against`, those that flipped."""
+        """List rows of a run; with `against`, the rows that flipped."""
         params = request.params
         after = ROW_CURSOR.read(params.cursor) or 0
         wanted = RowQuery(kind=params.kind, group=params.group, against=params.against)
@@ -111,7 +111,7 @@ class RunEndpoints:
 
     @asynccontextmanager
     async def without_deleted(self) -> AsyncIterator[None]:
-        """Leave out of the runs what is deleted from the store while the block runs."""
+        """Leave data out of the runs if it is deleted from the store while the block runs."""
         if self._folder is None or not READERS.names():
             yield
             return

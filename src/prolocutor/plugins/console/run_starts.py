@@ -33,10 +33,10 @@ _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
 
 class NewRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be evaluated: the turns that have a `tag`, or the `data` of the door's options.
+    """The turns to evaluate: the turns that have a `tag`, or the `data` of the door's options.
 
-    `assistant` is one of the door's `assistants`, "" for the one in use. `name` is that of the
-    run's folder.
+    `assistant` is one of the door's `assistants`, "" for the assistant in use. `name` is the name
+    of the run's folder.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=80)]
@@ -51,14 +51,14 @@ class StartedRun(msgspec.Struct, frozen=True):
 
 
 class PossibleRuns(msgspec.Struct, frozen=True):
-    """What runs can be made of: assistants by name ("" is the one in use), and the door's data."""
+    """The choices for a run: assistants by name ("" is the one in use), and the door's data."""
 
     assistants: list[str]
     data: list[str]
 
 
 class RunStarts:
-    """Starts evaluations; `files` are assistants by name, `data` (KIND:PATH) those of the door."""
+    """Starts evaluations; `files` are assistants by name, `data` is the door's data (KIND:PATH)."""
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class RunStarts:
         ]
 
     async def possible_runs(self, request: TypedRequest[None, None]) -> PossibleRuns:
-        """Tell what runs can be made of; nothing where the console has no folder of runs."""
+        """Return the choices for a run; nothing if the console has no folder of runs."""
         return PossibleRuns([] if self._folder is None else list(self._files), self._data)
 
     async def start_run(self, request: TypedRequest[None, NewRun]) -> JobStarted:
-        """Evaluate an assistant on turns that have a tag, or on the data of the door's options."""
+        """Evaluate an assistant on the turns with a tag, or on the door's data."""
         body, folder = request.body, self._folder
         if folder is None:
             what = "the console was given no folder of runs: doors: {console: {runs: FOLDER}}"
@@ -115,7 +115,7 @@ class RunStarts:
 
 
 async def _evaluate(file: Path, data: list[str], out: Path, job: Job, examples: int) -> None:
-    """Run an evaluation to its end; `ServiceUnreachable` says why it was none."""
+    """Run an evaluation to its end; raise `ServiceUnreachable` with the reason if it fails."""
     words = ["-m", "prolocutor", "evaluate", "run", str(file), "--out", str(out)]
     words += [word for one in data for word in ("--data", one)]
     run = await asyncio.create_subprocess_exec(
@@ -136,7 +136,7 @@ async def _evaluate(file: Path, data: list[str], out: Path, job: Job, examples: 
 
 
 async def _look(rows: Path, examples: int, job: Job) -> None:
-    """Tell the job how far a run is, by the rows that it has written."""
+    """Tell the job the progress of a run, by the rows that it has written."""
     while examples:
         with suppress(OSError):
             written = await asyncio.to_thread(rows.read_bytes)

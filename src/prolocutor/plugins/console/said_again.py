@@ -1,4 +1,4 @@
-"""A stored turn is run again: its input, after what was said before it, and nothing is stored."""
+"""A stored turn is run again: its input, after the earlier turns; nothing is stored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Utterance = HumanUtterance | BotUtterance
 
 
 class TurnRunAgain(msgspec.Struct, frozen=True):
-    """What came of a turn that was run again: its record, and both utterances."""
+    """The result of a turn that was run again: its record, and both utterances."""
 
     record: TurnRecord
     utterances: list[Utterance]
@@ -41,8 +41,8 @@ async def run_again(
 ) -> TurnRunAgain:
     """Run the turn whose reply has this id on an engine; `was` is its record, if it is kept.
 
-    The agents are called under new ids, but those with `rerun: false` are not. No ask is open, and
-    nothing is scheduled. Raise `BadInput` where the person said nothing in the turn.
+    The agents are called under new ids, except agents with `rerun: false`. No ask is open, and
+    nothing is scheduled. Raise `BadInput` if the person said nothing in the turn.
     """
     place = [one.utt_id for one in dialog.utterances].index(utt_id)
     said = dialog.utterances[place - 1] if place else None
@@ -75,7 +75,7 @@ def _opened(
     reply: BotUtterance,
     was: TurnRecord | None,
 ) -> OpenedTurn:
-    """Return what the turn starts from, as the store would have returned it at the time."""
+    """Return the opening of the turn, as the store would have returned it at the time."""
     prepared = engine.prepared
     before: Sequence[Utterance] = dialog.utterances[:place]
     window = [_parts(one) for one in before]
@@ -128,7 +128,7 @@ def _opened(
 
 
 def _undo(state: JsonObject, was: TurnRecord, whose: str) -> None:
-    """Take back what the turn changed in a profile."""
+    """Undo the turn's changes to a profile."""
     for change in was.changes:
         part = state.get(change.part) if change.part else state
         if change.whose != whose or not isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""Shares: how many turns had no answer or a thumb down, day by day, and what was put live."""
+"""Shares of turns without an answer or with a thumb down, by day, and models put live."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ShareParams(msgspec.Struct, frozen=True):
 
 
 class DailyShares(msgspec.Struct, frozen=True, kw_only=True):
-    """Columns, a day (UTC, from `at` on) each: turns, and the shares of them.
+    """Columns by day (UTC, from `at` on): the number of turns, and shares of them.
 
     `none` had no answer, `down` a thumb down; null for a day without turns. `live` are the models
     that were put in use.
@@ -39,7 +39,7 @@ class DailyShares(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShareEndpoints:
-    """Shows how content people are, as days go by."""
+    """Shows how content people are, by day."""
 
     def __init__(
         self, store: Store, desk: ModelDesk, *, clock: Callable[[], float] = time.time

@@ -1,4 +1,4 @@
-"""The console's pages: static files that hold no data, and what they ask first."""
+"""The console's pages: static files without data, and their first request."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ FOLDER: Final = Path(__file__).parent / "static"
 
 
 class PagePath(CachedCopy, frozen=True, kw_only=True):
-    """The parameters of a request for a page; what its path means, the page itself knows."""
+    """The parameters of a request for a page; only the page itself interprets its path."""
 
     path: str = ""
 
 
 class OperatorInfo(msgspec.Struct, frozen=True):
-    """Who the operator is, and of which assistant with which agents.
+    """The operator, the assistant and its agents.
 
     `writes`: whether the operator's scopes allow more than reading. `session`: whether the operator
-    signed in with an identity provider. `markdown`: the agents whose texts are written in it.
+    signed in with an identity provider. `markdown` names the agents whose texts are Markdown.
     """
 
     name: str
@@ -39,9 +39,9 @@ class OperatorInfo(msgspec.Struct, frozen=True):
 
 
 class ConsolePages:
-    """Serves the console at `/console` and every address below it, where the page tells them apart.
+    """Serves the console at `/console` and every address below it, which the page tells apart.
 
-    They are for all: only the addresses under `/api/console` tell anything.
+    The pages are open to everybody: only the addresses under `/api/console` return data.
     """
 
     def __init__(self, assistant: Assistant) -> None:
@@ -59,7 +59,7 @@ class ConsolePages:
         return self._files.find(INDEX, request.params)
 
     async def operator(self, request: TypedRequest[None, None]) -> OperatorInfo:
-        """Return who the operator is."""
+        """Return the operator."""
         visitor, assistant = request.visitor, self._assistant
         agents = [one.name for one in assistant.services() if one.stage is Stage.SKILL]
         writes = visitor.may("operators", reads=False)

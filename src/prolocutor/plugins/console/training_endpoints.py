@@ -35,14 +35,14 @@ PATIENCE: Final = 60.0
 
 
 class WhatToTrain(msgspec.Struct, frozen=True):
-    """What learns from the labels; with `hints` a router learns from those too."""
+    """The role that learns from the labels; with `hints` a router learns from hints too."""
 
     what: Literal["router", "ranker"]
     hints: bool = False
 
 
 class TrainingEndpoints:
-    """Starts trainings; `data` (KIND:PATH) is learned beside labels, `store` is the store's URL."""
+    """Starts trainings; `data` (KIND:PATH) is learned with labels, `store` is the store's URL."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class TrainingEndpoints:
         self.routes = [Route("POST", f"{BASE}/train", train, "operators")]
 
     async def train(self, request: TypedRequest[None, WhatToTrain]) -> JobStarted:
-        """Train a router or ranker beside the one in use; the result compares the two."""
+        """Train a router or ranker beside the model in use; the result compares the two models."""
         role, hints = request.body.what, request.body.hints
         used, _ = self._desk.in_use(role)
         if hints and (used.learner is None or not used.learner.takes_hints):
@@ -105,14 +105,14 @@ class TrainingEndpoints:
 
 
 def data_at(data: str | Sequence[str] | None, folder: Path) -> list[str]:
-    """Return data KIND:PATH with their paths from a folder on."""
+    """Return data KIND:PATH with their paths resolved from a folder."""
     given = data if isinstance(data, list | tuple) else [] if data is None else [data]
     parts = [str(one).partition(":") for one in given]
     return [f"{kind}{colon}{folder / path}" if colon else kind for kind, colon, path in parts]
 
 
 def lessons_of_label(label: OperatorLabel, agents: Sequence[str]) -> list[TrainingLabel]:
-    """Return a lesson for each turn of a label. Where nobody is right, every agent is wrong."""
+    """Return a lesson for each turn of a label. If nobody is right, every agent is wrong."""
     right = dict.fromkeys(label.agents, 1.0) or dict.fromkeys(agents, 0.0)
     return [
         TrainingLabel(
@@ -129,7 +129,7 @@ def lessons_of_label(label: OperatorLabel, agents: Sequence[str]) -> list[Traini
 
 
 async def _run(trainer: str, order: TrainingOrder, job: Job) -> TrainingReport:
-    """Run a training to its end; a process that is killed or breaks is the job's error."""
+    """Run a training to its end; the job fails if the process is killed or breaks."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[TrainingReport] = loop.create_future()
 

@@ -1,4 +1,4 @@
-"""Turns: how one reply came about."""
+"""Turns: the origin of a reply."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CallList(msgspec.Struct, frozen=True):
 
 
 class ReplyEndpoints:
-    """Shows turns, and the calls of the latest ones word for word."""
+    """Shows turns, and the calls of the latest turns word for word."""
 
     def __init__(self, assistant: Assistant, calls: CallLog) -> None:
         self._assistant = assistant
@@ -53,7 +53,7 @@ class ReplyEndpoints:
         ]
 
     async def list_calls(self, request: TypedRequest[CallsPath, None]) -> CallList:
-        """List the calls of a turn: what each service was asked, and what it answered."""
+        """List the calls of a turn: each service's request and its answer."""
         found = self._calls.calls(request.params.turn_id)
         if found is None:
             what = "requests and replies are kept of the latest turns since the start alone"
@@ -61,11 +61,11 @@ class ReplyEndpoints:
         return CallList(found)
 
     async def show_turn(self, request: TypedRequest[TurnPath, None]) -> TurnView:
-        """Show how a reply came about."""
+        """Show the turn of a reply."""
         return await self.view(request.params.utt_id.lower())
 
     async def view(self, utt_id: str) -> TurnView:
-        """Return how a reply came about; `NotFound` for an unknown one."""
+        """Return the view of a reply's turn; raise `NotFound` for an unknown reply."""
         assistant, kept = self._assistant, await self.kept(utt_id)
         try:
             utterances = await assistant.store.turn(utt_id)
@@ -76,7 +76,7 @@ class ReplyEndpoints:
         return msgspec.structs.replace(view, note=await self.notes.find(utt_id), label=label)
 
     async def kept(self, utt_id: str) -> KeptTurn:
-        """Return what is kept of the turn of a reply; `NotFound` for an unknown one."""
+        """Return the kept parts of a reply's turn; raise `NotFound` for an unknown reply."""
         recorder = self._assistant.records.recorder
         if recorder is None:
             raise NotFound("this assistant keeps no records of turns")

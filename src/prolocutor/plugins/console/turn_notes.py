@@ -1,4 +1,4 @@
-"""What operators say of a turn: tags and a comment, and who would have been right."""
+"""Operators' notes on turns: tags, comments, and the agents that would have been right."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Tag: TypeAlias = Annotated[
 
 
 class TurnNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A note of a turn: its reply and dialog, by whom and when (seconds, UNIX)."""
+    """A note on a turn: its reply and dialog, its author and its time (UNIX seconds)."""
 
     utt_id: str
     dialog_id: str
@@ -32,7 +32,7 @@ class TurnNote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GivenLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """The label of a question: whose it is, and what it says, for how many `turns`."""
+    """The label of a question: its author and content, and the number of `turns` it applies to."""
 
     id: str
     by: str
@@ -43,7 +43,7 @@ class GivenLabel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def given_label(label: OperatorLabel | None) -> GivenLabel | None:
-    """Return what is shown of a label, None for none."""
+    """Return the view of a label, None without a label."""
     if label is None:
         return None
     return GivenLabel(
@@ -63,19 +63,19 @@ class TurnNotes:
         self._store = store
 
     async def all(self, tag: str | None = None) -> list[TurnNote]:
-        """Return the latest notes, those with a tag if one is given, the oldest first."""
+        """Return the latest notes, only those with `tag` if it is given, the oldest first."""
         kept = await self._store.records_since(KIND, 0, MOST_NOTES)
         notes = [msgspec.json.decode(one.body, type=TurnNote) for one in kept]
         return [one for one in notes if tag is None or tag in one.tags]
 
     async def find(self, utt_id: str) -> TurnNote | None:
-        """Return the note of a turn, None for none."""
+        """Return the note on a turn, None if there is no note."""
         user = await self._store.owner_of(utt_id)
         body = None if user is None else await self._store.record(user, KIND, utt_id)
         return None if body is None else msgspec.json.decode(body, type=TurnNote)
 
     async def put(self, note: TurnNote) -> None:
-        """Keep a note in place of the one before; an empty one is removed."""
+        """Keep a note in place of the earlier note; an empty note is removed."""
         user = await self._store.owner_of(note.utt_id) or ""
         if note.tags or note.comment:
             body = msgspec.json.encode(note)

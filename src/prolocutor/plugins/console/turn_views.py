@@ -1,4 +1,4 @@
-"""What is shown of one turn: its record, beside what the dialog itself has of it."""
+"""The view of a turn: its record, and its utterances in the dialog."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SKILLS = "skills"
 
 
 class ScoredHypothesis(msgspec.Struct, frozen=True, kw_only=True):
-    """A hypothesis: how sure its skill was, and the ranker's probability if it has one."""
+    """A hypothesis: its skill's confidence, and the ranker's probability if there is one."""
 
     hypothesis_id: str | None
     skill_name: str
@@ -37,7 +37,7 @@ class ScoredHypothesis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AskedWave(msgspec.Struct, frozen=True, kw_only=True):
-    """Skills that were asked together, `at` seconds after the turn's start, and why."""
+    """Skills that were asked together, `at` seconds after the turn's start, with the reason."""
 
     at: float
     asked: list[str]
@@ -53,7 +53,7 @@ class LostTime(msgspec.Struct, frozen=True):
 
 
 class ServiceFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """What went wrong with one service."""
+    """The error of a service."""
 
     service: str
     stage: str
@@ -63,7 +63,7 @@ class ServiceFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShownChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A value that changed in a profile, left out where there was none; `by` are who set it."""
+    """A changed value in a profile, left out if there was no value; `by` are its authors."""
 
     whose: str
     part: str
@@ -74,10 +74,10 @@ class ShownChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class TurnView(msgspec.Struct, frozen=True, kw_only=True):
-    """How a reply came about; null stands for what is not kept any more.
+    """The turn of a reply; null stands for values no longer kept.
 
     Times of services and waves are seconds since the turn's start. `lost` are failures that the
-    turn waited for, by the critical path. `again`: whether there is something to run once more.
+    turn waited for, by the critical path. `again`: the turn can be run again.
     """
 
     utt_id: str
@@ -120,7 +120,7 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
 def view_of(
     kept: KeptTurn, utterances: Sequence[HumanUtterance | BotUtterance], plan: Graph
 ) -> TurnView:
-    """Return what is shown of a turn by its utterances, the last of which is the reply."""
+    """Return the view of a turn from its utterances, the last of which is the reply."""
     reply = utterances[-1] if utterances else None
     first = utterances[0] if utterances else None
     asked = first if isinstance(first, HumanUtterance) else None
@@ -150,7 +150,7 @@ def view_of(
 def _recorded(
     view: TurnView, record: TurnRecord, hypotheses: Sequence[Hypothesis], plan: Graph
 ) -> TurnView:
-    """Return the view with what its record says."""
+    """Return the view, completed from the turn's record."""
     services = with_critical(record.services, critical_path(record, plan))
     return msgspec.structs.replace(
         view,
@@ -177,7 +177,7 @@ def _recorded(
 
 
 def waves_of(record: TurnRecord) -> list[AskedWave]:
-    """Return the skills by when they were asked and why; those without a reason are one wave."""
+    """Return the skills by time and reason of asking; skills without a reason are one wave."""
     skills = {one.name: one for one in record.services if one.stage == _SKILLS}
     started = {name: one.started for name, one in skills.items() if one.started is not None}
     waves: list[AskedWave] = []

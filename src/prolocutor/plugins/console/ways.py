@@ -1,4 +1,4 @@
-"""How a service is reached, as operators are shown it: without keys, queries and arguments."""
+"""The operators' view of a service's address: without keys, queries and arguments."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _LOGIN: Final = re.compile(r"[^,]*@")
 
 
 class ServiceWay(msgspec.Struct, frozen=True):
-    """How a service is reached: the `kind` of its connector, and where to."""
+    """The address of a service, and the `kind` of its connector."""
 
     kind: str
     way: str
 
 
 def way_of(service: StageService) -> ServiceWay:
-    """Return how a service is reached."""
+    """Return the kind of a service's connector, and its address."""
     target = service.call.target
     try:
         kind = name_of(service.call) or "connector"
@@ -41,7 +41,7 @@ def way_of(service: StageService) -> ServiceWay:
 
 
 def _shown(address: str) -> str:
-    """Return an address without what may be secret in it; of a command its program alone."""
+    """Return an address without the parts that may be secret; of a command, its program alone."""
     if not _ADDRESS.match(address):
         return (address.split() or [""])[0][:MAX_WAY]
     try:
@@ -53,6 +53,6 @@ def _shown(address: str) -> str:
 
 
 def _name_of(target: object) -> str:
-    """Return the dotted name of a function, of another object that of its class."""
+    """Return the dotted name of a function, or of another object's class."""
     named = target if hasattr(target, "__qualname__") else type(target)
     return f"{named.__module__}:{getattr(named, '__qualname__', '')}"

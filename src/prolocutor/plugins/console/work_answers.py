@@ -1,4 +1,4 @@
-"""What agents answered in a turn, and which others a router would ask."""
+"""The agents' answers in a turn, and the other agents that a router would ask."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROUTERS: Final = Catalog[Any]("router", "prolocutor.routers")
 
 
 class OfferedAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent answered; `right` is the ranker's probability where one judged it."""
+    """An agent's answer; `right` is the ranker's probability if a ranker judged it."""
 
     agent: str
     right: float | None
@@ -36,9 +36,9 @@ class OfferedAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkAnswers:
-    """What agents answered to a question then, and which others are likely to be right.
+    """The agents' answers to a question at the time, and other agents that are likely to be right.
 
-    `cards` are those of skills that are not the services' own.
+    `cards` are the cards of skills that are not the services' own.
     """
 
     def __init__(self, assistant: Assistant, cards: Mapping[str, Card]) -> None:
@@ -52,7 +52,7 @@ class WorkAnswers:
         return [one.name for one in self._skills()]
 
     async def answers(self, utt_id: str) -> tuple[str, list[OfferedAnswer]]:
-        """Return what was said to a reply, and what agents answered, the likeliest right first."""
+        """Return the question of a reply, and the agents' answers, the likeliest right first."""
         said, reply = _said_to(await self._assistant.store.turn(utt_id))
         if said is None:
             return "", []
@@ -95,7 +95,7 @@ class WorkAnswers:
         return _card_of(skill.name, skill.card_members) if known is None else known
 
     def _by_cards(self, question: UserQuestion) -> Sequence[Pairing]:
-        """Route by the cards, where a router that does so is installed."""
+        """Route by the cards, if a router that does so is installed."""
         if self._cards is None:
             if _CARDS not in ROUTERS.names():
                 return []

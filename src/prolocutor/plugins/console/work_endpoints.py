@@ -47,7 +47,7 @@ class WorkParams(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkPlace(msgspec.Struct, frozen=True, array_like=True):
-    """A place in the list: after a group that came so often, last then, with this id."""
+    """A place in the list, after a group with this number of times, latest time and id."""
 
     times: int
     last: float
@@ -60,12 +60,12 @@ class WorkPlace(msgspec.Struct, frozen=True, array_like=True):
 
 
 class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A question that came `times`, from so many `people`, with other wordings (`also`).
+    """A question: its number of `times` and `people`, and its other wordings (`also`).
 
-    `last` is when, `utt_id` the reply to it then, `spoke` who said what (`said`). `answers` are
-    those of the agents that were asked, `likely` the agents that the router would ask now. `sign`
-    is null for a reply that nobody disliked, `label` what was said of it already. `hints` are no
-    labels: what people did next, counted by kind over the turns.
+    `last` is its latest time, `utt_id` the reply to it then, `said` the text of that reply, `spoke`
+    its speaker. `answers` are the answers of the agents that were asked, `likely` the agents that
+    the router would ask now. `sign` is null for a reply that nobody disliked, `label` the existing
+    label. `hints` are no labels: they count what people did next, by kind over the turns.
     """
 
     id: str
@@ -86,10 +86,13 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Questions to label, most often first; `kinds` of them in all, `questions` with duplicates.
+    """Questions to label, the most frequent first.
 
-    `labels` counts all labels, `agents` names the agents that may be right. `hints` counts those
-    that the router has learned, by kind; they are no labels. It is empty where they are off.
+    `kinds` is their number, `questions` their number with duplicates.
+
+    `labels` counts all labels, `agents` names the agents that may be right. `hints` counts the
+    hints that the router has learned, by kind; hints are no labels. It is empty if they are off.
+
     """
 
     items: list[WorkItem]
@@ -102,10 +105,10 @@ class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """Which agents are right for a question; an empty list: nobody.
+    """The agents that are right for a question; an empty list: nobody.
 
-    `work` is the id of an item of the work list, or the `utt_id` of any reply. `answer` are the
-    words that would have been right.
+    `work` is the id of an item of the work list, or the `utt_id` of any reply. `answer` is the text
+    that would have been right.
     """
 
     work: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -114,7 +117,7 @@ class NewLabel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelMade(msgspec.Struct, frozen=True):
-    """The id of a label, and for how many turns it counts."""
+    """The id of a label, and the number of turns to which it applies."""
 
     id: str
     turns: int
@@ -133,7 +136,7 @@ class LabelPath(msgspec.Struct, frozen=True):
 
 
 class LabelParams(msgspec.Struct, frozen=True):
-    """The parameters of a request for labels; `answered`: only those with an answer in words."""
+    """The parameters of a request for labels; `answered`: only labels with an answer in words."""
 
     answered: bool = False
 
@@ -192,7 +195,7 @@ class WorkEndpoints:
         return msgspec.structs.replace(await self._item(group, likely), label=given_label(label))
 
     async def add_label(self, request: TypedRequest[None, NewLabel]) -> LabelMade:
-        """Say which agents are right for a question, in all turns in which it was asked."""
+        """Label the right agents of a question, in all turns in which it was asked."""
         body = request.body
         agents = list(dict.fromkeys(body.agents))
         for name in agents:
@@ -260,14 +263,14 @@ class WorkEndpoints:
         )
 
     async def _group_of(self, utt_id: str) -> WorkGroup | None:
-        """Return the group that a reply is in, or one of it alone; None for an unknown reply."""
+        """Return the group of a reply, or a group of it alone; None for an unknown reply."""
         for group in await self._work.groups():
             if any(one.utt_id == utt_id for one in group.turns):
                 return group
         return await self._work.alone(utt_id)
 
     async def _with_answers(self, turns: list[FlaggedTurn]) -> list[LabelledTurn]:
-        """Return turns with their whole text; the latest also with what agents answered."""
+        """Return turns with their whole text; the latest turn also with the agents' answers."""
         found = []
         for place, turn in enumerate(turns):
             said, answers = await self._agents.answers(turn.utt_id)
@@ -292,7 +295,7 @@ def place_of(group: WorkGroup) -> WorkPlace:
 
 
 def _lines(label: OperatorLabel, agents: list[str]) -> list[bytes]:
-    """Return a line for each turn; nobody is right where each agent has the share 0."""
+    """Return a line for each turn; nobody is right if each agent has the share 0."""
     shared = {
         "agents": label.agents or dict.fromkeys(agents, 0.0),
         "weight": 1.0,

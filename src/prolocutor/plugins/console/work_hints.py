@@ -1,4 +1,4 @@
-"""WorkHints: the hints from which the routers of an assistant learn, for operators to see."""
+"""WorkHints: the hints from which the routers of an assistant learn, for operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prolocutor.contracts.model_use import HINT_KINDS, HintKind, TaughtLesson
 
 
 class WorkHints:
-    """Reads the hints that stand. Where they are switched off there are none."""
+    """Reads the valid hints; there are none if hints are switched off."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
@@ -21,7 +21,7 @@ class WorkHints:
         return [hint for learner in learners for hint in learner.hints()]
 
     def by_reply(self, since: float) -> dict[str, list[TaughtLesson]]:
-        """Return the hints since then by the `utt_id` of the reply that they are of."""
+        """Return the hints since a time, by the `utt_id` of their replies."""
         found: dict[str, list[TaughtLesson]] = {}
         for one in self.all():
             if one.hint is not None and one.hint.at >= since:
@@ -29,7 +29,7 @@ class WorkHints:
         return found
 
     def counts(self) -> dict[HintKind, int]:
-        """Return how many hints there are of each kind; {} where they are switched off."""
+        """Return the number of hints of each kind; {} if hints are switched off."""
         learners = [one.learner for one in self._assistant.models if one.learner is not None]
         if not any(one.takes_hints for one in learners):
             return {}

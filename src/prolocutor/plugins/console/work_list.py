@@ -41,7 +41,7 @@ _PAGE: Final = 200
 
 
 class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn that its person was not content with; `said` and `reply` are cut."""
+    """A turn that its person was not content with; `said` and `reply` are shortened."""
 
     utt_id: str
     dialog_id: str
@@ -55,13 +55,13 @@ class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkGroup(msgspec.Struct, frozen=True):
-    """The same question in one or several turns, the oldest first."""
+    """A question with its turns, the oldest first."""
 
     turns: list[FlaggedTurn]
 
     @property
     def id(self) -> str:
-        """The `utt_id` of the oldest turn, which stays as others come."""
+        """The `utt_id` of the oldest turn, which does not change when turns are added."""
         return self.turns[0].utt_id
 
     @property
@@ -71,12 +71,12 @@ class WorkGroup(msgspec.Struct, frozen=True):
 
     @property
     def order(self) -> tuple[int, float, str]:
-        """The place in the list: most often first, then the latest."""
+        """The sort key in the list: the most frequent first, then the latest."""
         return -len(self.turns), -self.last.at, self.id
 
     @property
     def texts(self) -> list[str]:
-        """What was said, the most frequent wording first."""
+        """The wordings of the question, the most frequent first."""
         return [text for text, _ in Counter(one.said for one in self.turns).most_common()]
 
     @property
@@ -86,12 +86,12 @@ class WorkGroup(msgspec.Struct, frozen=True):
 
     @property
     def sign(self) -> WorkSign | None:
-        """A thumb down, where one of the turns has it; else the next of the signs."""
+        """A thumb down if one of the turns has it; else the next of the signs."""
         return next((sign for sign in SIGNS if any(one.sign == sign for one in self.turns)), None)
 
 
 class WorkList:
-    """The groups of one assistant's flagged turns that have no label yet."""
+    """The groups of an assistant's flagged turns that have no label yet."""
 
     def __init__(self, assistant: Assistant, *, clock: Callable[[], float] = time.time) -> None:
         self._assistant = assistant
@@ -109,9 +109,9 @@ class WorkList:
         sign: WorkSign | None = None,
         hint: HintKind | None = None,
     ) -> list[WorkGroup]:
-        """Return the groups, most often first; by default those of seven days.
+        """Return the groups, the most frequent first; by default the groups of seven days.
 
-        With `hint`, those of turns that have a hint of this kind, be it for the agent.
+        With `hint`, the groups of turns that have a hint of this kind, even a hint for the agent.
         """
         start = self._clock() - WEEK if since is None else since
         key = -1 if since is None else int(since), sign, hint
@@ -155,11 +155,11 @@ class WorkList:
         return WorkGroup([turn])
 
     def forget(self) -> None:
-        """Look again when it is next asked for: a label was taken back."""
+        """Recompute the list at its next use, because a label was taken back."""
         self._known = {}
 
     def leave_out(self, utt_ids: Collection[str]) -> None:
-        """Leave out the groups with these turns, which have a label now."""
+        """Leave out the groups with these turns, which now have a label."""
         for key, (until, groups) in self._known.items():
             left = [one for one in groups if not any(t.utt_id in utt_ids for t in one.turns)]
             self._known[key] = (until, left)
@@ -192,7 +192,7 @@ class WorkList:
 
 
 def _abstaining(assistant: Assistant) -> AbstainingSelector | None:
-    """Return the selector that says when it is unsure; None where there is none."""
+    """Return the selector that may abstain; None without such a selector."""
     for step in assistant.engine.prepared.every():
         selector = step.service.call.target
         target = getattr(selector, "target", selector)
@@ -205,13 +205,13 @@ _Conditions = tuple[int, WorkSign | None, HintKind | None]
 
 
 def _speaks(marks: Sequence[TaughtLesson], hint: HintKind | None) -> bool:
-    """Return whether a turn stands on the list for its hints alone: they speak against it."""
+    """Return whether the hints alone, which speak against its agent, put a turn on the list."""
     kinds = kinds_of(marks)
     return not AGAINST.isdisjoint(kinds) if hint is None else hint in kinds
 
 
 def _hinted(marks: Sequence[TaughtLesson]) -> FlaggedTurn:
-    """Return a turn as its hints tell of it; where it stands and the reply are looked up later."""
+    """Return a turn as its hints describe it; its dialog and the reply are looked up later."""
     last, mark = marks[-1], marks[-1].hint
     assert mark is not None
     return FlaggedTurn(
@@ -229,9 +229,10 @@ def _hinted(marks: Sequence[TaughtLesson]) -> FlaggedTurn:
 async def _flagged(
     records: TurnRecordStore, sign: WorkSign, since: float, selector: AbstainingSelector | None
 ) -> list[FlaggedTurn]:
-    """Return the turns with a sign since then, by way of the dialogs that have some.
+    """Return the turns with a sign since a time, found by the dialogs with flagged turns.
 
-    Nothing leads to the turns in which the assistant was unsure: the latest dialogs are looked at.
+    Turns in which the assistant was unsure have no flag, so the latest dialogs are searched for
+    them.
     """
     if sign == "unsure" and selector is None:
         return []
