@@ -1,7 +1,7 @@
-"""What happens in one turn, for those who look at it: events meanwhile, records at its end.
+"""Reports on one turn for its observers: events while it runs, records at its end.
 
-Words of a skill are provisional until the reply is stored. They are passed on from one skill alone,
-the one that is going to speak as far as that can be known: `TurnAnnouncer.will_speak`.
+Words of a skill are provisional until the reply is stored. Only the words of one skill are passed
+on: of the skill that is expected to speak (`TurnAnnouncer.will_speak`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 @final
 class TurnAnnouncer:
-    """Makes events of what becomes of the services in the ledger of one turn.
+    """Sends events about the services in the ledger of one turn to a listener.
 
-    `commit` is that of the pipeline.
+    `commit` is the pipeline's.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class TurnAnnouncer:
 
     @property
     def shown(self) -> tuple[str, str] | None:
-        """The skill whose words are shown now, and the words; None where there are none."""
+        """The skill whose words are shown now, and the words; None if no words are shown."""
         words = self._speaker
         return None if words is None or not words.so_far else (words.skill, words.so_far)
 
     def close(self) -> None:
-        """Let go of the ledger and the words, which know of this object too."""
+        """Drop the references to the ledger and the words, which refer to this object too."""
         self._ledger.watch = None
         self._words.clear()
         self._speaker = None
 
     def deltas_of(self, entry: LedgerEntry) -> SkillWords | None:
-        """Return what takes the words of a service; None unless it is a skill that may speak."""
+        """Return the sink for the words of a service; None unless it is a skill that may speak."""
         step = entry.step
         if step.stage is not Stage.SKILL or self._commit == "never":
             return None
@@ -90,7 +90,7 @@ class TurnAnnouncer:
         return words
 
     def asked(self, entry: LedgerEntry) -> None:
-        """Announce that a service is asked, and its stage if it is the first."""
+        """Announce that a service is asked, and the start of its stage before the first service."""
         step = entry.step
         if step.stage not in self._running:
             self._running.add(step.stage)
@@ -98,7 +98,7 @@ class TurnAnnouncer:
         self.listener(ServiceAsked(step.name, step.stage_name))
 
     def settled(self, entry: LedgerEntry) -> None:
-        """Announce how a service that was asked went, and its stage's end if it is the last."""
+        """Announce the outcome of a service if it was asked, and the end of a finished stage."""
         step = entry.step
         if entry.started is not None and entry.outcome is not None:
             seconds = (entry.ended or entry.started) - entry.started
@@ -110,7 +110,7 @@ class TurnAnnouncer:
             self._look_again(entry)
 
     def says(self, words: SkillWords, text: str) -> None:
-        """Pass words on if their skill is the one that is going to speak."""
+        """Pass words on if their skill is expected to speak."""
         if self._speaker is words:
             self.listener(Delta(words.skill, text))
         elif self._speaker is None and self.will_speak(words):
@@ -118,18 +118,18 @@ class TurnAnnouncer:
             self.listener(Delta(words.skill, words.so_far))
 
     def takes_back(self, words: SkillWords) -> None:
-        """Take back what was passed on of these words."""
+        """Take back the words if they were passed on."""
         if self._speaker is words:
             self._speaker = None
             self.listener(Replaced())
 
     def will_speak(self, words: SkillWords) -> bool:
-        """Return whether a skill is going to speak, as far as that can be known now.
+        """Return whether a skill is expected to speak, as far as is known now.
 
-        Surely, where nobody else can: all other skills that were selected have come to nothing, and
-        no selector may want more. With `last` and `first_good` also where a selector may. With
-        `first_good` also where its confidence is known and above that of all hypotheses, and either
-        `GOOD` or no other skill is running.
+        It is, if no other skill can: all other selected skills have settled without a hypothesis,
+        and no selector may select more. With `last` and `first_good`, a selector may still select
+        more. With `first_good`, it also is if its confidence is known and above the confidence of
+        every hypothesis, and either its confidence is `GOOD` or no other skill is running.
         """
         ledger, entry, confidence = self._ledger, words.entry, words.confidence
         if ledger.selecting or entry.wave is None or self._draft.reply is not None:
@@ -149,7 +149,7 @@ class TurnAnnouncer:
         return confidence >= GOOD or not is_running
 
     def _look_again(self, entry: LedgerEntry) -> None:
-        """A skill has settled: its words are void if it failed; another may be sure now."""
+        """Handle a settled skill: take back its words if it failed; look for another speaker."""
         words = self._words.get(entry.step.index)
         if words is not None and entry.outcome != "done":
             self.takes_back(words)
@@ -160,7 +160,7 @@ class TurnAnnouncer:
 
 
 class SkillWords:
-    """What one skill has said so far in one turn; a `DeltaSink`."""
+    """The words of one skill so far in one turn; a `DeltaSink`."""
 
     def __init__(self, announcer: TurnAnnouncer, entry: LedgerEntry) -> None:
         self.entry = entry
@@ -176,7 +176,7 @@ class SkillWords:
         return "".join(self._pieces)
 
     def add(self, text: str, confidence: float | None = None) -> None:
-        """Add words; what comes too late, is too long or no Unicode counts for nothing."""
+        """Add words; ignore words that are late, too long or invalid Unicode."""
         if not text.isascii() and _SURROGATE.search(text):
             self._left = 0
         self._left -= len(text)
@@ -198,7 +198,7 @@ class SkillWords:
 def records_of_services(
     entries: Iterable[LedgerEntry], began: float, draft: Draft
 ) -> list[ServiceRecord]:
-    """Return what became of every service; the last chance only if it was asked."""
+    """Return the record of each service; of the last chance only if it was asked."""
     return [
         record_of_service(
             one, began, draft.drafted_by(one.step.name) if one.step.stage is Stage.SKILL else ()
@@ -211,10 +211,11 @@ def records_of_services(
 def record_of_service(
     entry: LedgerEntry, began: float, given: Sequence[DraftHypothesis] = ()
 ) -> ServiceRecord:
-    """Return what became of a service, its times counted from when the turn began.
+    """Return the record of a service, its times in seconds since the turn's start.
 
-    `given` are its hypotheses. What these say that they cost is its cost; else its calls have the
-    price on its card. A call that was not made, as its breaker was open or too many ran, is none.
+    `given` are its hypotheses. Its cost is the sum of the costs that they state; if they state no
+    cost, it is the number of calls times the price on its card. A call that was not made does not
+    count: its breaker was open, or too many calls were running.
     """
     error = entry.error
     calls = 0 if isinstance(error, _NOT_MADE) else entry.calls

@@ -1,7 +1,7 @@
-"""The one way to call a service, for turns and for all others who ask one.
+"""The only way to call a service, in a turn or outside of turns.
 
-`ask_once` makes the calls by which a service is asked once and collects their replies. A turn
-asks many services side by side and waits for all of them; `answers_of` asks one and waits for it.
+`ask_once` makes the calls of one question to a service and collects their replies. A turn asks many
+services side by side and waits for all of them; `answers_of` asks one service and waits for it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ CallToken = tuple["CallGroup", int]
 
 
 class CallGroup(msgspec.Struct, eq=False):
-    """The calls by which one service is asked once; their replies stand by position.
+    """The calls of one question to a service, and their replies by position.
 
-    `wave` and `about` are what a candidate annotator is asked about. `reshape` is the response
-    formatter that replies go through, `turn` what it is shown if it asks for that; `left` counts
-    the calls that are not through. `counted`: failures count for the service's breaker.
+    `wave` and `about` are the wave and the hypotheses that a candidate annotator is asked about.
+    `reshape` is the response formatter of the replies, `turn` returns the turn's state for a
+    formatter that reads it; `left` counts the unfinished calls. `counted`: failures count for the
+    service's breaker.
     """
 
     step: ServiceStep
@@ -52,7 +53,7 @@ class CallGroup(msgspec.Struct, eq=False):
     turn: Callable[[], object] | None = None
 
     def take(self, position: int, outcome: Any) -> bool:
-        """Take in what one call gave, whatever it is; return whether it was the last."""
+        """Take in the outcome of a call, of any type; return whether the call was the last."""
         if self.step.reads_replies or type(outcome) is not Plain:
             outcome = self._read(outcome)
             if not isinstance(outcome, Plain):
@@ -66,7 +67,7 @@ class CallGroup(msgspec.Struct, eq=False):
         return not left
 
     def _read(self, outcome: Any) -> Plain | ServiceError:
-        """Return what one call gave as a reply or an error, whatever it is."""
+        """Return the outcome of a call, of any type, as a reply or an error."""
         given = outcome  # of no type: a connector may break its promise
         if isinstance(outcome, Plain) and type(given.encoded) is bytes:
             read: Plain | ServiceError = outcome
@@ -80,11 +81,11 @@ class CallGroup(msgspec.Struct, eq=False):
         return ServiceRaised(f"its connector gave a {type(outcome).__name__}")
 
     def failures(self) -> list[ServiceError]:
-        """Return the calls that went wrong."""
+        """Return the errors of the failed calls."""
         return [reply for reply in self.replies if isinstance(reply, ServiceError)]
 
     def only(self) -> Plain:
-        """Return the one reply of a service that is called once; `BadReply` if it was not."""
+        """Return the only reply; raise `BadReply` unless there is exactly one."""
         if len(self.replies) != 1:
             raise BadReply(f"{len(self.replies)} replies where one is wanted")
         reply = self.replies[0]
@@ -94,7 +95,7 @@ class CallGroup(msgspec.Struct, eq=False):
     def joined(self) -> Plain | None:
         """Return one annotation: the reply, or the list of replies of a fan-out.
 
-        It is `{}` where the formatter found nothing to ask, None where it is in effects alone.
+        It is `{}` if the formatter found nothing to ask, None if the replies have effects alone.
         """
         if not self.replies and self.step.may_skip:
             return Plain({}, b"{}")
@@ -117,7 +118,7 @@ def new_group(
     wave: SkillWave | None = None,
     about: list[DraftHypothesis] | None = None,
 ) -> CallGroup:
-    """Return the group of so many calls of a service."""
+    """Return the group of `number` calls of a service."""
     return CallGroup(step, [_PENDING] * number, number, step.format_reply, wave, about)
 
 
@@ -128,7 +129,7 @@ def ask_once(
     calls: RunningCalls[CallToken],
     now: float,
 ) -> None:
-    """Make the calls of a group, one for each request; what they give waits in `calls.settled`."""
+    """Make a call for each request of a group; the outcomes wait in `calls.settled`."""
     guard = group.step.guard
     if guard.immediate:
         if len(requests) == 1:
@@ -157,8 +158,8 @@ async def answers_of(
 ) -> CallGroup:
     """Ask a service once, outside of a turn's graph, and wait until all its replies are there.
 
-    `turn` returns the state that its response formatter is shown. Without `counted` its breaker
-    does not stop the calls and learns nothing of them.
+    `turn` returns the turn's state for its response formatter. Without `counted`, its breaker
+    neither stops the calls nor counts their failures.
     """
     group = new_group(step, len(requests))
     group.counted = counted
@@ -197,12 +198,12 @@ def _ask_alone(
 
 
 def _is_own(reply: Plain) -> bool:
-    """Return whether the assistant says this in place of the service: no formatter reads it."""
+    """Return whether the assistant itself made the reply, so that no formatter reads it."""
     return isinstance(reply, OwnReply)
 
 
 def _checked_again(reply: Plain) -> Plain | ServiceError:
-    """Encode a reply of a connector that is not ours: bytes that lie would spoil the store."""
+    """Encode the reply of a foreign connector again: wrong bytes would spoil the store."""
     try:
         if isinstance(reply, PlainItems):
             return PlainItems.of([_item_again(one) for one in reply.items])
@@ -223,14 +224,14 @@ def _item_again(item: Any) -> Plain | ServiceError:
 
 
 def _valued(reply: Plain) -> Plain | None:
-    """Return a reply, None where its effects are all that counts."""
+    """Return a reply, None if only its effects count."""
     return None if type(reply) is EffectsReply and not reply.has_value else reply
 
 
 def _reshaped(
     format_reply: Formatter, reply: Plain, turn: Callable[[], object] | None
 ) -> Plain | ServiceError:
-    """Apply a response formatter; what it does wrong is its service's failure."""
+    """Apply a response formatter; return its error as a failure of its service."""
     try:
         if turn is None:
             given = format_reply(reply.value)

@@ -1,9 +1,9 @@
-"""Owns the running calls of services: starts, time-outs, strays. The only file that touches tasks.
+"""Owns the running calls of services: starts, time-outs, strays. No other file touches tasks.
 
 A call is a real `asyncio.Task` whose first step runs at once, so a service that never suspends
-costs no trip through the event loop: by `eager_start` from Python 3.12 on, by a detour on 3.11, and
-where neither works the first step waits for the loop's next round. A call that is late or no longer
-wanted is cancelled and never joined: it becomes a stray, counted until it ends by itself.
+costs no trip through the event loop: by `eager_start` since Python 3.12, by `start_by_first_step`
+on 3.11; if neither works, the first step waits for the loop's next round. A late or unwanted call
+is cancelled and never joined: it becomes a stray, counted until it ends by itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ StartTask = Callable[[Work, asyncio.AbstractEventLoop, str | None], "asyncio.Tas
 def start_later(
     work: Work, loop: asyncio.AbstractEventLoop, name: str | None = None
 ) -> asyncio.Task[Any]:
-    """Make a task whose first step runs at the loop's next round, as asyncio does by itself."""
+    """Make a task whose first step runs in the loop's next round, the default of asyncio."""
     return loop.create_task(work, name=name)
 
 
@@ -43,7 +43,7 @@ def start_eagerly(
 
 
 class _FirstStep:
-    """Catches the one `call_soon` by which a new task asks its loop for its first step."""
+    """Catches the `call_soon` by which a new task schedules its first step."""
 
     __slots__ = ("context", "run")
 
@@ -62,10 +62,10 @@ _catch = _first_step.catch
 def start_by_first_step(
     work: Work, loop: asyncio.AbstractEventLoop, name: str | None = None
 ) -> asyncio.Task[Any]:
-    """Make a task and run its first step at once, as `eager_start` does, on Python 3.11.
+    """Make a task and run its first step at once, like `eager_start`, on Python 3.11.
 
-    A new task asks its loop to `call_soon` its first step; that one request is caught and run here,
-    in the task's own context and with the task as the current one.
+    A new task schedules its first step by `call_soon` of its loop; this function catches the step
+    and runs it, in the task's own context and with the task as the current task.
     """
     loop.call_soon = _catch  # type: ignore[method-assign, assignment]
     try:
@@ -88,7 +88,7 @@ def start_by_first_step(
 
 
 def fastest_start() -> StartTask:
-    """Return the fastest way to start a task that works in this interpreter."""
+    """Return the fastest function for starting a task that works in this interpreter."""
     if sys.version_info >= (3, 12):
         return start_eagerly
     loop, work = asyncio.new_event_loop(), _nothing()
@@ -103,7 +103,7 @@ def fastest_start() -> StartTask:
 
 
 async def _nothing() -> None:
-    """Do nothing: to see whether a way to start a task works."""
+    """Do nothing, for testing a way of starting tasks."""
 
 
 start_now: Final[StartTask] = fastest_start()
@@ -130,7 +130,7 @@ class Strays:
 
 
 class ServiceCall(Generic[Token]):
-    """One running call; `over` once its outcome is known or of no interest."""
+    """A running call; `over` once its outcome is known or no longer wanted."""
 
     __slots__ = ("over", "task", "token", "until")
 
@@ -144,7 +144,7 @@ class ServiceCall(Generic[Token]):
 class NoTask:
     """A block in which no task is the current one of its loop.
 
-    So whatever a service cancels that runs in it, it is not the task of its turn.
+    A service that runs in it and cancels the current task cannot cancel its turn.
     """
 
     __slots__ = ("_left", "_loop")
@@ -165,9 +165,9 @@ class NoTask:
 
 
 class RunningCalls(Generic[Token]):
-    """The running calls of one turn; what settled waits in `settled`: (token, result or error).
+    """The running calls of one turn; `settled` has the outcomes: (token, result or error).
 
-    They are made within `apart`.
+    Calls are made within `apart`.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, strays: Strays) -> None:
@@ -182,9 +182,9 @@ class RunningCalls(Generic[Token]):
     def start(
         self, work: Work, token: Token, seconds: float, now: float, name: str | None = None
     ) -> ServiceCall[Token]:
-        """Start a call that may take `seconds`, in a task of this `name`.
+        """Start a call that may take `seconds`, in a task named `name`.
 
-        It may have settled when this returns.
+        The call may have settled already when this method returns.
         """
         call = ServiceCall(token, now + seconds)
         task = start_now(self._run(call, work), self._loop, name)
@@ -209,7 +209,7 @@ class RunningCalls(Generic[Token]):
         return not self._running and not self.settled
 
     def close(self) -> None:
-        """Drop all that is still running."""
+        """Drop all running calls."""
         for call in list(self._running):
             self.drop(call)
 

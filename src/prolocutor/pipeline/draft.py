@@ -1,7 +1,7 @@
-"""The only file that writes to a dialog: the slots of one turn.
+"""The slots of one turn; no other file writes to a dialog.
 
-Each service owns a slot named after its stage and itself; the order in which replies arrive never
-shows. How a draft is shown and stored stands in `draft_view.py`.
+Each service owns a slot, named after its stage and itself; the order of arrival of replies has no
+effect. `draft_view.py` shows a draft to services and encodes it for the store.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _RESERVED: Final = frozenset({"skill_name", "hypothesis_id", "annotations"})
 
 
 def filled(slots: Slots, name: str, reply: Plain, order: Order) -> Slots:
-    """Return the slots with one more filled, in declared order whatever the order of arrival."""
+    """Return the slots and a new reply, in declared order whatever the order of arrival."""
     every = {**slots, name: reply}
     if slots and order.get(name, -1) < order.get(next(reversed(slots)), -1):
         return {one: every[one] for one in sorted(every, key=partial(_place, order))}
@@ -43,17 +43,17 @@ def _place(order: Order, name: str) -> int:
 
 
 def slots_of(values: dict[str, Any]) -> Slots:
-    """Return the slots that hold these values."""
+    """Return slots of values."""
     return {name: Plain(value, encode(value)) for name, value in values.items()}
 
 
 def values_of(slots: Slots) -> dict[str, Any]:
-    """Return the values that the slots hold, not copied."""
+    """Return the values of slots, without copying them."""
     return {name: reply.value for name, reply in slots.items()}
 
 
 def encoded_slots(slots: Slots) -> bytes:
-    """Return the JSON object of what the slots hold."""
+    """Return the values of slots as a JSON object."""
     if not slots:
         return b"{}"
     members = [b"%b:%b" % (_encoded_name(name), reply.encoded) for name, reply in slots.items()]
@@ -67,9 +67,9 @@ _encoded_name: Final = lru_cache(maxsize=1024)(encode)
 class DraftHypothesis:
     """A hypothesis in its slot: `id` is `<skill>.<position>`, whatever keys the skill gave.
 
-    `value` is the skill's own object, `checked` its JSON where it was taken over as it came, and
-    `slots` what candidate annotators (and the skill itself) noted. `template` is its agent state,
-    to be copied and not to be changed.
+    `value` is the skill's own object, `checked` its JSON if it was taken over unchanged, and
+    `slots` are the annotations of candidate annotators (and of the skill itself). `template` is its
+    agent state, which callers copy and never change.
     """
 
     __slots__ = ("_checked", "_encoded", "id", "position", "skill", "slots", "template", "value")
@@ -109,7 +109,7 @@ class DraftHypothesis:
         return self._encoded
 
     def _front(self) -> bytes:
-        """Return the JSON object up to its annotations: the checked bytes, where they will do."""
+        """Return the JSON object up to its annotations, from the checked bytes if possible."""
         if self._checked is None or not _RESERVED.isdisjoint(self.value):
             front = {**self.template}
             del front["annotations"]
@@ -125,10 +125,10 @@ _RICH: Final = frozenset({"messages", "ask"})
 
 
 class DraftReply(msgspec.Struct, kw_only=True):
-    """The reply as far as it has come; `by` says which way it came about.
+    """The reply so far; `by` names its origin.
 
-    `messages` and `ask` stand in the attributes as well. `silent`: it is not to be spoken.
-    `said_at` is the time of its first words.
+    `messages` and `ask` are in the attributes as well. `silent`: the reply is not spoken. `said_at`
+    is the time of its first words.
     """
 
     by: str
@@ -146,18 +146,18 @@ class DraftReply(msgspec.Struct, kw_only=True):
 
     @property
     def says_something(self) -> bool:
-        """Whether there is anything to be spoken."""
+        """Whether the reply has words or messages."""
         return bool(self.text.strip() or self.messages)
 
 
 class Draft:
-    """One turn's additions to a dialog, as far as they have come.
+    """One turn's additions to a dialog so far.
 
-    `changes` counts what was written. `speakers` are the hypotheses that the reply was made of,
-    `previous_reply` the body of the bot utterance before this turn, where this turn has annotated
-    it. `human` and `bot` are the profiles if the turn has changed them, `newest_human` and
-    `newest_bot` in any case. `human_before_reset` is the person's profile as it was when its
-    attributes were first replaced whole in mid-turn.
+    `changes` counts the writes. `speakers` are the hypotheses of the reply, `previous_reply` is the
+    body of the bot utterance before this turn, if this turn has annotated it. `human` and `bot` are
+    the profiles if the turn has changed them, `newest_human` and `newest_bot` the current profiles
+    in any case. `human_before_reset` is the person's profile before the turn first replaced all its
+    attributes.
     """
 
     def __init__(self, opened: OpenedTurn, order: Order, skills: list[str]) -> None:
@@ -182,7 +182,7 @@ class Draft:
     # -- what is known so far ---------------------------------------------------------------
 
     def drafted(self) -> list[DraftHypothesis]:
-        """Return all hypotheses, in declared order of the skills: a list not to be changed."""
+        """Return all hypotheses, in declared order of the skills; callers never change the list."""
         if self._drafted is None:
             self._drafted = list(chain.from_iterable(self._hypotheses.values()))
         return self._drafted
@@ -192,16 +192,16 @@ class Draft:
         return self._hypotheses[skill]
 
     def hypotheses(self) -> list[dict[str, Any]]:
-        """Return the agent state of all hypotheses: a copy."""
+        """Return a copy of the agent state of all hypotheses."""
         return [copied(one.template) for one in self.drafted()]
 
     def find(self, hypothesis_id: str) -> DraftHypothesis | None:
-        """Return the hypothesis of this id."""
+        """Return the hypothesis with an id, None if it does not exist."""
         each = self._hypotheses.get(hypothesis_id.rpartition(".")[0], [])
         return next((one for one in each if one.id == hypothesis_id), None)
 
     def chosen(self, choice: SelectorChoice) -> list[DraftHypothesis]:
-        """Return the hypotheses that a response selector's choice means."""
+        """Return the hypotheses that a response selector chose."""
         if choice.named is not None:
             found = [self.find(one) for one in choice.named]
             return [candidate for candidate in found if candidate is not None]
@@ -215,12 +215,12 @@ class Draft:
         return [max(of_skill, key=lambda c: c.value["confidence"])] if of_skill else []
 
     def spoken(self) -> DraftReply:
-        """Return the reply, which there must be by now."""
+        """Return the reply; the turn must have it by now."""
         assert self.reply is not None, "nothing has been said yet"
         return self.reply
 
     def annotations(self) -> dict[str, Any]:
-        """Return the annotations of the human utterance: a copy."""
+        """Return a copy of the annotations of the human utterance."""
         return copied(values_of(self.annotation_slots))  # type: ignore[no-any-return]
 
     # -- slots ------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ class Draft:
         self.changes += 1
 
     def annotate_previous_reply(self, name: str, reply: Plain) -> None:
-        """Fill an annotator's slot of the bot utterance before this turn, if there is one."""
+        """Fill an annotator's slot of the bot utterance before this turn, if it exists."""
         window = self.opened.window
         places = [place for place, one in enumerate(window) if one.by_bot]
         if not places:
@@ -260,7 +260,7 @@ class Draft:
         self.changes += 1
 
     def annotate_hypothesis(self, hypothesis: DraftHypothesis, name: str, reply: Plain) -> None:
-        """Fill a candidate annotator's slot of one hypothesis, if that still stands."""
+        """Fill a candidate annotator's slot of a hypothesis, unless the hypothesis is gone."""
         each = self._hypotheses[hypothesis.skill]
         if hypothesis.position < len(each):
             now = each[hypothesis.position]
@@ -277,13 +277,13 @@ class Draft:
         carries: bool = True,
         chosen: list[DraftHypothesis] | None = None,
     ) -> None:
-        """Take a response selector's choice for the reply.
+        """Make a response selector's choice the reply.
 
-        The chosen hypothesis is the one that was named; else the first whose skill and text are
-        equal; else the most confident of that skill. The attributes of all that were named update
-        the profiles in that order, then the selector's own. Unless the choice `carries` what the
-        hypotheses bring, the selector's own words alone count. `chosen` are those that are meant
-        where that is known already.
+        The chosen hypotheses are the named hypotheses; without names, the first with an equal skill
+        and text, or the most confident hypothesis of the skill. Their attributes update the
+        profiles in the order of naming, then the selector's own attributes. Unless the choice
+        `carries` the contents of the hypotheses, the selector's own words alone count. `chosen` are
+        the chosen hypotheses, if the caller knows them already.
         """
         if chosen is None:
             chosen = self.chosen(choice)
@@ -330,10 +330,10 @@ class Draft:
     def choose_most_confident(
         self, preferred: str | None, margin: float, max_attributes: int, fault: Fault
     ) -> bool:
-        """Take the most confident hypothesis for the reply, ties by declared order.
+        """Make the most confident hypothesis the reply, ties by declared order.
 
-        `preferred` is the skill that wins unless another is more confident by more than `margin`.
-        False where there is no hypothesis, or none that is good enough.
+        `preferred` is the skill that wins unless another skill is more confident by more than
+        `margin`. Return False without a hypothesis that is good enough.
         """
         candidates = self.drafted()
         if not candidates or self.abstained:
@@ -363,7 +363,7 @@ class Draft:
         attributes: dict[str, Any] | None = None,
         confidence: float = 0.0,
     ) -> None:
-        """Reply with words that are no hypothesis: of the last chance, or the fallback text."""
+        """Reply without a hypothesis: with the words of the last chance, or the fallback text."""
         self.speakers = []
         self._speak(
             DraftReply(
@@ -383,7 +383,7 @@ class Draft:
         self.abstained = True
 
     def say_itself(self, words: DirectReply, attributes: dict[str, Any] | None = None) -> None:
-        """Reply with words of the assistant's own; without messages in silence."""
+        """Reply with the assistant's own words; without messages, the reply is silent."""
         messages = words.messages
         texts = [one["text"] for one in messages if one["type"] == "text"]
         text = texts[0] if texts else plain_text(messages)
@@ -394,14 +394,14 @@ class Draft:
         reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
 
     def show(self, messages: list[dict[str, Any]], ask: str | None) -> None:
-        """Return the reply other messages, and another ask; its texts stay."""
+        """Replace the messages and the ask of the reply; its texts stay."""
         reply = self.spoken()
         reply.messages, reply.ask = messages, ask
         reply.attributes = encode(attributes_of(decode(reply.attributes), messages, ask))
         self.changes += 1
 
     def rewrite(self, text: str) -> None:
-        """Return the reply another text; `orig_text` stays, and the first text message follows."""
+        """Replace the text of the reply and its first text message; `orig_text` stays."""
         reply = self.spoken()
         if reply.messages:
             self.show(rewritten(reply.messages, text), reply.ask)
@@ -409,12 +409,12 @@ class Draft:
         self.changes += 1
 
     def know(self, attributes: dict[str, Any], max_attributes: int, fault: Fault) -> None:
-        """Take what a client tells of the person: services see it in this turn already."""
+        """Take the person's attributes from the client; services see them in this turn already."""
         self._known = attributes
         self._learn([], max_attributes, fault)
 
     def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
-        """Let attributes that no reply brings count as well, after all others."""
+        """Add attributes from outside of the reply, after all others."""
         if "attributes" in (value.get("human_attributes") or ()):
             self.human_before_reset = self.human_before_reset or self.newest_human
         self._learn([*self._learned, value], max_attributes, fault)
@@ -434,7 +434,7 @@ class Draft:
         self.changes += 1
 
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
-        """Change both profiles by what these say of human and bot, one after the other."""
+        """Change both profiles by the attributes that each value has for them, in order."""
         self._learned = every
         for_human: list[dict[str, Any] | None] = [self._known]
         for_bot = []
@@ -469,7 +469,7 @@ def _says_something(candidate: DraftHypothesis) -> bool:
 
 
 def _told(chosen: list[DraftHypothesis]) -> dict[str, Any]:
-    """Return what chosen hypotheses say of a next turn, and who they are if they are several."""
+    """Return the chosen hypotheses' notes for the next turn, and their skills if several."""
     told: dict[str, Any] = {}
     for one in chosen:
         if isinstance(named := one.value.get("entities"), list | dict):
@@ -490,7 +490,7 @@ def _told(chosen: list[DraftHypothesis]) -> dict[str, Any]:
 def attributes_of(
     own: dict[str, Any] | None, messages: list[dict[str, Any]] | None, ask: str | None
 ) -> dict[str, Any]:
-    """Return the attributes of a reply: what there is of messages and ask stands among them."""
+    """Return the attributes of a reply, including its messages and ask if it has them."""
     if not own and not messages and ask is None:
         return {}
     attributes = {key: value for key, value in (own or {}).items() if key not in _RICH}
@@ -502,7 +502,7 @@ def attributes_of(
 
 
 def rewritten(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return messages whose first text is another."""
+    """Return messages with another first text."""
     for place, message in enumerate(messages):
         if message["type"] == "text":
             return [*messages[:place], {**message, "text": text}, *messages[place + 1 :]]

@@ -1,7 +1,7 @@
-"""A draft as others see it: what services are shown of it, and what the store keeps of it.
+"""The views of a draft: the snapshots for services, and the utterances for the store.
 
-What is written is encoded once: these bytes are what services behind a wire are shown, what the
-store keeps and what the next turn's window splices.
+Each part is encoded once: services behind a wire, the store and the next turn's window use the same
+bytes.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _bot_body: Final = msgspec.json.Decoder(BotBody).decode
 
 
 class HumanInput:
-    """What was said in this turn, as it came: the front of the human utterance's body."""
+    """The input of this turn, unchanged: the front of the human utterance's body."""
 
     __slots__ = ("attributes", "encoded", "flat")
 
     def __init__(
         self, opening: TurnOpening, text: str, encoded_text: bytes, said: str | None = None
     ) -> None:
-        """`said`: the words as they were said, where `text` is what they mean."""
+        """`said`: the original words, if `text` is their meaning."""
         self.attributes = {} if opening.attributes == b"{}" else decode(opening.attributes)
         self.flat = {
             "utt_id": opening.utt_id,
@@ -73,9 +73,9 @@ class HumanInput:
 
 
 class DraftView:
-    """A draft as it stands, at whatever moment it is asked.
+    """The current view of a draft.
 
-    `heard` are the words that services are shown in place of those that were said (None: the same).
+    `heard` are the words that services see in place of the input's words (None: the same words).
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class DraftView:
         rewritten: bool = False,
         widens: Widening | None = None,
     ) -> DialogSnapshot:
-        """Return what services see now with a window of `size` utterances (None: all).
+        """Return the current snapshot with a window of `size` utterances (None: all).
 
-        A window never starts with a bot utterance. Of earlier turns it shows those in which the
-        skill `only` spoke (None: all of them). `rewritten`: the words of this turn are the whole
-        question that they mean, where the annotation `follow_up` has one. With `widens` the window
-        is only as wide as the texts ask for.
+        A window never starts with a bot utterance. It shows only the earlier turns in which the
+        skill `only` spoke (None: all turns). `rewritten`: the annotation `follow_up`, if it has a
+        whole question, replaces the words of this turn. With `widens`, the window is at most of the
+        usual size unless a text has the mark.
         """
         if widens is not None and not self._has(widens.mark, widens.usual):
             size = widens.usual if size is None else min(size, widens.usual)
@@ -137,7 +137,7 @@ class DraftView:
         return snapshot
 
     def _has(self, mark: str, size: int) -> bool:
-        """Return whether a text of the last `size` utterances may have the mark."""
+        """Return whether a text of this turn or of the last `size` utterances may have the mark."""
         draft, known = self._draft, self._marked.get((mark, size))
         if known is None:
             sought, last = encode(mark)[1:-1], draft.opened.window[-size:]
@@ -148,15 +148,16 @@ class DraftView:
         return known or (draft.reply is not None and mark in draft.reply.text)
 
     def last_speaker(self) -> str:
-        """Return the skill that spoke in the turn before, "" where none did."""
+        """Return the skill that spoke in the turn before, "" if no skill spoke."""
         window = self._draft.opened.window
         last = window[-1] if window and window[-1].by_bot else None
         return "" if last is None else _bot_body(last.body).active_skill
 
     def drop_snapshots(self) -> None:
-        """Drop what was made for services, which can be made again.
+        """Drop the snapshots and their parts; they can be made again.
 
-        A turn that waits for the store is alive, so the garbage collector looks at all it holds.
+        A turn that waits for the store is alive, so the garbage collector traverses all its
+        objects.
         """
         self._cached_head = self._every = None
         self._earlier = {}
@@ -164,7 +165,7 @@ class DraftView:
         self._annotations, self._hypotheses, self._slots, self._drafted = {}, [], {}, []
 
     def utterances(self) -> list[NewUtterance]:
-        """Return both utterances of the turn as the store keeps them."""
+        """Return both utterances of the turn, for the store."""
         draft = self._draft
         said, reply = draft.opened.opening, draft.spoken()
         return [
@@ -193,7 +194,7 @@ class DraftView:
     # -- inside -----------------------------------------------------------------------------
 
     def _look_again(self) -> None:
-        """Drop what has changed in the draft since it was looked at last."""
+        """Drop the parts that may be outdated by a change of the draft."""
         self._changes = self._draft.changes
         self._snapshots = {}
         self._bot = None
@@ -212,7 +213,7 @@ class DraftView:
     def _earlier_utterances(
         self, room: int | None, only: str | None
     ) -> tuple[EarlierUtterances, int]:
-        """Return utterances before this turn, and where a window of this room begins in them."""
+        """Return the utterances before this turn, and the start of a window of `room` in them."""
         every = self._every
         if every is None:
             every = self._every = EarlierUtterances(self._loaded_window())
@@ -220,7 +221,7 @@ class DraftView:
         return (every, start) if only is None else (EarlierUtterances(every.every[start:], only), 0)
 
     def _loaded_window(self) -> list[UtteranceParts]:
-        """Return the utterances before this turn as services see them."""
+        """Return the utterances before this turn, with the profiles that services see."""
         draft = self._draft
         window = draft.opened.window
         if self._user_snapshot != "current":
@@ -235,7 +236,7 @@ class DraftView:
         ]
 
     def _meant(self) -> HumanInput | None:
-        """Return the input with the question that it means; None where it stands alone."""
+        """Return the input with its whole question; None if the input is complete."""
         found = follow_up_of(values_of(self._draft.annotation_slots))
         shown = self._shown_input.flat["text"]
         if found is None or found.text == shown:
@@ -259,7 +260,7 @@ class DraftView:
         return CurrentUtterance(said.flat, inner, user, parts)
 
     def _stored_human(self) -> ProfileVersion | NewProfileVersion:
-        """Return the profile that is stored as the human utterance's."""
+        """Return the profile that is stored with the human utterance."""
         draft = self._draft
         if self._user_snapshot == "before":
             return draft.opened.human
@@ -291,10 +292,10 @@ class DraftView:
 
 
 class CurrentProfiles:
-    """What utterances of one turn show of a person and of the bot, each made once.
+    """The current profiles in a turn's utterances, each made once.
 
-    A stored profile counts only by its persona and by whether it has attributes, so most of a
-    window's utterances show the same.
+    Of a stored profile, only its persona matters and whether it has attributes, so most of a
+    window's utterances show the same profile.
     """
 
     def __init__(self) -> None:
@@ -302,7 +303,7 @@ class CurrentProfiles:
         self._shown: dict[tuple[bytes, bytes, bool], bytes] = {}
 
     def shown(self, stored: bytes, now: bytes) -> bytes:
-        """Return what an utterance stored with one profile shows while it is another."""
+        """Return the profile that an utterance shows: `now`, adapted to the `stored` profile."""
         if stored == now:
             return now
         kind = self._kinds.get(stored)
@@ -318,7 +319,7 @@ class CurrentProfiles:
 
 
 def _start_of(window: list[UtteranceParts], size: int | None) -> int:
-    """Return where the last `size` utterances (None: all) begin, with a human one."""
+    """Return the start of the last `size` utterances (None: all), at a human utterance."""
     start = 0 if size is None else max(0, len(window) - size)
     while start < len(window) and window[start].by_bot:
         start += 1

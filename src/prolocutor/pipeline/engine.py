@@ -46,7 +46,7 @@ CLOSE_SECONDS: Final = 10.0
 class Engine:
     """Runs turns through one pipeline, many at once.
 
-    `connect` makes the connector of a service, `resolve` finds the function of a dotted name.
+    `connect` makes the connector of a service, `resolve` returns the function with a dotted name.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class Engine:
     ) -> Turn:
         """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft.
 
-        `watch` sees what becomes of its services. `stop` ends it at once: the reply is then what
-        was shown of it.
+        `watch` is told about asked and settled services. `stop` ends the turn at once: its reply is
+        then the words that were already shown.
         """
         turn = Turn(self.prepared, opened, start, started, listener, watch, stop)
         if start.say is not None:
@@ -97,10 +97,10 @@ class Engine:
         return turn
 
     async def tell(self, turn: Turn, skill: str, extra: dict[str, Any]) -> None:
-        """Notify a skill of something after the reply, in what is left of the turn.
+        """Notify a skill after the reply, in the remaining time of the turn.
 
-        The attributes of its most confident hypothesis count, its words do not, and what it does
-        wrong is on record.
+        The attributes of its most confident hypothesis count, but not its words; its errors are
+        recorded as faults.
         """
         step = self.prepared.skill_steps.get(skill)
         if step is None or step.off is not None:
@@ -122,11 +122,11 @@ class Engine:
             turn.slots.learn(step, reply)
 
     def unasked(self, opened: OpenedTurn, start: TurnStart) -> Turn:
-        """Return a turn in which nobody is asked; its draft is left to the caller."""
+        """Return a turn in which no service is asked; the caller writes its draft."""
         return Turn(self.prepared, opened, start, 0.0)
 
     def closed(self, opened: OpenedTurn, start: TurnStart, attributes: dict[str, Any]) -> Turn:
-        """Return a turn that was ended by the fallback text without asking anybody."""
+        """Return a turn that ends with the fallback text, without asking a service."""
         turn = self.unasked(opened, start)
         turn.draft.say("fallback", "", self.prepared.fallback, {}, attributes)
         return turn
@@ -141,7 +141,7 @@ class Engine:
         key: str | None = None,
         formatted: bool = False,
     ) -> Any:
-        """Ask one service under its guard, outside of any turn (`contracts/connector.py`)."""
+        """Ask a service under its guard, outside of any turn (`contracts/connector.py`)."""
         step = self.step_of(service, stage)
         if step.off is not None:
             raise SwitchedOff(step.off)
@@ -159,7 +159,7 @@ class Engine:
         return reply.value
 
     async def aclose(self) -> None:
-        """Let go of every service; one that does not end within `CLOSE_SECONDS` is left."""
+        """Close every service; stop waiting for a service after `CLOSE_SECONDS`."""
         for step in self.prepared.every():
             closing = BackgroundTasks(f"the end of {step.name}")
             closing.start(_let_go(step))
@@ -168,9 +168,9 @@ class Engine:
                 log.error("service %s was not let go within %g s", step.name, CLOSE_SECONDS)
 
     def step_of(self, service: str, stage: str | None = None) -> ServiceStep:
-        """Return the service of this name: of the stage, else the skill, else any.
+        """Return the service with a name: in the stage if given, else preferably the skill.
 
-        Raise `NotFound` where there is none.
+        Raise `NotFound` if it does not exist.
         """
         found = [one for one in self.prepared.every() if one.name == service]
         if stage is not None:
@@ -182,7 +182,7 @@ class Engine:
 
 
 async def _let_go(step: ServiceStep) -> None:
-    """Close the connector of a service; whatever it raises ends here."""
+    """Close the connector of a service; log its errors."""
     try:
         await step.guard.aclose()
     except asyncio.CancelledError:
@@ -192,7 +192,7 @@ async def _let_go(step: ServiceStep) -> None:
 
 
 def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:
-    """Cut a request out of an agent state; of several the first, which is the whole of it."""
+    """Return the formatter's request of an agent state, the first one of a fan-out."""
     if step.format_request is None:
         return state
     try:
@@ -207,9 +207,10 @@ def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:
 
 
 class LoneAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What one service answers by itself, after so many `seconds`.
+    """The answer of one service by itself, after `seconds`.
 
-    `faults` say what was wrong with hypotheses that are left out. `error`: the call failed.
+    `faults` are the faults of unusable hypotheses and failed calls. `error`: the whole answer
+    failed.
     """
 
     hypotheses: list[JsonObject]
@@ -221,10 +222,10 @@ class LoneAnswer(msgspec.Struct, frozen=True, kw_only=True):
 async def ask_alone(
     prepared: PreparedPipeline, step: ServiceStep, opened: OpenedTurn, start: TurnStart
 ) -> LoneAnswer:
-    """Ask a skill, or the last chance, what it would say in a turn that is not stored.
+    """Ask a skill, or the last chance, for its answer in a turn that is not stored.
 
-    It is asked also where its breaker is open or it is switched off. Raise `BadInput` for a service
-    of another stage, which needs what others found first.
+    It is asked even if its breaker is open or it is switched off. Raise `BadInput` for a service of
+    another stage, which needs the results of other services.
     """
     if step.stage not in TALKING:
         what = f"{step.name} answers no person: only skills can be talked to alone"

@@ -1,4 +1,4 @@
-"""What stands around every call of one service: breaker, places in flight, retries, batches."""
+"""The guard of every call of a service: breaker, places in flight, retries, batches."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ BreakerState = Literal["closed", "open", "half-open"]
 class CircuitBreaker:
     """Leaves a failing service alone for a while, then lets one call try.
 
-    It counts failures, not the share of them, so it works for a single address as well. `changed`
-    gets the name of the service with each new state.
+    It counts failures, not their share, so it works for a single address as well. `changed` is
+    called with the name of the service and each new state.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class CircuitBreaker:
             self._turn("half-open")
 
     def let_try(self) -> None:
-        """Let the next call try, however much of the cool-down is left; an open one is half-open.
+        """End the cool-down of an open breaker: it is half-open, and the next call may try.
 
-        Nothing changes for a closed one, and while a call tries.
+        A closed breaker does not change, nor does a half-open breaker whose call is trying.
         """
         if self.state == "open":
             self._opened = self._clock() - self._rule.cooldown
@@ -70,7 +70,7 @@ class CircuitBreaker:
             self._turn("half-open")
 
     def failed(self) -> None:
-        """Take note of a failure."""
+        """Record a failure."""
         if self.state == "open":
             return
         now = self._clock()
@@ -81,20 +81,20 @@ class CircuitBreaker:
             self._turn("open")
 
     def trip(self) -> None:
-        """Open at once, whatever was counted: it held up all others."""
+        """Open at once, regardless of the count: the service blocked all others."""
         self._opened = self._clock()
         self.failures.append(self._opened)
         if self.state != "open":
             self._turn("open")
 
     def succeeded(self) -> None:
-        """Take note of a success."""
+        """Record a success."""
         self.failures.clear()
         if self.state != "closed":
             self._turn("closed")
 
     def undecided(self) -> None:
-        """Take note that a call ended without showing whether the service works."""
+        """Record that a call ended without showing whether the service works."""
         if self.state == "half-open" and self._trying:
             self._turn("open")
 
@@ -111,10 +111,10 @@ MAX_LOST: Final = 16
 
 
 class RunningCell:
-    """Says whose code runs in the event loop now: of the service of `guard`, or of none.
+    """Holds the `guard` of the service whose code runs in the event loop now, or None.
 
-    Guards set it around all that runs there without a task of its own. A call that has one is known
-    by the task's name (`Guard.task_name`).
+    Guards set it around code that runs without its own task. A call with its own task is known by
+    the task's name (`Guard.task_name`).
     """
 
     __slots__ = ("guard",)
@@ -124,7 +124,7 @@ class RunningCell:
 
 
 class Guard:
-    """Makes the calls of one service, all turns together."""
+    """Makes the calls of one service, for all turns together."""
 
     def __init__(
         self,
@@ -157,11 +157,11 @@ class Guard:
 
     @property
     def in_flight(self) -> int:
-        """Calls running now, strays included."""
+        """The number of running calls, including strays."""
         return self.service.max_in_flight - self._free
 
     async def call(self, request: Request) -> Plain | ServiceError:
-        """Ask the service once a place is free, again where `retries` allows."""
+        """Ask the service as soon as a place is free, and again as often as `retries` allows."""
         if self.breaker.state != "closed":
             self.breaker.pass_through()
         if self._free > 0:
@@ -197,7 +197,7 @@ class Guard:
                 self._free += 1
 
     def answer(self, request: Request) -> Plain | ServiceError:
-        """Ask a service that never waits; in the event loop it takes no place."""
+        """Ask a service that never waits, and therefore takes no place."""
         assert self._answer is not None
         if self.breaker.state != "closed":
             try:
@@ -214,7 +214,7 @@ class Guard:
             cell.guard = None
 
     def observe(self, watch: CallWatch, stage: str) -> None:
-        """Let `watch` see each call from now on; the service is of this stage."""
+        """Show each call from now on to `watch`, with the service's stage."""
         send, answer = self._send, self._answer
 
         async def send_seen(requests: Sequence[Request]) -> Replies:
@@ -241,7 +241,7 @@ class Guard:
             self._answer = answer_seen
 
     def watched(self, work: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that does the same and is known as the service's while it runs."""
+        """Return a function that runs `work` as code of this service."""
 
         def run(*given: Any, **named: Any) -> Any:
             self._cell.guard = self
@@ -253,7 +253,7 @@ class Guard:
         return run
 
     def note(self, error: ServiceError | None) -> None:
-        """Record in the breaker how a call went; what the guard itself refused does not count."""
+        """Record the outcome of a call in the breaker; the guard's own refusals do not count."""
         if error is None:
             if self.breaker.failures:
                 self.breaker.succeeded()
@@ -311,11 +311,11 @@ class Guard:
 
 
 class Batcher:
-    """A connector before a connector: gathers waiting requests into calls of `size`.
+    """A connector that wraps a connector: it gathers waiting requests into calls of `size`.
 
-    One call is on its way at a time. A request that finds none goes out at the loop's next round,
-    with all that came in the meantime; while a call is away the others gather. There is no fixed
-    wait.
+    One call runs at a time. Without a running call, a request is sent in the loop's next round,
+    together with all requests that have come until then; during a call, requests gather. There is
+    no fixed wait.
     """
 
     def __init__(self, connector: Connector, size: int, task_name: str | None = None) -> None:
@@ -383,7 +383,7 @@ class Batcher:
                 _settle_batch([waiting], [alone])
 
     async def _try(self, batch: list[Waiting]) -> ServiceError | None:
-        """Send a batch and hand out its replies; give the error where all of it failed."""
+        """Send a batch and hand out its replies; return the error if the whole batch failed."""
         try:
             replies = await self._connector.send([request for request, _ in batch])
             if len(replies) != len(batch):
@@ -401,7 +401,7 @@ class Batcher:
 
 
 def _settle_batch(batch: list[Waiting], replies: Sequence[Any]) -> None:
-    """Hand out replies, which are of no type: a connector may break its promise."""
+    """Hand out replies of any type: a connector may break its promise."""
     for (_, future), reply in zip(batch, replies, strict=True):
         if future.done():
             continue

@@ -1,8 +1,8 @@
-"""The ledger of one turn: one record of what has become of each service, and what may happen next.
+"""The ledger of one turn: the state of each service, and the next steps.
 
-It knows no tasks, no clock and no dialog. A transition gets what happened and when; it changes
-the records and adds what follows from it to `ready` (services that wait for nothing any more) and
-`due` (what the turn has to do next). `Turn` drives it.
+It knows no tasks, no clock and no dialog. A transition gets an event and its time; it changes the
+entries and adds to `ready` (services that no longer wait) and `due` (the next tasks of the turn).
+`Turn` drives it.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ Standing = Literal["waiting", "held", "asked", "settled"]
 
 
 class WaveNote(msgspec.Struct, frozen=True):
-    """How one candidate annotator is through with one wave."""
+    """The outcome of one candidate annotator for one wave."""
 
     outcome: Outcome
     error: ServiceError | None = None
 
 
 class SkillWave(msgspec.Struct, eq=False):
-    """Skills that were selected together; `open` counts those that have not settled.
+    """Skills that were selected together; `open` counts the unsettled skills.
 
-    `notes` has each candidate annotator that was called for the wave, None until it is through.
+    `notes` has the outcome of each candidate annotator that was called for the wave, None while it
+    runs.
     """
 
     skills: list[str]
@@ -43,10 +44,10 @@ class SkillWave(msgspec.Struct, eq=False):
 
 
 class LedgerEntry(msgspec.Struct, eq=False):
-    """What has become of one service in one turn; times are those that transitions were given.
+    """The state of one service in one turn; its times are the times of transitions.
 
-    `missing` counts what it still waits for, `calls` the calls that were made. A skill has the
-    `wave` in which it was selected.
+    `missing` counts the services that it still waits for, `calls` the calls that were made. `wave`
+    is the wave in which a skill was selected.
     """
 
     step: ServiceStep
@@ -61,9 +62,9 @@ class LedgerEntry(msgspec.Struct, eq=False):
 
 
 class Lingering:
-    """The services of one turn that could start and linger (`waiting`), each until a time.
+    """The services of one turn that could start but linger (`waiting`), each up to a time.
 
-    They give annotators of the last reply a little time to be shown.
+    So the annotations of the last reply have a little time to arrive.
     """
 
     def __init__(self, entries: Sequence[LedgerEntry], ready: deque[LedgerEntry]) -> None:
@@ -73,11 +74,11 @@ class Lingering:
         self.waiting: list[LedgerEntry] = []
 
     def until(self, end: float) -> float:
-        """Return the time by which the first of them starts in any case, at the latest `end`."""
+        """Return the time at which the first of them starts in any case, at the latest `end`."""
         return min([end, *(self._until[one.step.index] for one in self.waiting)])
 
     def keep(self, entry: LedgerEntry, now: float) -> bool:
-        """Keep a service that could start, as long as it has to linger; False where it has not."""
+        """Keep a service that could start while it has to linger; return False if it need not."""
         step = entry.step
         until = self._until.setdefault(step.index, now + step.service.lingers)
         if now >= until or all(self._entries[at].outcome is not None for at in step.lingers_for):
@@ -86,7 +87,7 @@ class Lingering:
         return True
 
     def release(self, now: float = inf) -> bool:
-        """Let go those whose time is over; False where there are none."""
+        """Release the services whose time is over; return False if there are no such services."""
         if not self.waiting:
             return False
         over = [one for one in self.waiting if self._until[one.step.index] <= now]
@@ -97,7 +98,7 @@ class Lingering:
         return bool(over)
 
     def settled(self, step: ServiceStep) -> None:
-        """A service has settled: let go those that lingered for it alone."""
+        """Release the services that lingered for a service that has settled."""
         over = [one for one in self.waiting if step.index in one.step.lingers_for]
         for entry in over:
             self.waiting.remove(entry)
@@ -109,13 +110,13 @@ NOTHING_LINGERS: Final = Lingering((), deque())
 
 
 class LedgerWatch(Protocol):
-    """Takes note of what becomes of the services of one turn."""
+    """Is told about the asked and settled services of one turn."""
 
     def asked(self, entry: LedgerEntry) -> None:
-        """Take note that a service is asked, for the first time in the turn."""
+        """Note that a service is asked, for the first time in the turn."""
 
     def settled(self, entry: LedgerEntry) -> None:
-        """Take note that a service has settled, asked or not."""
+        """Note that a service has settled, whether it was asked or not."""
 
 
 class LedgerWatches:
@@ -136,12 +137,12 @@ class LedgerWatches:
 
 
 def watched_by(first: LedgerWatch | None, second: LedgerWatch | None) -> LedgerWatch | None:
-    """Return a watch that passes on to both, as far as they are there."""
+    """Return a watch that passes everything on to both; without both, the given one or None."""
     return LedgerWatches(first, second) if first and second else first or second
 
 
 class Due(Enum):
-    """What a turn has to do next."""
+    """The next task of a turn."""
 
     SELECT = auto()
     """The skill selectors have settled: open the first wave."""
@@ -164,10 +165,10 @@ _SELECT: Final = Due.SELECT
 class Ledger:
     """The entries of all services of a turn, by index, and the waves of its skills.
 
-    `excluded` are skills that are not to be asked. `selecting`: whom to ask is not known yet;
+    `excluded` are skills that are not asked. `selecting`: the first skills are not selected yet;
     `closed`: no more skills will be selected; `running` counts the selected skills that have not
-    settled, `unsettled` all services of the ordinary turn that have not. `watch` is there where the
-    turn has a listener.
+    settled, `unsettled` all unsettled services except the last chance. `watch`, if any, is told
+    about services.
     """
 
     def __init__(self, prepared: PreparedPipeline, excluded: Collection[str] = ()) -> None:
@@ -195,11 +196,11 @@ class Ledger:
     # -- questions ------------------------------------------------------------------------------
 
     def skills(self) -> list[LedgerEntry]:
-        """Return the skills, in declared order: a list not to be changed."""
+        """Return the skills, in declared order; callers never change the list."""
         return self._skills
 
     def settled_skills(self) -> list[str]:
-        """Name the skills that were selected and have settled, in declared order."""
+        """Return the names of the selected skills that have settled, in declared order."""
         return [
             one.step.name
             for one in self.skills()
@@ -207,7 +208,7 @@ class Ledger:
         ]
 
     def lacks_required(self, entry: LedgerEntry) -> bool:
-        """Return whether a service is switched off, or one that it requires is not done."""
+        """Return whether a service is switched off, or lacks the result of a required service."""
         step = entry.step
         if step.off is not None:
             return True
@@ -216,11 +217,11 @@ class Ledger:
         )
 
     def is_open(self, step: ServiceStep) -> bool:
-        """Return whether a service has not settled, and is not switched off."""
+        """Return whether a service is neither settled nor switched off."""
         return step.off is None and self.entries[step.index].outcome is None
 
     def switched_off(self, entry: LedgerEntry) -> SwitchedOff | None:
-        """Return why a service is switched off, or lacks one that is; None where neither is so."""
+        """Return why a service or a required service is switched off; None if both are on."""
         if entry.step.off is not None:
             return SwitchedOff(entry.step.off)
         for index in entry.step.requires:
@@ -230,7 +231,7 @@ class Ledger:
         return None
 
     def may_ask(self, entry: LedgerEntry, now: float) -> bool:
-        """Return whether a service may be asked now; keep it or skip it where it may not."""
+        """Return whether a service may be asked now; if not, hold it or skip it."""
         step = entry.step
         if (
             step.stage is not _SKILL
@@ -247,7 +248,7 @@ class Ledger:
     # -- transitions ----------------------------------------------------------------------------
 
     def asked(self, entry: LedgerEntry, now: float, calls: int = 0) -> None:
-        """A service is asked, by so many calls."""
+        """Record that a service is asked, by a number of calls."""
         if entry.started is None:
             entry.started = now
             entry.standing = "asked"
@@ -262,7 +263,7 @@ class Ledger:
         now: float,
         error: ServiceError | None = None,
     ) -> None:
-        """A service has settled: let go what waited for it."""
+        """Record that a service has settled, and release the services that waited for it."""
         if entry.outcome is not None:
             return
         entry.standing = "settled"
@@ -299,11 +300,11 @@ class Ledger:
                 self.due.append(_REPLY)
 
     def skip(self, entry: LedgerEntry, now: float) -> None:
-        """Skip a service that is switched off or lacks what it needs."""
+        """Skip a service that is switched off or lacks a required result."""
         self.settle(entry, "skipped", now, self.switched_off(entry))
 
     def skip_others(self, entry: LedgerEntry, labels: Collection[str], now: float) -> None:
-        """A selector has named whom to ask: skip its other direct successors."""
+        """Skip the direct successors of a selector that it did not name."""
         for index in entry.step.then:
             other = self.entries[index]
             if other.step.service.after is None:
@@ -314,7 +315,7 @@ class Ledger:
                 self.due.append(_ANNOTATE)
 
     def select(self, names: Iterable[str]) -> bool:
-        """Open a wave of the named skills that were not selected before; False where none is."""
+        """Open a wave of the named skills without a wave; return False if it would be empty."""
         self.selecting = False
         wanted = {*names}
         wanted.difference_update(self._excluded)
@@ -338,7 +339,7 @@ class Ledger:
         return True
 
     def close(self, now: float) -> list[LedgerEntry]:
-        """Select no more skills: skip those that could start; return those asked in vain."""
+        """Close the selection: skip startable skills; return skills that were asked in vain."""
         self.closed = True
         vain = []
         for entry in self.skills():
@@ -351,9 +352,10 @@ class Ledger:
         return vain
 
     def next_annotation(self, now: float) -> tuple[LedgerEntry, SkillWave] | None:
-        """Return a candidate annotator that can start with a wave, noting that it has.
+        """Return a candidate annotator that can start with a wave, and note its start.
 
-        Where there is none, settle those that are through with all waves there will be.
+        If no annotator can start, settle the annotators that have finished every wave, and return
+        None.
         """
         annotators = self._annotators
         for entry in annotators:
@@ -369,7 +371,7 @@ class Ledger:
         return None
 
     def lacks_for(self, entry: LedgerEntry, wave: SkillWave) -> bool:
-        """Return whether a candidate annotator is off, or lacks what it requires for a wave."""
+        """Return whether a candidate annotator is off, or lacks a required result for a wave."""
         if entry.step.off is not None:
             return True
         for index in entry.step.requires:
@@ -389,12 +391,12 @@ class Ledger:
         outcome: Outcome,
         error: ServiceError | None = None,
     ) -> None:
-        """A candidate annotator is through with a wave."""
+        """Record that a candidate annotator has finished a wave."""
         wave.notes[entry.step.index] = WaveNote(outcome, error)
         self.due.append(_ANNOTATE)
 
     def replied(self) -> None:
-        """The reply stands: let go what waited for it."""
+        """Release the services that waited for the reply."""
         for index in self._prepared.after_reply:
             entry = self.entries[index]
             entry.missing -= 1
@@ -402,7 +404,7 @@ class Ledger:
                 self.ready.append(entry)
 
     def release_held(self, now: float) -> bool:
-        """No service is running: let go what lingers, skip held skills that others wait for."""
+        """Release lingering services, else skip the held skills that others wait for."""
         if self.lingering.release():
             return True
         awaited = {
@@ -416,7 +418,7 @@ class Ledger:
         return bool(released)
 
     def stop(self, now: float) -> None:
-        """The turn is over: settle whatever is left."""
+        """Settle all remaining services at the end of the turn."""
         self.closed = True
         for entry in self.entries:
             if entry.started is not None and entry.outcome is None:
@@ -429,7 +431,7 @@ class Ledger:
     # -- inside ---------------------------------------------------------------------------------
 
     def _skill_settled(self, entry: LedgerEntry) -> None:
-        """A skill that was selected or asked has settled."""
+        """Update the wave of a settled skill."""
         wave = entry.wave
         if wave is not None:
             wave.open -= 1

@@ -1,4 +1,4 @@
-"""The pipeline made ready to run: its steps, and what a turn would else work out each time."""
+"""The pipeline made ready to run: its steps, and values that turns need again and again."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _CONDITIONAL: Final = (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR)
 
 
 class StageDeadlines(msgspec.Struct, frozen=True):
-    """Until when each stage may take, in seconds since the turn's start.
+    """The end of each stage, in seconds since the turn's start.
 
-    What follows the skills has a reserve at the end: at `deadline - reserve` running skills are
-    cancelled. The last twentieth of the reserve is for storing the reply.
+    The stages after the skills have a reserve at the end: at `deadline - reserve` running skills
+    are cancelled. The last twentieth of the reserve is for storing the reply.
     """
 
     deadline: float
@@ -49,7 +49,7 @@ class StageDeadlines(msgspec.Struct, frozen=True):
 
     @classmethod
     def within(cls, deadline: float, reserve: float | None) -> StageDeadlines:
-        """Take the usual reserve, a quarter of the deadline up to a second, where none is given."""
+        """Return deadlines; the default reserve is a quarter of `deadline`, up to `MAX_RESERVE`."""
         return cls(deadline, min(MAX_RESERVE, deadline / 4) if reserve is None else reserve)
 
     def end_of(self, stage: Stage) -> float:
@@ -73,20 +73,19 @@ class StageDeadlines(msgspec.Struct, frozen=True):
 
 
 class ServiceStep:
-    """A service in its place in the graph, with its guard, its formatters and what turns look up.
+    """A service in its place in the graph, with its guard, its formatters and its properties.
 
-    `before`, `requires` and `then` are the indices of its neighbours in the graph, `end` the
-    seconds after a turn's start when its stage is over. `conditional`: it may have to be skipped.
+    `before`, `requires` and `then` are the indices of its neighbours in the graph, `end` is the end
+    of its stage in seconds since a turn's start. `conditional`: it may have to be skipped.
     `before_reply` and `before_candidates`: the reply or candidate annotators wait for it.
-    `own_formatter`: its requests are made by a formatter of ours, which changes nothing.
-    `may_wait`: it may have to wait where nothing is missing. `lingers_for`: the annotators of the
-    previous reply for which it lingers. `may_skip`: a formatter that gives None has nothing to ask.
-    `price`: of a call, by its card. `reads_replies`: its replies are not taken as its connector
-    gives them.
-    `formats_by_turn`: its response formatter is shown the turn. `annotates_previous`: it writes on
-    the reply before, by what its response formatter says of itself.
-    `off` says by whom it is switched off, None while it is on; `switch` changes it, from the next
-    service that is entered on.
+    `own_formatter`: its request formatter is ours, and does not change the state. `may_wait`: it
+    may have to wait although no service is missing. `lingers_for`: the annotators of the previous
+    reply for which it lingers. `may_skip`: its formatter may return None, if it has nothing to ask.
+    `price`: the price of a call, by its card. `reads_replies`: the replies of its connector are
+    checked or formatted first. `formats_by_turn`: its response formatter reads the turn's state.
+    `annotates_previous`: its response formatter declares that it annotates the previous reply.
+    `off` is the reason why it is switched off, None while it is on; a `switch` takes effect the
+    next time that a turn reaches it.
     """
 
     __slots__ = (
@@ -196,11 +195,11 @@ class ServiceStep:
 class PreparedPipeline:
     """A pipeline with a guard for each service, read-only but for the guards and the strays.
 
-    `everyone` is each step, `missing` the number of services that it waits for, `roots` those that
-    wait for none, `after_reply` those that wait for the reply, each by its index; `before_reply` is
-    the number of services that the reply waits for. `lingers`: some service does. `commit` is the
-    pipeline's, but `never` where
-    postprocessors change the words.
+    `everyone` are all steps, `missing` are the numbers of services that they wait for, `roots` are
+    the indices of the steps that wait for no service, `after_reply` the indices of the steps that
+    wait for the reply; `before_reply` is the number of services that the reply waits for.
+    `lingers`: a service lingers. `commit` is the commit of a selector or the pipeline, but `never`
+    if postprocessors change the words.
     """
 
     def __init__(
@@ -258,7 +257,7 @@ class PreparedPipeline:
     def window(self) -> int | None:
         """The number of earlier utterances that a turn needs; None: all.
 
-        The last one is needed in any case: its time is the dialog's `date_finish`.
+        The last utterance is needed in any case: its time is the dialog's `date_finish`.
         """
         windows = [one.service.last for one in self.every()]
         sizes = [size for size in windows if size is not None]
@@ -266,13 +265,13 @@ class PreparedPipeline:
 
     @property
     def hypotheses(self) -> int:
-        """Of how many earlier human utterances some formatter wants the hypotheses."""
+        """The number of earlier human utterances whose hypotheses a formatter reads."""
         asking = [one for one in self.every() if one.wants_hypotheses]
         return max((one.service.last or 1 << 30 for one in asking), default=0)
 
     @property
     def has_response_selector(self) -> bool:
-        """Whether there is a response selector that is not switched off."""
+        """Whether a response selector is switched on."""
         return any(one.off is None for one in self.response_selectors)
 
     @property
@@ -287,11 +286,11 @@ class PreparedPipeline:
 
     @property
     def reads_skills(self) -> bool:
-        """Whether some formatter reads which skills spoke in the whole dialog."""
+        """Whether a formatter reads the skills that spoke in the whole dialog."""
         return any(one.reads_skills for one in self.every())
 
     def every(self) -> list[ServiceStep]:
-        """Return every service, the last chance included and at the end."""
+        """Return every service, with the last chance at the end."""
         return [*self.steps, *([self.last_chance] if self.last_chance else ())]
 
     def of(self, stage: Stage) -> list[ServiceStep]:
@@ -299,8 +298,11 @@ class PreparedPipeline:
         return [self.steps[node.index] for node in self.graph.stages[stage]]
 
     def _plan_lingering(self) -> None:
-        """Find for which annotators of the previous reply services linger: all but those that they
-        wait for in any case, or that wait for them."""
+        """Find the annotators of the previous reply for which services linger.
+
+        A service lingers for all of them but the annotators that it waits for in any case, and the
+        annotators that wait for it.
+        """
         before: list[set[int]] = []  # the steps are in an order in which each comes after these
         for one in self.steps:
             before.append(set(one.before).union(*(before[index] for index in one.before)))
@@ -335,15 +337,17 @@ class PreparedPipeline:
         self.after_reply = [one.index for one in after]
 
     def _missing(self, step: ServiceStep) -> int:
-        """Count what a step waits for; -1 for what is not started by that: candidate annotators,
-        which wait for waves, and the last chance."""
+        """Return the number of services that a step waits for.
+
+        It is -1 for candidate annotators, which wait for waves, and for the last chance.
+        """
         if step.stage in (Stage.CANDIDATE_ANNOTATOR, Stage.LAST_CHANCE):
             return -1
         return len(step.before) + (step.index in self.after_reply)
 
 
 def commit_of(pipeline: Pipeline) -> Commit:
-    """Return when words may be shown: as a selector says, else the pipeline."""
+    """Return when words may be shown: `commit` of a selector, else of the pipeline."""
     if pipeline.of(Stage.POSTPROCESSOR):
         return "never"
     selectors = [*pipeline.of(Stage.RESPONSE_SELECTOR), *pipeline.of(Stage.SKILL_SELECTOR)]

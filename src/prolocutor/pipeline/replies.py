@@ -1,4 +1,4 @@
-"""What came back from a service, checked against what its stage may answer."""
+"""The replies of services, checked against the rules of their stages."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ MAX_HYPOTHESES: Final = 100
 
 
 class SkillReply(msgspec.Struct, frozen=True, gc=False):
-    """One hypothesis of a skill that can be used, and its JSON where it stands as it came."""
+    """A usable hypothesis of a skill, and its JSON if it is unchanged."""
 
     value: dict[str, Any]
     checked: bytes | None
 
     def labelled(self, label: str) -> SkillReply:
-        """Return the same of a skill that is known by a label."""
+        """Return the hypothesis with the label of its skill as `skill_name`."""
         return SkillReply({"skill_name": label, **self.value}, None)
 
     def with_part(self, part: int) -> SkillReply:
-        """Return the same as one of the parts of a fan-out."""
+        """Return the hypothesis with the number of its part in a fan-out."""
         return SkillReply({**self.value, "part": part}, None)
 
 
 class EffectsReply(Plain, frozen=True, eq=False, gc=True):
-    """A checked reply with its effects, checked too.
+    """A checked reply with its checked effects.
 
-    `previous` and `hypotheses` are the annotations that it has for these; `has_value`: the reply
-    itself counts.
+    `previous` is its annotation of the previous reply, `hypotheses` are its annotations of the
+    hypotheses; `has_value`: the reply itself counts.
     """
 
     effects: Effects
@@ -49,7 +49,7 @@ class EffectsReply(Plain, frozen=True, eq=False, gc=True):
 
 
 def checked_effects(effects: Effects) -> EffectsReply:
-    """Check everything that a response formatter gave; raise `BadReply` for what is no JSON."""
+    """Check the effects from a response formatter; raise `BadReply` for values that are no JSON."""
     has_value = effects.value is not msgspec.UNSET
     value = check(effects.value) if has_value else Plain(None, b"null")
     previous = None if effects.previous is msgspec.UNSET else check(effects.previous)
@@ -65,7 +65,7 @@ def checked_effects(effects: Effects) -> EffectsReply:
 
 
 class SelectorChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """What a response selector answered; `named` are hypothesis ids, None where it named none."""
+    """The answer of a response selector; `named` are hypothesis ids, None if it named no ids."""
 
     skill_name: str
     text: str
@@ -106,11 +106,11 @@ def _answers_at_once(more: object) -> bool:
 
 
 def hypotheses(reply: Plain, fault: Fault, *, silent: bool = False) -> list[SkillReply]:
-    """Read a skill's reply: the hypotheses that can be used.
+    """Read a skill's reply; return its usable hypotheses.
 
-    A bare text is a hypothesis of `CONFIDENCE`. A hypothesis that cannot be used is a fault; where
-    none of several can, the whole reply is bad. One that says nothing is left out, and is a fault
-    where it claims any confidence; unless `silent` ones count, as where other words stand ready.
+    A bare text is a hypothesis with `CONFIDENCE`. An unusable hypothesis among several is a fault;
+    if no hypothesis is left and one was unusable, raise `BadReply`. A hypothesis without words is
+    left out, and is a fault if it has any confidence; with `silent`, it counts.
     """
     value, parts = reply.value, [reply.encoded]
     if type(value) is list and len(value) == 1 and _is_usual(value[0]):
@@ -151,20 +151,20 @@ _split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def labels(value: Any) -> list[str]:
-    """Read the labels of those that are asked."""
+    """Read the labels of asked services; raise `BadReply` unless it is a list of names."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise BadReply(f"expected a list of names, found {_kind(value)}")
     return value
 
 
 def own_faults(value: Any) -> list[str]:
-    """Read what a response selector says went wrong without making its reply useless: `faults`."""
+    """Return the `faults` of a response selector's reply, which do not make it useless."""
     found = value.get("faults") if isinstance(value, dict) else None
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def notes(reply: Plain, number: int, fault: Fault) -> list[Plain | None]:
-    """Read a reply about so many hypotheses at once: a list, None for an item that is bad."""
+    """Read a reply about `number` hypotheses at once; return None for each bad item."""
     if isinstance(reply.value, dict) and isinstance(reply.value.get("batch"), list):
         reply = Plain(reply.value["batch"], encode(reply.value["batch"]))
     if not isinstance(reply.value, list):
@@ -219,7 +219,7 @@ def rewritten(value: Any) -> str:
 
 
 def last_words(value: Any) -> tuple[str, dict[str, Any], float]:
-    """Read a last chance service's reply: a text, or one with annotations and a confidence."""
+    """Read a last chance's reply; return the text, the annotations and the confidence."""
     if isinstance(value, str):
         return value, {}, 0.0
     if isinstance(value, list) and len(value) == 1:
@@ -231,7 +231,7 @@ def last_words(value: Any) -> tuple[str, dict[str, Any], float]:
 
 
 def _is_usual(item: Any) -> bool:
-    """Return whether a hypothesis has a text with words and a confidence, and nothing else."""
+    """Return whether a hypothesis has only a text with words and a confidence."""
     if type(item) is not dict or len(item) != 2 or type(item.get("confidence")) is not float:
         return False
     text = item.get("text")
@@ -263,7 +263,7 @@ def _says_something(item: dict[str, Any]) -> bool:
 
 
 def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
-    """Check what is more than text, and complete it: text or messages stand for one another."""
+    """Check a rich hypothesis, and add a text from its messages or a text message."""
     item = {**item}
     checked_ask(item.get("ask"), f"{path}.ask")
     messages = _list(item, "messages", path)
@@ -279,7 +279,7 @@ def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def _with_text(messages: list[Any], text: str, path: str) -> list[dict[str, Any]]:
-    """Check messages; a text that none of them says comes first."""
+    """Check messages; if they have no text, put the text first."""
     checked = checked_messages(messages, f"{path}.messages")
     if text.strip() and checked and not any(map(_is_text, checked)):
         return [{"type": "text", "text": text}, *checked]

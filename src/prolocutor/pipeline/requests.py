@@ -1,6 +1,6 @@
-"""What one service is asked in one call: the agent state of a snapshot, or a formatter's payload.
+"""The request of one call of a service: the agent state of a snapshot, or a formatter's payload.
 
-A service is shown its own copy. What goes over a wire is joined from bytes without decoding any.
+Each service gets its own copy. A request for the wire is joined from bytes without decoding.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from prolocutor.pipeline.snapshot import DialogSnapshot, State, copied, list_of
 
 
 class StateRequest(msgspec.Struct, frozen=True, eq=False):
-    """The windowed agent state and what the stage adds: `extra`, and hypotheses.
+    """The windowed agent state, and the additions of the stage: `extra`, and hypotheses.
 
     A candidate annotator sees `about`, one hypothesis or (`together`) several. A response selector
-    finds those of the last human utterance a second time on top. `number` tells the calls of one
-    service apart, None where there is one. A formatter with a true attribute `counts` finds the
-    numbers of utterances of the whole dialog in `counts`, whatever the window shows, one with a
-    true attribute `skills` in `active_skills` who said each bot utterance before this turn.
+    also finds the hypotheses of the last human utterance at the top level. `number` tells the calls
+    of a service apart, None if it makes one call. A formatter with a true attribute `counts` finds
+    the numbers of utterances of the whole dialog in `counts`, regardless of the window; a formatter
+    with a true attribute `skills` finds the skill of each bot utterance before this turn in
+    `active_skills`.
     """
 
     step: ServiceStep
@@ -55,7 +56,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def state(self) -> StateRequest:
-        """The agent state that it was made of: this."""
+        """The agent state of the request: the request itself."""
         return self
 
     def value(self) -> State:
@@ -63,30 +64,30 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         return self._whole(self.snapshot.copy(), copied)
 
     def heard(self) -> State:
-        """Return a fresh copy of what the human said in this turn."""
+        """Return a fresh copy of the human utterance of this turn."""
         return self.snapshot.heard()
 
     def heard_member(self, key: str) -> Any:
-        """Return a fresh copy of one member of that, not of its `user`."""
+        """Return a fresh copy of a member of the human utterance of this turn, except `user`."""
         return self.snapshot.heard_member(key)
 
     def said(self) -> State | None:
-        """Return a fresh copy of what is going to be said in this turn, None if nothing yet."""
+        """Return a fresh copy of the bot utterance of this turn, None before it is chosen."""
         return self.snapshot.said()
 
     def member(self, key: str) -> Any:
-        """Return a fresh copy of what the state has beside the dialog, None where it has none."""
+        """Return a fresh copy of a member of the state beside the dialog, None if it is missing."""
         if key == "hypotheses" and self.step.selecting:
             return self.snapshot.heard_member(key)
         of_call = {"turn_id": self.turn_id, "service": self.step.name}
         return copied({**of_call, **self._added()}.get(key))
 
     def shared(self) -> State:
-        """Return the state without copying its parts, for a formatter that changes nothing."""
+        """Return the state without copying its parts, for a formatter that does not change them."""
         return self._whole(self.snapshot.shared(), _as_it_is)
 
     def _whole(self, state: State, part: Callable[[State], State]) -> State:
-        """Return the state with what this request has beside the dialog, as `part` of it."""
+        """Return the state with this request's additions; `part` copies them, or not."""
         step = self.step
         state["turn_id"] = self.turn_id
         state["service"] = step.name
@@ -101,7 +102,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         return state
 
     def _added(self) -> State:
-        """Return what the turn adds to the dialog for this request."""
+        """Return the additions of the turn for this request: `extra`, and hypotheses."""
         about, extra = self.about, self.extra or {}
         if about is None:
             return extra
@@ -131,10 +132,10 @@ def _as_it_is(state: State) -> State:
 
 
 class PayloadRequest:
-    """What a formatter made of the agent state, or what a caller outside of turns asks.
+    """The payload from a formatter, or from a caller outside of turns.
 
-    A payload without a value is decoded when it is asked for. `state` is what a formatter cut it
-    out of, None outside of turns.
+    A payload without a value is decoded on demand. `state` is the request that the formatter read,
+    None outside of turns.
     """
 
     __slots__ = ("_encoded", "_first", "deltas", "key", "service", "state", "timeout", "turn_id")
@@ -160,17 +161,17 @@ class PayloadRequest:
 
     @classmethod
     def outside_turns(cls, service: str, value: Any, timeout: float = 60.0) -> PayloadRequest:
-        """Return a request of no turn, with a new id; `timeout` is in seconds."""
+        """Return a request outside of turns, with a new id; `timeout` is in seconds."""
         turn_id = new_id()
         return cls(service, turn_id, f"{turn_id}/{service}", timeout, check(value))
 
     @property
     def wishes(self) -> ModelWishes | None:
-        """What the client of the turn wants of chat models."""
+        """The wishes of the turn's client for chat models."""
         return None if self.state is None else self.state.wishes
 
     def value(self) -> Any:
-        """Return a fresh copy of the payload: the first is the one that checking it made."""
+        """Return a fresh copy of the payload; the first call returns the checked value itself."""
         first, self._first = self._first, None
         return decode(self._encoded) if first is None else first
 
@@ -193,12 +194,13 @@ def requests_for(
     deltas: DeltaSink | None = None,
     wishes: ModelWishes | None = None,
 ) -> Sequence[AnyRequest]:
-    """Return what each call of a service is asked; what its formatter raises is raised.
+    """Return the request of each call of a service; errors of its formatter pass through.
 
     A candidate annotator is asked `about` some hypotheses of `every`: once for each, or once for
-    all (`together`). A formatter with `fan_out` gives a list, one call for each item; one with a
-    true attribute `may_skip` gives None where there is nothing to ask. `deltas` takes the words of
-    a service that is asked by one call, `wishes` are what the client wants of chat models.
+    all (`together`). A formatter with `fan_out` returns a list with an item for each call; a
+    formatter with a true attribute `may_skip` returns None if it has nothing to ask. `deltas` takes
+    the words of a service that is asked by one call, `wishes` are the client's wishes for chat
+    models.
     """
     if about is None or step.fan_out:
         states = [StateRequest(step, turn_id, seconds, snapshot, extra, None, None, deltas, wishes)]
@@ -218,7 +220,7 @@ def _formatted(
     about: list[DraftHypothesis] | None,
     every: Sequence[DraftHypothesis],
 ) -> list[AnyRequest]:
-    """Return what the service's formatter makes of its requests."""
+    """Return the requests with the payloads of the service's formatter."""
     own, first, format_request = step.own_formatter, states[0], step.format_request
     assert format_request is not None
     payloads = [format_request(one.shared() if own else one.value()) for one in states]
@@ -245,9 +247,10 @@ def extra_for(
     preferred: str | None,
     instead: Mapping[str, str | None],
 ) -> State | None:
-    """Return what a request says beside the dialog: the answer, or who is preferred.
+    """Return the additions to a request: of a forced skill, or of a selector.
 
-    Selectors find in `instead` who is asked in whose place, None for who is not to be asked.
+    Selectors find in `instead` the skills that are asked in place of others, None: the skill is not
+    asked.
     """
     if step.name == forced:
         return start.extra
@@ -264,21 +267,21 @@ def extra_for(
 
 
 def formatter_failure(error: BaseException) -> ServiceError:
-    """Return what a formatter raised as its service's failure."""
+    """Return a formatter's error as a failure of its service."""
     if isinstance(error, BadReply):
         return error
     return ServiceRaised(f"formatter: {text_and_place(error)}")
 
 
 def checked_payload(payload: Any) -> Plain:
-    """Check what is going to be asked; `BadReply` names what JSON cannot say."""
+    """Check a payload; raise `BadReply` with the place of a value that is no JSON."""
     return plain.check(payload, max_bytes=plain.MAX_PAYLOAD_BYTES, max_depth=plain.MAX_STATE_DEPTH)
 
 
 def _tasks(
     tasks: Any, about: list[DraftHypothesis] | None, every: Sequence[DraftHypothesis]
 ) -> list[Any]:
-    """Return one task for each call; of tasks for every hypothesis only those of this wave."""
+    """Return a task for each call: of tasks for every hypothesis, only the tasks of this wave."""
     if not isinstance(tasks, list):
         raise BadReply(f"a formatter that fans out gives a list, not a {type(tasks).__name__}")
     if about is None or len(tasks) == len(about):

@@ -1,4 +1,4 @@
-"""From the replies of services to their slots in the draft, and to whom the selectors want asked.
+"""Writes the replies of services to their slots in the draft, and selects skills.
 
 A wave is the skills that were selected together. When all of a wave have settled, the candidate
 annotators look at its hypotheses. A plain list of names is one wave.
@@ -45,8 +45,8 @@ _RESPONSE_ANNOTATOR: Final = Stage.RESPONSE_ANNOTATOR
 class SlotWriter:
     """Writes the replies of one turn's services to their slots in its draft.
 
-    `faults` are what went wrong without making a reply useless, `remarks` what is as it should be
-    and yet asked for by those who look at the turn.
+    `faults` are errors that do not make a reply useless; `remarks` are no errors, but interesting
+    for observers of the turn.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SlotWriter:
         self._selection = selection
 
     def write(self, entry: LedgerEntry, group: CallGroup) -> None:
-        """Write the replies of a service to its slot; `BadReply` where they cannot be read."""
+        """Write the replies of a service to its slot; raise `BadReply` if they cannot be read."""
         step, draft = group.step, self._draft
         stage = step.stage
         if stage is _SKILL:
@@ -96,7 +96,7 @@ class SlotWriter:
                     self._affect(entry, reply)
 
     def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
-        """Let the attributes count of a skill that was called after the reply."""
+        """Add the attributes of a skill that was called after the reply."""
         fault = self.fault_of(step.name)
         try:
             if isinstance(reply, ServiceError):
@@ -113,15 +113,15 @@ class SlotWriter:
             self._draft.learn(best.value, self._max_attributes, fault)
 
     def fault(self, service: str, what: str) -> None:
-        """Record something wrong that does not make a whole reply useless."""
+        """Record an error that does not make a whole reply useless."""
         self.faults.append({"service": service, "what": what})
 
     def fault_of(self, service: str) -> Fault:
-        """Return what records a fault of this service."""
+        """Return the function that records faults of a service."""
         return partial(self.fault, service)
 
     def _affect(self, entry: LedgerEntry, reply: replies.EffectsReply) -> None:
-        """Let a reply have the effects that it has beside its slot."""
+        """Apply the effects of a reply beside its slot."""
         step, draft, effects = entry.step, self._draft, reply.effects
         if effects.asks is not None:
             self._ledger.skip_others(entry, effects.asks, monotonic())
@@ -216,7 +216,7 @@ def _parts_of(found: list[replies.SkillReply], part: int) -> list[replies.SkillR
 
 
 class _WaveChooser:
-    """A `more` of one skill selector, which selects further skills as answers come in."""
+    """A skill selector's `more`, which selects further skills as answers come in."""
 
     __slots__ = ("fault", "more", "selector", "wants_settled")
 
@@ -228,11 +228,11 @@ class _WaveChooser:
 
 
 class SkillSelection:
-    """The answers of the skill selectors of one turn; `reasons` are those that they gave, `version`
-    is the model by which the last of them selected.
+    """The answers of the skill selectors of one turn.
 
-    `known` are all skills, `always` those that are asked whatever the selectors say. `instead` says
-    who is asked in whose place.
+    `reasons` are the reasons that they gave, `version` is the last version of a model that they
+    named. `known` are all skills, `always` the skills that are asked in any case. `instead` maps
+    skills to the skills that are asked in their place, None: the skill is not asked.
     """
 
     def __init__(
@@ -252,11 +252,11 @@ class SkillSelection:
 
     @property
     def is_open(self) -> bool:
-        """Whether a selector wants to be asked for more."""
+        """Whether a selector may select more skills."""
         return bool(self._choosers)
 
     def propose(self, selector: str, selection: Selection, fault: Fault) -> None:
-        """Take the answer of one skill selector; several make the union."""
+        """Add the answer of one skill selector; the selection is the union of all."""
         first = self._placed(selection.first)
         self._names = [*(self._names or ()), *first]
         self._note(selector, first, selection.reason)
@@ -268,7 +268,7 @@ class SkillSelection:
             self._choosers.append(_WaveChooser(selector, selection.more, fault))
 
     def first(self, preferred: str | None = None) -> list[str]:
-        """Return whom to ask first; without a proposal all skills."""
+        """Return the skills to ask first; without a proposal, all skills."""
         if self._names is None:
             return self._known
         names = [*self._names, *self._placed([*self._always])] if self._always else self._names
@@ -277,7 +277,7 @@ class SkillSelection:
     def more(
         self, hypotheses: Callable[[], list[State]], settled: list[str], seconds_left: float
     ) -> list[str] | Enough:
-        """Ask the selectors whom to ask next; each sees hypotheses of its own."""
+        """Ask the selectors for the next skills; each gets its own copy of the hypotheses."""
         names: list[str] = []
         for chooser in self._choosers:
             answer = self._ask(chooser, hypotheses(), settled, seconds_left)
@@ -290,7 +290,7 @@ class SkillSelection:
         return names
 
     def _placed(self, names: list[str]) -> list[str]:
-        """Return who is asked where these are named."""
+        """Return the skills that are asked in place of the named skills."""
         if not self._instead:
             return names
         placed = [self._instead.get(one, one) for one in names]

@@ -1,4 +1,4 @@
-"""What services see of a dialog at one moment: a window of it, and this turn so far.
+"""Snapshots of a dialog for services: a window of the dialog, and this turn so far.
 
 Everything here is replaced, never changed in place, so that what a service was shown at one moment
 stays as it was. The utterances of a window are decoded once a turn, and each request copies that

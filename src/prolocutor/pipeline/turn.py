@@ -1,6 +1,6 @@
-"""One turn: it starts what the ledger says is ready, feeds back what settled, ends in time.
+"""One turn: it starts the ready services of the ledger, takes their outcomes, and ends in time.
 
-Where a hypothesis passes on its way to the store stands in docs/explanation/architecture.md.
+The page docs/explanation/architecture.md shows the way of a hypothesis to the store.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ANNOTATE, _REPLY, _LOOK = Due.ANNOTATE, Due.REPLY, Due.LOOK
 
 
 class Turn:
-    """One turn of a pipeline: its `draft`, what its `slots` write there, and the `view` of it."""
+    """One turn of a pipeline: its `draft`, the `slots` that write the draft, and its `view`."""
 
     def __init__(
         self,
@@ -93,17 +93,17 @@ class Turn:
 
     @property
     def max_attributes(self) -> int:
-        """The most attributes that a profile may have."""
+        """The maximum number of attributes of a profile."""
         return self._prepared.max_attributes
 
     @property
     def reasons(self) -> list[Reason]:
-        """Why skills were asked, as far as the selectors say so."""
+        """The selectors' reasons for asking skills, as far as they gave them."""
         return self._selection.reasons
 
     @property
     def router_version(self) -> str:
-        """The model that skills were selected by, "" where that is not known."""
+        """The version of the model that selected skills, "" if unknown."""
         return self._selection.version
 
     def choices(self) -> list[LoggedChoice]:
@@ -115,7 +115,7 @@ class Turn:
         return [*drawn, *self._selection.choices]
 
     async def run(self) -> None:
-        """Take the turn to its end: every service settled, and something said."""
+        """Run the turn to its end: every service has settled, and the turn has a reply."""
         ledger, calls, stop = self._ledger, self._calls, self._stop_signal
         if self._forced is not None:
             self._selection.propose("", Selection([self._forced]), lambda what: None)
@@ -142,11 +142,11 @@ class Turn:
             self.view.drop_snapshots()
 
     def records(self) -> list[ServiceRecord]:
-        """Return what became of every service; the last chance only if it was asked."""
+        """Return the record of each service; of the last chance only if it was asked."""
         return records_of_services(self._ledger.entries, self._started, self.draft)
 
     def asked_skills(self) -> list[str]:
-        """Name the skills that were asked."""
+        """Return the names of the skills that were asked."""
         return [one.step.name for one in self._ledger.skills() if one.started is not None]
 
     def seconds_until(self, stage: Stage) -> float:
@@ -156,10 +156,10 @@ class Turn:
     # -- the loop ---------------------------------------------------------------------------
 
     def _work(self) -> None:
-        """Do what is due, start what is ready, take in what has settled, until nothing is left.
+        """Do the due tasks, start ready services, take in outcomes, until nothing is left.
 
-        All that is ready starts before anything is taken in, so services that may start together
-        see the same dialog, however fast one of them answers.
+        All ready services start before an outcome is taken in, so services that may start together
+        see the same dialog, however fast they answer.
         """
         ledger = self._ledger
         due, ready, settled = ledger.due, ledger.ready, self._calls.settled
@@ -189,7 +189,7 @@ class Turn:
             self._select(self._preferred())
 
     def _enter(self, entry: LedgerEntry) -> None:
-        """All that a service waits for has settled: ask it, hold it or skip it."""
+        """Ask, hold or skip a service that no longer waits for others."""
         step = entry.step
         if step.conditional and self._must_skip(entry):
             self._ledger.skip(entry, monotonic())
@@ -215,7 +215,7 @@ class Turn:
         wave: SkillWave | None = None,
         about: list[DraftHypothesis] | None = None,
     ) -> None:
-        """Ask a service, by as many calls as it takes, if there is time left for its stage."""
+        """Ask a service, by as many calls as it needs, unless its stage is over."""
         step, now = entry.step, monotonic()
         left = self._started + step.end - now
         seconds = min(left, step.timeout)
@@ -249,13 +249,16 @@ class Turn:
         ask_once(group, requests, seconds, self._calls, now)
 
     def extra_for(self, step: ServiceStep) -> dict[str, Any] | None:
-        """Return what a service is told beside the dialog."""
+        """Return the additions to a service's request beside the dialog."""
         preferred = self._preferred() if step.reads_preferred else None
         return extra_for(step, self._start, self._forced, preferred, self._variant.instead)
 
     def _preferred(self) -> str | None:
-        """Return the skill that goes on: of a follow-up the one that answered the question before,
-        else the one that can continue."""
+        """Return the preferred skill.
+
+        It is the skill that answered the question before a follow-up, else the skill that can
+        continue.
+        """
         slots = self.draft.annotation_slots
         found = follow_up_of(values_of(slots)) if slots else None
         if found is not None and found.of:
@@ -266,12 +269,12 @@ class Turn:
         return self._start.preferred
 
     def _state_now(self, step: ServiceStep, about: list[DraftHypothesis] | None) -> StateRequest:
-        """Return what a response formatter is shown: the state by now, as its service sees it."""
+        """Return the state for a response formatter: the current state as its service sees it."""
         snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
         return StateRequest(step, self._id, step.timeout, snapshot, None, about)
 
     def _answered(self, entry: LedgerEntry, group: CallGroup) -> None:
-        """All calls of a service are through: read its replies into its slot."""
+        """Write the replies of a service to its slot, once all its calls have ended."""
         step, failed = group.step, group.failed
         if failed and failed == len(group.replies):
             failures = group.failures()
@@ -300,14 +303,14 @@ class Turn:
         outcome: Outcome,
         error: ServiceError | None = None,
     ) -> None:
-        """A service has answered, or never will; a candidate annotator for one wave."""
+        """Record the outcome of a service, or of a candidate annotator for one wave."""
         if wave is not None:
             self._ledger.annotated(entry, wave, outcome, error)
         else:
             self._ledger.settle(entry, outcome, monotonic(), error)
 
     def _stop(self, now: float) -> None:
-        """Settle whatever is left, when the turn is stopped; at the deadline this is a net."""
+        """Settle all remaining services when the turn is stopped or past its deadline."""
         shown = self.announcer.shown if self.announcer is not None else None
         self._ledger.stop(now)
         if self.draft.reply is None and self._stop_signal.is_set:
@@ -319,7 +322,7 @@ class Turn:
     # -- the skills and their hypotheses ----------------------------------------------------
 
     def _select(self, preferred: str | None) -> None:
-        """The selectors have settled: open the first wave."""
+        """Open the first wave, once the selectors have settled."""
         ledger, selection = self._ledger, self._selection
         ledger.select(selection.first(preferred))
         if not selection.is_open:
@@ -328,7 +331,7 @@ class Turn:
             ledger.due.append(_LOOK)
 
     def _look(self) -> None:
-        """Ask the selectors for more skills; where none runs and none is named, it is over."""
+        """Ask the selectors for more skills; close the selection if no skill runs or is named."""
         ledger = self._ledger
         if ledger.closed:
             return
@@ -346,7 +349,7 @@ class Turn:
             self._close_selection()
 
     def _close_selection(self) -> None:
-        """No more skills are selected: what was asked in vain does not count."""
+        """Close the selection, and withdraw the hypotheses of skills that were asked in vain."""
         for entry in self._ledger.close(monotonic()):
             if entry.outcome is None:
                 self._drop(entry)
@@ -374,7 +377,7 @@ class Turn:
     # -- the reply --------------------------------------------------------------------------
 
     def _give_reply(self) -> None:
-        """The ordinary way has come to its end; where it failed, take the next one on the list."""
+        """Give the reply; without a chosen hypothesis, ask the last chance or fall back."""
         draft, prepared = self.draft, self._prepared
         if draft.reply is None:
             last = prepared.last_chance if self._start.otherwise is None else None
@@ -389,7 +392,7 @@ class Turn:
         self._ledger.replied()
 
     def _fall_back(self) -> None:
-        """The last two ways: the most confident hypothesis, else the words for then."""
+        """Reply with the most confident hypothesis, else with the words for this case."""
         draft, start = self.draft, self._start
         fault = self.slots.fault_of("reply")
         preferred = self._preferred()

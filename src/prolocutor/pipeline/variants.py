@@ -1,4 +1,4 @@
-"""Variants: services that a plug-in leaves to one person, where some are tried out for a share."""
+"""Variants: the services of each person, while a plug-in tries some out on a share of persons."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from prolocutor.plan.pipeline import Pipeline, TriedService
 
 
 class TurnVariant(msgspec.Struct, frozen=True, eq=False):
-    """The services that are left to one person in a turn.
+    """The choice of services for a person in a turn.
 
-    `instead` says for skills who is asked in whose place, None for those that are not asked;
-    `skipped` are the services that are not asked. `choices` are what was drawn. `on_ask` is called
-    with the turn and each service that is asked; it may add to what the turn does `afterwards`.
+    `instead` maps skills to the skills that are asked in their place, None: the skill is not asked;
+    `skipped` are the services that are not asked. `choices` are the random choices. `on_ask` is
+    called with the turn and each service that is asked; it may append to `afterwards` of the turn.
     """
 
     instead: Mapping[str, str | None] = {}
@@ -27,7 +27,7 @@ class TurnVariant(msgspec.Struct, frozen=True, eq=False):
     on_ask: Callable[[Any, Any], None] | None = None
 
     def excluded(self, waiting: str | None, preferred: str | None) -> frozenset[str]:
-        """Return the skills that are not to be asked; who is `preferred` goes on in any case."""
+        """Return the skills that are not asked: `waiting`, and `skipped` without `preferred`."""
         return self.skipped - {preferred or ""} | ({waiting} if waiting is not None else set())
 
 
@@ -36,16 +36,16 @@ WHOLE: Final = TurnVariant()
 
 
 class Variants(Protocol):
-    """Says for each person which services of one pipeline are asked."""
+    """Chooses the services of one pipeline for each person."""
 
     def of(self, user: str) -> TurnVariant:
-        """Return what is left to a person."""
+        """Return the choice of services for a person."""
 
     def join(self, assistant: Any) -> None:
-        """Get to know the assistant, once it is made."""
+        """Take the assistant, once it is made."""
 
     async def aclose(self) -> None:
-        """Stop what goes on beside turns; the last turn is over, and the store is open."""
+        """Stop the work beside turns; the last turn is over, and the store is open."""
 
 
 ROLLOUTS: Final = Catalog[Callable[[Pipeline, Any], Variants]]("rollout", "prolocutor.rollouts")
@@ -53,7 +53,10 @@ ROLLOUTS: Final = Catalog[Callable[[Pipeline, Any], Variants]]("rollout", "prolo
 
 
 def variants_of(pipeline: Pipeline, prepared: Any) -> Variants | None:
-    """Return what tries out the services of a pipeline that say so; None where none does."""
+    """Return the variants of a pipeline; None if no service has a canary or a shadow.
+
+    Raise `ConfigError` if no plug-in can try services out.
+    """
     for stage, service in pipeline.services():
         if isinstance(service, TriedService) and (service.canary or service.shadow):
             if names := ROLLOUTS.names():
