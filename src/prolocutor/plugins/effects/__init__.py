@@ -1,1 +1,1 @@
-"""Effects: what skills do that act, kept in a ledger, approved, and never started twice."""
+"""Effects: the actions of acting skills, kept in a ledger, approved, and never started twice."""

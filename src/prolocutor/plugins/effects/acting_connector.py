@@ -1,7 +1,7 @@
-"""ActingConnector: around the connector of a skill that acts; each call is an effect.
+"""ActingConnector wraps the connector of an acting skill; each call is an effect.
 
-An effect is claimed in the ledger, approved if it has to be, and started once. A call that comes to
-nothing known is settled by the `EffectDesk`.
+An effect is claimed in the ledger, approved if its skill requires approval, and started once. A
+call with an unknown outcome is settled by the `EffectDesk`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ATTEMPTS: Final = 3
 
 
 class EffectRequest:
-    """The request of an effect, with its key and what was approved; made of its record."""
+    """The request of an effect, with its key and the approved fields; made of its record."""
 
     state = None
     deltas = None
@@ -72,16 +72,16 @@ class EffectRequest:
         self._body = _body_of(record)
 
     def value(self) -> Any:
-        """Return a fresh copy of what is asked."""
+        """Return a fresh copy of the request's value."""
         return decode(self._body)
 
     def body(self) -> bytes:
-        """Return what is asked as JSON."""
+        """Return the request's value as JSON."""
         return self._body
 
 
 def _body_of(record: EffectRecord) -> bytes:
-    """Return the request with the key and the approved fields, where they have a place in it."""
+    """Return the request with the key and the approved fields, if it has a place for them."""
     kept = bytes(record.body)
     if record.is_state:
         effect = {"key": record.key, "fields": record.fields, "approved_by": record.approved_by}
@@ -95,8 +95,9 @@ def _body_of(record: EffectRecord) -> bytes:
 class ActingConnector:
     """The way to a skill that acts, through the ledger.
 
-    `kept` is the connector itself, `status` asks what became of an effect, `preview` what one would
-    do; None where nobody says so. `selected`: the skill is asked where a skill selector names it.
+    `kept` is the connector itself, `status` asks for the outcome of an effect, `preview` for the
+    fields of a planned effect; None if there is nobody to ask. `selected`: the skill is asked if a
+    skill selector names it.
     """
 
     gathers_batches = True
@@ -123,12 +124,12 @@ class ActingConnector:
             self.describe = kept.describe
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Do what a request asks for, once."""
+        """Perform the effect of a request, once."""
         (request,) = requests
         return (await self._answer(request),)
 
     async def aclose(self) -> None:
-        """Let go of the agent, and of those who know about it."""
+        """Close the connectors to the agent, to its status and to its preview."""
         for one in (self.kept, self.status, self._preview):
             if one is not None:
                 await one.aclose()
@@ -223,10 +224,10 @@ class ActingConnector:
     async def _previewed(
         self, request: Request, state: StateRequest | None
     ) -> EffectPreview | None:
-        """Return what the call would do, None for nothing.
+        """Return the preview of the call, None if the call would do nothing.
 
-        A schema or a formatter says with which values a call would be made, but not whether the
-        person wants it: then their words decide, and a surer reply of another skill wins.
+        A schema or a formatter knows the values of the call, but not whether the person wants the
+        call: then the person's words decide, and a surer reply of another skill wins.
         """
         if self._preview is not None:
             (said,) = await self._preview.send((request,))
@@ -245,10 +246,10 @@ class ActingConnector:
         return preview and structs.replace(preview, confidence=PERHAPS)
 
     def _may_be_meant(self, state: StateRequest) -> bool:
-        """Return whether a person may want something done by what they said.
+        """Return whether the person's words may ask for an action.
 
         An answer to the skill's own question may, mere courtesy never; a question for information
-        only where a skill selector has chosen this skill for it.
+        only if a skill selector has chosen this skill for it.
         """
         text = state.snapshot.opening.text
         if state.member("answer") is not None:
@@ -258,7 +259,7 @@ class ActingConnector:
         return self._selected or not asks(text.rstrip("? "))
 
     async def _again(self, request: Request, stored: StoredEffect) -> Plain:
-        """Answer a turn that is run again: what was started is not started again."""
+        """Answer a turn that is run again; do not start its effect a second time."""
         record = stored.record
         match record.state:
             case "done":
@@ -274,7 +275,7 @@ class ActingConnector:
         return words.says(words.settled(record))
 
     async def _lost(self, request: Request, record: EffectRecord) -> Plain:
-        """Answer where somebody else wrote the effect at the same moment."""
+        """Answer after another process has written the effect at the same moment."""
         stored = await self._book.ledger.find(record.user, record.key)
         if stored is None:  # its person was deleted meanwhile
             raise ServiceRaised("the effect is gone")
@@ -285,7 +286,7 @@ class ActingConnector:
     async def _answered(
         self, request: Request, stored: StoredEffect, about: EffectAsk, answer: JsonObject
     ) -> Plain:
-        """Do what a person says about an effect."""
+        """Act on a person's answer about an effect."""
         record, said = stored.record, answer.get("value")
         offered = words.decisions(record)
         chosen = offered[said["idx"]] if isinstance(said, dict) and about.step in _DECIDES else None
@@ -333,7 +334,7 @@ class ActingConnector:
         return words.asks(text, ask, EffectAsk(record.key, "value", field), choices)
 
     async def _told(self, request: Request, stored: StoredEffect, chosen: str | None) -> Plain:
-        """Take what a person says became of an effect."""
+        """Accept a person's statement of the outcome of an effect."""
         record = stored.record
         if record.state != "unknown":
             return await self._again(request, stored)
@@ -357,7 +358,7 @@ class ActingConnector:
     ) -> Plain:
         """Start an effect, and wait for it as long as its turn does.
 
-        `asked`: the person has said so in this turn, and is to hear what went wrong.
+        `asked`: the person has asked for it in this turn, and is told of errors.
         """
         started = await self.begin(stored, record, by)
         if started is None:
@@ -388,7 +389,7 @@ class ActingConnector:
     async def begin(
         self, stored: StoredEffect | None, record: EffectRecord, by: str
     ) -> StoredEffect | None:
-        """Write that an effect is started; None where somebody else was faster."""
+        """Record the start of an effect; return None if another process was faster."""
         now = self._book.clock()
         until = now + record.timeout + GRACE
         record = record.to(
@@ -400,9 +401,10 @@ class ActingConnector:
     async def perform(
         self, started: StoredEffect
     ) -> tuple[Plain | ServiceError, StoredEffect | None]:
-        """Make the call of an effect that is started, and write what became of it.
+        """Make the call of a started effect, and record its outcome.
 
-        Return its outcome, and the effect as it is then; None where somebody else has settled it.
+        Return the outcome, and the effect as it is then; None in its place if another process has
+        settled it, or if the call did nothing.
         """
         outcome = await self._called(started.record)
         for again in range(ATTEMPTS - 1 if self.skill.idempotent else 0):
@@ -431,9 +433,9 @@ class ActingConnector:
         return reply
 
     async def _settle(self, stored: StoredEffect, seconds: float, *, again: bool = True) -> Plain:
-        """Find out what became of an effect within a turn, or say that it is not known yet.
+        """Find out the outcome of an effect within a turn, or say that it is not known yet.
 
-        `again`: an agent that keeps the key's promise is asked again.
+        `again`: an agent that promises to act once for each key is called again.
         """
         record = stored.record
         if self.skill.idempotent and again:
@@ -453,7 +455,7 @@ class ActingConnector:
         return words.says(words.not_known(record))
 
     async def reconciled(self, record: EffectRecord) -> Reconciled | None:
-        """Ask what became of an effect; None where nobody can be asked, or does not answer."""
+        """Ask for the outcome of an effect; return None without `status` or without answer."""
         if self.status is None:
             return None
         asked: JsonObject = {
@@ -478,14 +480,14 @@ class ActingConnector:
 
 
 def _replied(record: EffectRecord) -> Plain:
-    """Return what the agent answered to an effect that is done, or else that it is."""
+    """Return the agent's answer to an effect that is done, or a sentence that it is done."""
     if bytes(record.reply) == b"null":
         return words.says(words.settled(record))
     return parse(bytes(record.reply))
 
 
 class Reconciled(msgspec.Struct, frozen=True):
-    """What an agent says became of an effect, and with which reply."""
+    """The state and the reply of an effect, as its agent reports them."""
 
     state: str
     reply: msgspec.Raw = NONE
@@ -515,7 +517,7 @@ def _language_of(state: StateRequest) -> str:
 
 
 def _context_of(answer: JsonObject) -> EffectAsk | None:
-    """Return what an answer is about, None where it is not about an effect."""
+    """Return the effect and the step that an answer is about, None if it is about no effect."""
     given = answer.get("context")
     if not isinstance(given, dict) or words.CONTEXT not in given:
         return None

@@ -1,4 +1,4 @@
-"""EffectBook: the ledger with the steps that turns and the desk take in it."""
+"""EffectBook: the ledger, with the steps that turns and the desk write in it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _UNCERTAIN: Final = (408, 409, 425)
 
 
 class EffectBook:
-    """The effects of one store as one process works on them.
+    """The effects of a store, as a process works on them.
 
-    `calls` are those that run, `news` is set where something is to be looked at.
+    `calls` are the running calls, `news` is set if an effect needs attention.
     """
 
     def __init__(self, store: Store) -> None:
@@ -49,16 +49,16 @@ class EffectBook:
         self._auditing = BackgroundTasks("audit of effects")
 
     async def aclose(self, seconds: float) -> None:
-        """Let calls that run go on for so many seconds."""
+        """Let running calls go on for some seconds, then end them."""
         await self.calls.aclose(seconds)
         await self._auditing.ended()
 
     def changed(self) -> None:
-        """Note that there is something to look at."""
+        """Note that an effect needs attention."""
         self.news.set()
 
     def hears(self, key: str) -> Callable[[], None]:
-        """Note that a turn waits for an effect; what is returned ends that."""
+        """Note that a turn waits for an effect; return a function that ends the wait."""
         self._heard[key] += 1
 
         def ends() -> None:
@@ -84,10 +84,10 @@ class EffectBook:
     async def finish(
         self, started: StoredEffect, outcome: Plain | ServiceError
     ) -> StoredEffect | None:
-        """Write what became of a call; None where somebody else has settled it meanwhile.
+        """Record the outcome of a call; return None if another process has settled it meanwhile.
 
-        A call by which nothing was done leaves nothing, unless a person or an operator waits to
-        hear of it.
+        The effect of a call that did nothing is deleted, unless a person or an operator waits for
+        its outcome.
         """
         by, now = started.record.service, self.clock()
         stored: StoredEffect | None = started
@@ -131,7 +131,7 @@ class EffectBook:
         reply: msgspec.Raw = NONE,
         why: str = "",
     ) -> StoredEffect | None:
-        """Write that an effect is over; None where somebody else was faster."""
+        """Record the end of an effect; return None if another process was faster."""
         now = self.clock()
         after = stored.record.to(state, now, by, untold=untold, why=why, reply=reply)
         changed = await self.ledger.change(stored, after)
@@ -140,14 +140,14 @@ class EffectBook:
         return changed
 
     def audit(self, who: str, act: str, key: str, address: str = "") -> None:
-        """Note in the audit trail who decided on an effect."""
+        """Record a decision on an effect, and its author, in the audit trail."""
         line = AuditedAct(self.clock(), who, address, act, f"effects/{key}")
         body = msgspec.json.encode([line])
         self._auditing.start(self._store.put_record("", AUDIT, new_id(), body))
 
 
 def did_nothing(reply: Any) -> bool:
-    """Return whether a skill says that it did nothing: it has no answer, or `acted: false`."""
+    """Return whether a skill reports that it did nothing: it has no answer, or `acted: false`."""
     given = reply if isinstance(reply, list) else [reply]
     return all(isinstance(one, dict) and one.get("acted") is False for one in given)
 
@@ -157,7 +157,7 @@ SURE: Final = 0.5
 
 
 def is_unsure(reply: Any) -> bool:
-    """Return whether a skill has rather declined than acted: all its hypotheses are unsure."""
+    """Return whether a skill probably declined to act: all its hypotheses are unsure."""
     given = reply if isinstance(reply, list) else [reply]
     return all(isinstance(one, dict) and not _is_sure(one) for one in given)
 
@@ -170,7 +170,7 @@ def _is_sure(hypothesis: JsonObject) -> bool:
 
 
 def surely_not_done(error: ServiceError) -> bool:
-    """Return whether a call that failed with this has certainly done nothing."""
+    """Return whether a call that failed with this error has certainly done nothing."""
     if not error.sent:
         return True
     return isinstance(error, ServiceRefused) and (

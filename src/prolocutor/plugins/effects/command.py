@@ -120,7 +120,7 @@ async def _decided(desk: EffectDesk, key: str, outcome: Any) -> EffectList:
 async def _direct(
     url: str, work: Callable[[EffectDesk], Coroutine[Any, Any, EffectList]]
 ) -> EffectList:
-    """Do it in the store itself: an assistant that runs on it later tells the persons."""
+    """Decide in the store itself: an assistant that runs on the store later tells the persons."""
     store: Any = open_store(url)
     await store.open()
     try:

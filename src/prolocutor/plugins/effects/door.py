@@ -1,4 +1,4 @@
-"""The door of effects: what waits, what nobody knows, and deciding it, for operators."""
+"""The door of effects: operators list waiting and unknown effects, and decide on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATH: Final = "/api/console/effects"
 class EffectLine(msgspec.Struct, frozen=True, kw_only=True):
     """An effect as operators see it.
 
-    `kinds` says what fields may be (members of JSON Schema); `fixed`: none can be changed.
+    `kinds` describes the fields (by members of JSON Schema); `fixed`: no field can be changed.
     """
 
     key: str
@@ -47,14 +47,14 @@ class EffectList(msgspec.Struct, frozen=True):
 
 
 class ListQuery(msgspec.Struct, frozen=True):
-    """Which effects: those that are open, or `all` of the latest; those of one `key`."""
+    """The requested effects: the open effects, `all` of the latest, or the effect with a `key`."""
 
     all: bool = False
     key: str = ""
 
 
 class EffectDecision(msgspec.Struct, frozen=True):
-    """What is decided on the effect with this key; `fields` are approved in place of its own."""
+    """The decision on the effect with a key; `fields` are approved in place of its own."""
 
     key: str
     decision: Decision
@@ -72,7 +72,7 @@ class EffectsDoor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EffectsChannel:
-    """The effects of one assistant; without skills that act the list is empty."""
+    """The effects of an assistant; without acting skills the list is empty."""
 
     name: Final = "effects"
     prefix: Final = "effects:"
@@ -110,7 +110,7 @@ class EffectsChannel:
 
 
 async def listed(desk: EffectDesk, every: bool = False, key: str = "") -> EffectList:
-    """Return effects for operators: open ones, all of the latest, or one."""
+    """Return effects for operators: the open effects, all of the latest, or a single effect."""
     if key:
         one = await desk.ledger.by_key(key)
         return EffectList([] if one is None else [line_of(one.record)])
@@ -121,6 +121,6 @@ async def listed(desk: EffectDesk, every: bool = False, key: str = "") -> Effect
 
 
 def line_of(record: EffectRecord) -> EffectLine:
-    """Return an effect as operators see it."""
+    """Return the operators' view of an effect."""
     shown = {name: getattr(record, name) for name in EffectLine.__struct_fields__}
     return EffectLine(**{**shown, "reply": decode(bytes(record.reply))})

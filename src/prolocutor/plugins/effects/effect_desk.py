@@ -1,8 +1,8 @@
-"""EffectDesk: the keeper of effects; it settles what turns leave open, and what operators decide.
+"""EffectDesk: the keeper of effects; it settles effects that turns leave open or operators decide.
 
 Every few seconds it looks through the open effects: approvals that nobody gave in time, calls whose
-process died, outcomes that their person does not know yet. Several processes may do so at once, as
-each step in the ledger is made by one.
+process died, outcomes that the person does not know yet. Several processes may do so at once,
+because each step in the ledger is made by one process only.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class EffectDesk:
     # -- as a keeper ------------------------------------------------------------------------------
 
     def around(self, service: Any, connector: Connector, context: ServiceContext) -> Connector:
-        """Return the connector of a skill that acts with the ledger around it."""
+        """Return the connector of an acting skill, wrapped by the ledger."""
         if not isinstance(service, Skill) or not service.acts:
             return connector
         kept = ActingConnector(
@@ -75,12 +75,12 @@ class EffectDesk:
         return kept
 
     def join(self, assistant: Any) -> None:
-        """Get to know the assistant, by which persons are told."""
+        """Keep the assistant, through which persons are told of outcomes."""
         self._assistant = assistant
         assistant.effects = self
 
     async def turn_was_cut_off(self, opening: TurnOpening) -> None:
-        """Have the person told what became of the effects of a turn, as its reply does not."""
+        """Have the person told of the outcomes of a turn's effects, since its reply was cut off."""
         self.book.leave(opening.turn_id)
         for stored in await self.ledger.find_touched(
             opening.user, opening.turn_id, opening.started
@@ -92,9 +92,9 @@ class EffectDesk:
                 await self.ledger.drop(stored)
 
     async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
-        """Settle what the reply says nothing of: it is made of the answers of other skills.
+        """Settle the effects that the reply does not mention, because another skill's answer won.
 
-        A question that nobody saw is dropped, and what was done is told.
+        A question that nobody saw is dropped, and the person is told of completed effects.
         """
         for key, service in self.book.leave(opening.turn_id).items():
             if service in spoken:
@@ -119,11 +119,11 @@ class EffectDesk:
         self.book.changed()
 
     async def start(self) -> None:
-        """Begin to look at what is open."""
+        """Begin to look at the open effects."""
         self._looking.start(self._look_on())
 
     async def aclose(self) -> None:
-        """Stop looking, and let calls that run go on for a while."""
+        """Stop looking, and let running calls go on for a while."""
         await self._looking.aclose()
         await self.book.aclose(CLOSING)
 
@@ -132,9 +132,10 @@ class EffectDesk:
     async def decide(
         self, key: str, decision: Decision, by: str, fields: JsonObject | None = None
     ) -> EffectRecord:
-        """Do what an operator decides on an effect, and return it as it is then.
+        """Carry out an operator's decision on an effect, and return the effect as it is then.
 
-        `NotFound` for an unknown key, `BadInput` where it is not in the state for that.
+        Raise `NotFound` for an unknown key, `BadInput` if the effect's state does not admit the
+        decision.
         """
         stored = await self.ledger.by_key(key)
         if stored is None:
@@ -188,7 +189,7 @@ class EffectDesk:
                     await asyncio.sleep(PAUSE / 10)
 
     async def look(self) -> None:
-        """Do for each open effect what is due."""
+        """Take the due step of each open effect."""
         for stored in await self.ledger.listed():
             try:
                 await self._look_at(stored)
@@ -212,7 +213,7 @@ class EffectDesk:
             await self._tell(stored)
 
     async def _settle(self, stored: StoredEffect) -> None:
-        """Ask what became of an effect whose call is over; nobody knows so far."""
+        """Ask for the unknown outcome of an effect whose call is over."""
         record = stored.record
         connector = self._connectors.get(record.service)
         if connector is None:
@@ -257,7 +258,7 @@ class EffectDesk:
         await self.ledger.change(stored, msgspec.structs.replace(record, until=LATER))
 
     async def _tell(self, stored: StoredEffect) -> None:
-        """Tell a person what became of an effect, once."""
+        """Tell a person the outcome of an effect, once."""
         record = stored.record
         if record.user:
             await self._notify(record, words.told(record))
@@ -283,7 +284,7 @@ class EffectDesk:
 
 
 def _with_fields(record: EffectRecord, fields: JsonObject) -> EffectRecord:
-    """Return an effect with some of its fields changed; `BadInput` where it has no such fields."""
+    """Return an effect with changed fields; raise `BadInput` if it lacks one of the fields."""
     known = {} if record.fixed else record.fields or {}
     if unknown := [name for name in fields if name not in known]:
         what = f"the effect has no field {unknown[0]!s:.100} that can be changed"
@@ -292,7 +293,7 @@ def _with_fields(record: EffectRecord, fields: JsonObject) -> EffectRecord:
 
 
 def _target(given: Any, context: ServiceContext) -> Connector | None:
-    """Make the connector of who is asked beside a skill."""
+    """Make the connector of the status or the preview of a skill."""
     if given is None:
         return None
     if not isinstance(given, dict):

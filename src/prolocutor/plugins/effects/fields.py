@@ -1,4 +1,4 @@
-"""What an effect would do: its fields, which a person sees, changes and lets pass by a rule."""
+"""The fields of an effect, which a person sees, changes and approves, or a rule approves."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ SCALARS: Final = (str, int, float, bool)
 
 
 class EffectPreview(msgspec.Struct, frozen=True):
-    """What a call would do: a title, fields with values, and for some what they may be.
+    """The preview of a call: a title, fields with values, and the kinds of some fields.
 
     `kinds` are members of JSON Schema (`type`, `enum`, `title`) by field. `changeable`: the agent
-    does what the fields say when they are changed. `confidence` is that of the question whether
-    it may.
+    heeds changes of the fields. `confidence` is the confidence of the question for approval.
     """
 
     fields: JsonObject = {}
@@ -32,9 +31,9 @@ class EffectPreview(msgspec.Struct, frozen=True):
 
 
 def bare_answer(value: Any) -> Any:
-    """Return an agent's answer as an object, without the hypothesis that its connector puts around.
+    """Return an agent's answer as an object, unwrapped from its connector's hypothesis.
 
-    Agents of chat protocols answer by a data part, or by a text that is JSON.
+    Agents of chat protocols answer with a data part, or with a text of JSON.
     """
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -54,7 +53,7 @@ def bare_answer(value: Any) -> Any:
 def read_preview(value: Any) -> EffectPreview | None:
     """Read a preview: `{fields, title?, kinds?, confidence?}`, or the fields alone.
 
-    Return None where nothing would be done; raise `BadReply` for any other form.
+    Return None if the call would do nothing; raise `BadReply` for any other form.
     """
     value = bare_answer(value)
     if value is None or value == []:
@@ -81,12 +80,12 @@ def field_lines(fields: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[str
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, without signs that change how others are shown."""
+    """Return a text on one line, without control characters that change how text is shown."""
     return " ".join(_visible(text).split())
 
 
 def field_title(key: str, kinds: Mapping[str, Any]) -> str:
-    """Return what a field is called."""
+    """Return the title of a field."""
     kind = kinds.get(key)
     title = kind.get("title") if isinstance(kind, dict) else None
     return title if isinstance(title, str) and title else key
@@ -116,7 +115,7 @@ def _hides(sign: str) -> bool:
 
 
 def ask_for(key: str, value: Any, kinds: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return the kind of ask for a new value of a field, and the choices there are."""
+    """Return the kind of ask for a new value of a field, and the choices."""
     kind = kinds.get(key)
     kind = kind if isinstance(kind, dict) else {}
     if isinstance(kind.get("enum"), list) and kind["enum"]:
@@ -131,7 +130,7 @@ def ask_for(key: str, value: Any, kinds: Mapping[str, Any]) -> tuple[str, list[s
 
 
 def given_value(key: str, kinds: Mapping[str, Any], answer: Any) -> Any:
-    """Return the new value of a field that an answer gives."""
+    """Return the new value of a field from an answer."""
     kind = kinds.get(key)
     kind = kind if isinstance(kind, dict) else {}
     if isinstance(kind.get("enum"), list) and isinstance(answer, dict):
@@ -159,8 +158,9 @@ MAX_RULE: Final = 1000
 class ApprovalRule:
     """A comparison of fields, such as `amount < 20 and currency in ["EUR", "CHF"]`.
 
-    It knows names of fields, numbers, texts, lists, comparisons, `and`, `or` and `not`, and nothing
-    else. A field that is missing, or of another type than it is compared with, makes it false.
+    It consists of names of fields, numbers, texts, lists, comparisons, `and`, `or` and `not`, and
+    nothing else. A comparison with a missing field, or with a value of another type, makes it
+    false.
     """
 
     def __init__(self, text: str) -> None:
@@ -176,7 +176,7 @@ class ApprovalRule:
         self.text = text
 
     def holds(self, fields: Mapping[str, Any]) -> bool:
-        """Return whether it is true of these fields."""
+        """Return whether the rule is true of these fields."""
         try:
             return _value(self._tree, fields) is True
         except (LookupError, TypeError):

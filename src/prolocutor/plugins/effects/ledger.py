@@ -1,8 +1,9 @@
-"""EffectLedger: what became of each effect, as a document of its person in the store.
+"""EffectLedger: the state of each effect, as a document of its person in the store.
 
 An effect goes from `waiting` (for an approval) or nothing to `started`, and from there to `done`,
-`not_done` or `unknown`. Each step is written only if nobody else was faster, so that of several
-processes one starts an effect. What is open has a kind of its own, so that it is found quickly.
+`not_done` or `unknown`. Each step is written only if no other process was faster, so that one of
+several processes starts an effect. Open effects have a kind of record of their own, so that they
+are found quickly.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ NONE: Final = msgspec.Raw(b"null")
 
 
 class EffectStep(msgspec.Struct, frozen=True):
-    """One step of an effect: when (UNIX seconds), to which state, and by whom."""
+    """A step of an effect: its time (UNIX seconds), its new state, and its author."""
 
     at: float
     state: EffectState
@@ -40,17 +41,17 @@ class EffectStep(msgspec.Struct, frozen=True):
 
 
 class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One effect: the call of a skill that acts.
+    """An effect: the call of a skill that acts.
 
-    `key` is what the agent gets to know it by. `title` says what is done, mostly in the person's
-    words, and `fields` with which values, `kinds` what each is (members of a JSON Schema); `fixed`:
-    the agent heeds no others. `body` is the request, until it is over; `is_state`: it is the agent
-    state. `until`: when waiting for an approval ends, when the call is over at the latest, or when
-    somebody is asked next. `asked` counts how often. `ends`: when a call that was started can do
-    nothing any more. `attempt` tells starts apart. `approver` is who has to approve, `approved_by`
-    who did. `reply` is what the agent answered, `why` what went wrong. `untold`: the person does
-    not know yet what became of it; `aside`: as the reply of its turn was another skill's.
-    `language` is the one that they are told in.
+    `key` identifies the effect to the agent. `title` describes the action, mostly in the person's
+    words, `fields` holds its values, `kinds` the kind of each field (members of a JSON Schema);
+    `fixed`: the agent heeds no other values. `body` is the request, until the effect is over;
+    `is_state`: the request is the agent state. `until` is the time at which waiting for an approval
+    ends, the call is over at the latest, or somebody is asked next; `asked` counts these questions.
+    `ends` is the time from which a started call can no longer act. `attempt` tells starts apart.
+    `approver` has to approve, `approved_by` did approve. `reply` is the agent's answer, `why` the
+    error. `untold`: the person does not know the outcome yet; `aside`: because the reply of the
+    turn was another skill's. `language` is the language in which the person is told.
     """
 
     key: str
@@ -83,11 +84,11 @@ class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def is_open(self) -> bool:
-        """Whether something is left to do about it."""
+        """Whether the effect still needs a step."""
         return self.untold or self.state not in SETTLED
 
     def to(self, state: EffectState, at: float, by: str, **changes: Any) -> EffectRecord:
-        """Return it in another state; what is over keeps no request."""
+        """Return the record in another state; an effect that is over keeps no request."""
         steps = [*self.steps, EffectStep(at, state, by)]
         if state in SETTLED:
             changes.setdefault("body", NONE)
@@ -99,14 +100,14 @@ _decode: Final = msgspec.json.Decoder(EffectRecord).decode
 
 
 class StoredEffect(msgspec.Struct, frozen=True):
-    """An effect as it stands in the store; `body` are its bytes there."""
+    """An effect as it is stored; `body` holds its stored bytes."""
 
     record: EffectRecord
     body: bytes
 
 
 class EffectLedger:
-    """The effects in one store."""
+    """The effects in a store."""
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
@@ -119,7 +120,7 @@ class EffectLedger:
         return None
 
     async def change(self, old: StoredEffect | None, new: EffectRecord) -> StoredEffect | None:
-        """Write a step; return None where another process has changed the effect meanwhile."""
+        """Write a step; return None if another process has changed the effect meanwhile."""
         body = _encode(new)
         before = None if old is None else _kind_of(old.record)
         after = _kind_of(new)
@@ -136,7 +137,7 @@ class EffectLedger:
         return StoredEffect(new, body) if await self._store.change_records(changes) else None
 
     async def drop(self, stored: StoredEffect) -> bool:
-        """Delete an effect of which nothing came; return False where somebody else changed it."""
+        """Delete an effect that did nothing; return False if another process changed it."""
         record = stored.record
         gone = RecordChange(
             user=record.user, kind=_kind_of(record), key=record.key, before=stored.body, after=None
@@ -144,12 +145,12 @@ class EffectLedger:
         return await self._store.change_records([gone])
 
     async def listed(self, *, closed: bool = False, limit: int = MOST) -> list[StoredEffect]:
-        """Return the latest effects, the oldest first: the open ones, or the others."""
+        """Return the latest effects, open or closed, the oldest first."""
         rows = await self._store.records_since(CLOSED if closed else OPEN, limit=limit)
         return [StoredEffect(_decode(row.body), row.body) for row in rows]
 
     async def find_touched(self, user: str, turn_id: str, since: float) -> list[StoredEffect]:
-        """Return the effects of a turn, and of all others of the person that changed since then."""
+        """Return the effects of a turn, and the person's other effects changed since a time."""
         found = []
         for kind in (OPEN, CLOSED):
             for key, body in (await self._store.records(user, kind)).items():
@@ -159,7 +160,7 @@ class EffectLedger:
         return found
 
     async def by_key(self, key: str) -> StoredEffect | None:
-        """Return the effect with this key, whoever's it is."""
+        """Return the effect with this key, of any person."""
         for closed in (False, True):
             for one in await self.listed(closed=closed):
                 if one.record.key == key:

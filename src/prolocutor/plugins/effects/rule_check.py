@@ -1,4 +1,4 @@
-"""Check what a file says of effects beyond its form: rules can be read, functions exist."""
+"""Check the settings of effects in a file beyond their form: rules are valid, functions exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prolocutor.plugins.effects.fields import ApprovalRule
 def check_effects(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
     """Record rules that cannot be read and functions that do not exist.
 
-    Return a warning for each skill of which nothing says when a person wants it.
+    Return a warning for each skill without any setting that tells when a person wants it.
     """
     pipeline = loaded.settings.pipeline
     skills, warnings = pipeline.of(Stage.SKILL), []

@@ -1,4 +1,4 @@
-"""What the assistant says of effects: questions, and what became of them.
+"""The assistant's sentences about effects: questions, and outcomes.
 
 The sentences stand in the locales (`reading/locales`), under names that begin with `effect_`.
 """
@@ -42,20 +42,20 @@ class EffectAsk(msgspec.Struct, frozen=True):
 
 
 def title_of(text: str) -> str:
-    """Return a title out of what a person said."""
+    """Return a title made of a person's words."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def says(text: str, confidence: float = 1.0) -> OwnReply:
-    """Return a hypothesis that says a text."""
+    """Return a hypothesis with a text."""
     return OwnReply.of({"text": text, "confidence": confidence})
 
 
 def asks(
     text: str, ask: str, context: EffectAsk, choices: Sequence[str] = (), confidence: float = 1.0
 ) -> OwnReply:
-    """Return a hypothesis that asks for something about an effect."""
+    """Return a hypothesis with a question about an effect."""
     return OwnReply.of(
         {
             "text": text,
@@ -76,7 +76,7 @@ def question(text: str, choices: Sequence[str]) -> list[JsonObject]:
 
 
 def decisions(record: EffectRecord) -> list[str]:
-    """Name what a person may decide on an effect, in the order of the choices."""
+    """Return the possible decisions of a person on an effect, in the order of the choices."""
     if record.state == "unknown":
         return [WAS_DONE, DO_AGAIN, LEAVE]
     return [APPROVE, EDIT, REFUSE] if record.fields and not record.fixed else [APPROVE, REFUSE]
@@ -88,7 +88,7 @@ def choices(record: EffectRecord) -> list[str]:
 
 
 def approval(record: EffectRecord) -> str:
-    """Return the question whether something may be done."""
+    """Return the question for approval of an effect."""
     return "\n".join(
         [_about(record, "effect_may"), *field_lines(record.fields or {}, record.kinds)]
     )
@@ -105,39 +105,39 @@ def value_of_field(record: EffectRecord, field: str) -> str:
 
 
 def waits_for_operator(record: EffectRecord) -> str:
-    """Say that somebody else has to approve."""
+    """Say that an operator has to approve."""
     return _about(record, "effect_waits")
 
 
 def not_known(record: EffectRecord) -> str:
-    """Say that nobody knows yet whether it was done."""
+    """Say that the outcome is not known yet."""
     return _about(record, "effect_unknown")
 
 
 def which(record: EffectRecord) -> str:
-    """Ask the person what became of it."""
+    """Ask the person for the outcome."""
     return _about(record, "effect_which")
 
 
 def forgotten(language: str) -> str:
-    """Say that an effect is not known any more."""
+    """Say that an effect is no longer known."""
     return sentence("effect_forgotten", language)
 
 
 def settled(record: EffectRecord) -> str:
-    """Say what became of an effect that is over."""
+    """Say the outcome of an effect that is over."""
     known = record.state not in ("waiting", "started")
     return _about(record, f"effect_{record.state if known else 'unknown'}")
 
 
 def told(record: EffectRecord) -> list[JsonObject]:
-    """Return the messages that tell a person what became of an effect."""
+    """Return the messages that tell a person the outcome of an effect."""
     said = _about(record, "effect_aside") if record.aside else settled(record)
     return [{"type": "text", "text": said}, *_answered(record)]
 
 
 def _answered(record: EffectRecord) -> list[JsonObject]:
-    """Return the agent's own messages, where its answer is a hypothesis."""
+    """Return the agent's own messages, if its answer is a hypothesis."""
     if record.state != "done":
         return []
     value: Any = decode(record.reply)
