@@ -1,1 +1,1 @@
-"""A purse: what calls of services cost, and limits that they keep."""
+"""A purse: the costs of services' calls, and their limits."""

@@ -1,8 +1,8 @@
-"""CallPurse: the keeper that lets calls be made as long as they keep within limits.
+"""CallPurse: the keeper that admits calls as long as their costs stay within limits.
 
-The price of a call is taken out of all its limits before it is made, in one step of the store that
-all replicas share; what it cost in the end is settled after it. So a limit holds within the price
-of the calls that run, however many processes make them.
+The price of a call is taken out of all its limits before the call, in one step of the store that
+all replicas share; the actual cost is settled after the call. So a limit holds to within the price
+of the running calls, however many processes make them.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ MOST: Final = 1e9
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """Of whom a limit is: the kind of its sums, whose they are, and the most that they may be.
+    """A sum of costs: its kind, its owner and its period, and its limit.
 
-    `words` is the name of the sentence that says that it is reached.
+    `words` is the name of the sentence for a reached limit.
     """
 
     kind: str
@@ -58,7 +58,7 @@ class Spent(msgspec.Struct, frozen=True):
 
 
 class CallPurse:
-    """Keeps what calls may cost."""
+    """Keeps the costs of calls within limits."""
 
     def __init__(self, store: Store, settings: PurseSettings, pipeline: Pipeline) -> None:
         self.settings = settings
@@ -77,7 +77,7 @@ class CallPurse:
     # -- as a keeper ------------------------------------------------------------------------------
 
     def around(self, service: Any, connector: Connector, context: ServiceContext) -> Connector:
-        """Return the connector of a skill, or of a service with a price, with the purse around."""
+        """Return the connector of a skill, or of a service with a price, wrapped by the purse."""
         price = _price_of(service)
         if not price and not isinstance(service, Skill):
             return connector
@@ -87,21 +87,21 @@ class CallPurse:
         return kept
 
     def join(self, assistant: Any) -> None:
-        """Let the assistant know it."""
+        """Keep the assistant."""
         assistant.purse = self
 
     async def turn_was_cut_off(self, opening: TurnOpening) -> None:
-        """Do nothing: what was asked for may have been paid for."""
+        """Do nothing: the calls of the turn may have cost their price."""
 
     async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
         """Do nothing: a call costs the same whether its answer is spoken or not."""
 
     async def start(self) -> None:
-        """Begin to forget sums of turns that are long over."""
+        """Begin to delete the sums of old turns."""
         self._tasks.start(self._tidy())
 
     async def aclose(self) -> None:
-        """Stop that."""
+        """Stop deleting the sums of old turns."""
         await self._tasks.aclose()
 
     async def _tidy(self) -> None:
@@ -119,9 +119,9 @@ class CallPurse:
     async def take(
         self, agent: str, user: str, turn: str, amount: float, calls: int, *, over: bool = False
     ) -> Spent | None:
-        """Take an amount out of all limits, or nothing; return the limit that is why.
+        """Take an amount out of all limits, or nothing; return the limit that forbids it.
 
-        `over`: no limit counts.
+        `over`: ignore the limits.
         """
         limits = self._limits(agent, user, turn)
         added = [
@@ -144,7 +144,7 @@ class CallPurse:
         return None
 
     def _limits(self, agent: str, user: str, turn: str) -> list[Spent]:
-        """Return what an amount is added to, the sums of all last: those are waited for most."""
+        """Return the sums that an amount is added to, the most contended sums last."""
         now, limits = self.clock(), self.settings
         day, month = _day(now), _day(now)[:7]
         found = [
@@ -169,12 +169,12 @@ class CallPurse:
         )  # fmt: skip
 
     def shown(self, amount: float) -> str:
-        """Return an amount as it is shown."""
+        """Return an amount as a text to show."""
         return f"{amount:.6g} {self.settings.currency}".strip()
 
 
 class PaidConnector:
-    """The way to a service whose calls cost something."""
+    """The way to a service whose calls have a cost."""
 
     def __init__(
         self, service: StageService, kept: Connector, purse: CallPurse, price: float
@@ -190,7 +190,7 @@ class PaidConnector:
                 setattr(self, name, getattr(kept, name))
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Take the price, ask, and settle what it cost."""
+        """Take the price, call the service, and settle the actual cost."""
         first = requests[0]
         user = _user_of(first)
         if (again := await self._asked_before(first, user)) is not None:
@@ -204,7 +204,7 @@ class PaidConnector:
         return await self._paid(requests, user, price)
 
     async def aclose(self) -> None:
-        """Let go of the service."""
+        """Close the connector of the service."""
         await self.kept.aclose()
 
     async def _paid(self, requests: Sequence[Request], user: str, price: float) -> Replies:
@@ -225,7 +225,7 @@ class PaidConnector:
         await self.purse.take(name, user, turn, amount, calls, over=True)
 
     async def _refused(self, requests: Sequence[Request], limit: Spent, user: str) -> Replies:
-        """Do what is to be done at a limit."""
+        """Act on a reached limit as the settings say."""
         settings, purse = self.purse.settings, self.purse
         name, parts = self.service.name, {"limit": purse.shown(limit.limit or 0.0)}
         what = sentence(limit.words, **parts, agent=name).rstrip(".")
@@ -255,7 +255,7 @@ class PaidConnector:
         return (OwnReply.of({"text": text, "confidence": 0.1}),)
 
     async def _asked_before(self, request: Request, user: str) -> Replies | None:
-        """Do what was asked beyond a limit, if the person says yes; None for any other request."""
+        """Make a held call beyond a limit if the person agrees; None for any other request."""
         state = getattr(request, "state", None)
         if state is None:
             return None

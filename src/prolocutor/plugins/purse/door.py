@@ -1,4 +1,4 @@
-"""The door of the purse: what was spent, by agent, person and day, for operators."""
+"""The door of the purse: operators see the spending by agent, person and day."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Grouping = Literal["agent", "person", "day"]
 
 
 class SpendingQuery(msgspec.Struct, frozen=True):
-    """Of how many `days`, today included, and summed up `by` what."""
+    """The number of `days`, today included, and the grouping of the sums (`by`)."""
 
     days: Annotated[int, Meta(ge=1, le=3660)] = 30
     by: Grouping = "agent"
 
 
 class SpentLine(msgspec.Struct, frozen=True):
-    """What one agent, person or day cost, in so many calls."""
+    """The cost and the number of calls of an agent, person or day."""
 
     name: str
     amount: float
@@ -39,7 +39,7 @@ class SpentLine(msgspec.Struct, frozen=True):
 
 
 class LimitLine(msgspec.Struct, frozen=True):
-    """How far a limit of today, or of this month, is used up; `warns` from 80 %."""
+    """The used part of a limit of today or of this month; `warns` from 80 %."""
 
     kind: str
     name: str
@@ -50,7 +50,7 @@ class LimitLine(msgspec.Struct, frozen=True):
 
 
 class Spending(msgspec.Struct, frozen=True):
-    """What was spent, the most first (days in their order), and the limits that are used most."""
+    """The spending, the most first (days in their order), and the limits that are used most."""
 
     items: list[SpentLine]
     total: float
@@ -69,7 +69,7 @@ class SpendingDoor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SpendingChannel:
-    """The spending of one assistant; without a purse nothing was spent."""
+    """The spending of an assistant; without a purse it is nothing."""
 
     name: Final = "spending"
     prefix: Final = "spending:"
@@ -88,7 +88,7 @@ class SpendingChannel:
         """Do nothing."""
 
     async def list_spending(self, request: TypedRequest[SpendingQuery, None]) -> Spending:
-        """List what was spent by agent, person or day."""
+        """List the spending by agent, person or day."""
         if self._purse is None:
             return Spending([], 0.0, "", [])
         query = request.params
@@ -104,7 +104,7 @@ class SpendingChannel:
         return Spending(items, total, self._purse.settings.currency, limits)
 
     async def table(self, request: HttpRequest) -> HttpResponse:
-        """Give all rows as CSV: day, agent, person, amount, calls."""
+        """Return all rows as CSV: day, agent, person, amount, calls."""
         days = request.query("days") or "30"
         text = io.StringIO()
         writer = csv.writer(text)
@@ -146,5 +146,5 @@ class SpendingChannel:
 
 
 def _cell(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return a text that spreadsheets do not take for a formula."""
     return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
