@@ -1,4 +1,4 @@
-"""AbstentionRule: what the assistant does when no answer is likely to be right."""
+"""AbstentionRule: the assistant's behaviour when no answer is likely to be right."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_ANSWER: Final = 1.01
 
 
 class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
-    """When an assistant abstains from answering, and what it does instead."""
+    """The condition under which an assistant abstains from answering, and its substitute."""
 
     expected: ClassVar[str] = "what to do when nobody knows ({below: ..., then: ...})"
 
@@ -53,13 +53,13 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
     person: Annotated[str, about("What is said with `then: person`.")] = _PERSON
 
     def threshold(self, risks: RiskCurve | None) -> float:
-        """Return the least probability of an answer that is given; above 1: none is."""
+        """Return the least probability of a spoken answer; above 1, no answer is spoken."""
         if self.error is None:
             return self.below
         return _NO_ANSWER if risks is None else risks.threshold(self.error)
 
     def spoke(self, skill: str, text: str) -> bool:
-        """Return whether a reply, maybe cut, is what is said when no answer is likely right."""
+        """Return whether a reply, maybe cut, comes from this rule."""
         if self.skill is not None:
             return skill == self.skill
         said = {CLARIFY: self.question, PERSON: self.person}.get(self.then, "")

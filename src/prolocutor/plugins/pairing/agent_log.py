@@ -1,4 +1,4 @@
-"""Counts of agents' answers: how often each agent repeats itself, and which words are common."""
+"""Counts of agents' answers: each agent's repetitions, and the frequencies of words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FEW: Final = 20.0
 
 
 class Repeats(msgspec.Struct, frozen=True):
-    """How often an answer was given, each as ln(1 + 1000 count / (answers of the agent + 50)).
+    """The frequencies of an answer, each as ln(1 + 1000 count / (answers of the agent + 50)).
 
     `verbatim` by the agent itself, `shape` the same but for numbers, `opening` with the same first
     words, `others` verbatim by other agents.
@@ -65,8 +65,8 @@ class LogCounts(msgspec.Struct, frozen=True):
 class AgentLog:
     """Counts of agents' answers; of texts it stores hashes alone, and a bounded number of them.
 
-    It is filled before the first turn and read by many turns at once. A full table drops what was
-    seen once: only repetition is a feature, so nothing is lost.
+    It is filled before the first turn and read by many turns at once. A full table drops entries
+    that were seen once: only repetition is a feature, so nothing is lost.
     """
 
     def __init__(self, answered: Iterable[tuple[str, str]] = ()) -> None:
@@ -87,7 +87,7 @@ class AgentLog:
 
     @classmethod
     def of(cls, counts: LogCounts) -> AgentLog:
-        """Return the log that these tables are of."""
+        """Return the log with these tables."""
         made = cls()
         made._answers, made._fresh = Counter(counts.answers), Counter(counts.fresh)
         made._verbatim, made._shapes = Counter(dict(counts.verbatim)), Counter(dict(counts.shapes))
@@ -134,7 +134,7 @@ class AgentLog:
         _bound(self._stems, _MOST_STEMS)
 
     def repeats(self, agent: str, text: str, *, own: int = 0) -> Repeats:
-        """Return how often `agent` gave this answer; `own` is how often the one asked about."""
+        """Return an answer's frequencies for `agent`; `own` counts its own occurrences."""
         keys = _answer_keys(agent, text)
         total = self._answers[agent]
         mine = self._verbatim[keys.verbatim]

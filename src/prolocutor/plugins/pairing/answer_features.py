@@ -1,4 +1,4 @@
-"""Features of an answer, none of which names its agent, so that new agents are ranked too.
+"""Features of an answer; no feature names its agent, so that new agents are ranked too.
 
 Each answer is a row: its likeness to the question, how often its agent gives it to any question,
 whether it sounds like a refusal, whether its values are of the kind asked for, the router's
@@ -115,7 +115,7 @@ _NUMERAL: Final = frozenset(_NUMERALS.split())
 
 
 class QuestionTraits(msgspec.Struct, frozen=True):
-    """A question's words and, in the order of `ASKED_NAMES`, the kinds that it asks for: 0 or 1.
+    """A question's words and, in the order of `ASKED_NAMES`, its wanted kinds of value: 0 or 1.
 
     `closed`: it can be answered with yes or no.
     """
@@ -132,7 +132,7 @@ class AnswerTraits(msgspec.Struct, frozen=True):
     """An answer's words, kinds and forms.
 
     `kinds` in the order of `KIND_NAMES` and `forms` in that of `FORM_NAMES`, 0 or 1; `refusal` in
-    [0, 1]: how much it sounds like a refusal.
+    [0, 1]: the likeness to a refusal.
     """
 
     words: tuple[str, ...]
@@ -262,7 +262,7 @@ def features(
 ) -> list[list[float]]:
     """Return a row of `len(NAMES)` numbers for each answer.
 
-    `logged`: the answers are in the log themselves, and that one time is not counted as repetition.
+    `logged`: the answers themselves are in the log, and their own occurrence is no repetition.
     """
     if not answers:
         return []
@@ -309,7 +309,7 @@ def features(
 def replace_prior(
     rows: Sequence[Sequence[float]], answers: Sequence[AgentAnswer], prior: Mapping[str, float]
 ) -> list[list[float]]:
-    """Return what `features` returns for the same answers and another prior."""
+    """Return the result of `features` for the same answers and another prior."""
     believed, best = [], max(prior.values(), default=0.0)
     made = []
     for answer, row in zip(answers, rows, strict=True):
@@ -334,8 +334,7 @@ def features_among(
     answers: Sequence[AgentAnswer],
     chosen: Sequence[int],
 ) -> list[list[float]]:
-    """Return what `features` returns for some of the answers with the same prior, by their
-    places."""
+    """Return the result of `features` for the answers at some places, with the same prior."""
     asked = question_traits(question.text)
     seen = [answer_traits(answers[place].text) for place in chosen]
     speaking = float(sum(traits.refusal < _REFUSES for traits in seen))
@@ -396,7 +395,7 @@ def _matches(asked: QuestionTraits, traits: AnswerTraits) -> tuple[float, float,
 
 
 def _compare(rows: list[list[float]]) -> None:
-    """Add how far each answer leads the best of the others, and how many are better."""
+    """Add the lead of each answer over the best of the others, and the number of better answers."""
     columns = [[row[place] for row in rows] for place in _COMPARED_PLACES]
     leads, ranks = [], []
     for column in columns:
@@ -409,7 +408,7 @@ def _compare(rows: list[list[float]]) -> None:
 
 
 def _compare_column(column: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Return the lead of each value over the best of the others, and how many are better."""
+    """Return each value's lead over the best of the others, and the number of better values."""
     ordered = sorted(column, reverse=True)
     best, second = ordered[0], ordered[1] if len(ordered) > 1 else 0.0
     first_place: dict[float, int] = {}
@@ -422,7 +421,7 @@ def _compare_column(column: Sequence[float]) -> tuple[list[float], list[float]]:
 def _agreement(asked: QuestionTraits, seen: list[AnswerTraits]) -> list[float]:
     """Return for each answer the largest share of new words in common with another's.
 
-    Of very many answers only the first ones that are no refusals are compared.
+    Of very many answers, only the first answers that are no refusals are compared.
     """
     new_stems: list[frozenset[str]] = []
     compared = 0

@@ -1,7 +1,7 @@
-"""Features of an answer by an encoder's vectors; none names its agent.
+"""Features of an answer by an encoder's vectors; no feature names its agent.
 
-Each answer is compared with the question, the card of its agent, the other answers, and what its
-agent says when it does not know; its question with those that the agent answered well.
+Each answer is compared with the question, the card of its agent, the other answers, and its agent's
+usual refusals; the question is compared with questions that the agent answered well.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PARTS: Final = ("meaning_questions", "meaning_shares", "meaning_usual")
 
 
 class UsualAnswer(msgspec.Struct, frozen=True):
-    """An answer that an agent gave several times, such as that it does not know."""
+    """An answer that an agent gave several times, such as a refusal."""
 
     agent: str
     text: str
@@ -52,7 +52,7 @@ class UsualAnswer(msgspec.Struct, frozen=True):
 
 
 class MeaningMemory:
-    """What answers are compared with: labelled questions, agents' usual answers, and their cards.
+    """The material to compare answers with: labelled questions, agents' usual answers, and cards.
 
     `questions` has a row for each labelled question, `shares` how right each of `agents` is for it,
     `usual_vectors` a row for each of `usual`. All are NumPy arrays. It is read-only.
@@ -179,7 +179,7 @@ class MeaningMemory:
     def _card_likeness(
         self, asked: Any, given: Any, answers: Sequence[AgentAnswer], vectors: Vectors
     ) -> tuple[Any, Any]:
-        """Return how near each answer is to its agent's card, and how near the question is."""
+        """Return the likeness of each answer to its agent's card, and that of the question."""
         by_card, of_card = np.zeros(len(answers)), np.zeros(len(answers))
         for place, one in enumerate(answers):
             texts = [vectors[text] for text in self._cards.get(one.agent, ()) if text in vectors]
@@ -190,7 +190,7 @@ class MeaningMemory:
         return by_card, of_card
 
     def _usually(self, given: Any, answers: Sequence[AgentAnswer], logged: bool) -> Any:
-        """Return how near each answer is to what its agent says again and again."""
+        """Return the likeness of each answer to the usual answers of its agent."""
         found = np.zeros(len(answers))
         for place, one in enumerate(answers):
             kept = [
@@ -205,7 +205,7 @@ class MeaningMemory:
 
 
 def lesson_texts(labelled: Iterable[LabelledQuestion]) -> list[str]:
-    """Return the texts that a memory of these is made of and that its rows are asked for."""
+    """Return the texts of these lessons: the memory is made of them, and its rows need them."""
     texts: dict[str, None] = {}
     for one in labelled:
         texts[one.question.text] = None
@@ -214,7 +214,7 @@ def lesson_texts(labelled: Iterable[LabelledQuestion]) -> list[str]:
 
 
 def usual_answers(labelled: Iterable[LabelledQuestion]) -> list[UsualAnswer]:
-    """Return the commonest answers of each agent, those that it gave at least three times."""
+    """Return the most frequent answers of each agent, each given at least three times."""
     counts: dict[str, Counter[str]] = {}
     for one in labelled:
         for agent, text in one.answers.items():
@@ -233,14 +233,14 @@ def blank_meaning_rows(answers: Sequence[AgentAnswer]) -> list[tuple[float, ...]
 
 
 def _leads(values: Any) -> Any:
-    """Return how far each value is above the best of the others."""
+    """Return the lead of each value over the best of the others."""
     ordered = np.sort(values)[::-1]
     best, second = ordered[0], ordered[1] if len(ordered) > 1 else 0.0
     return values - np.where(values == best, second, best)
 
 
 def _agreement(given: Any, answers: Sequence[AgentAnswer]) -> tuple[Any, Any, Any, Any]:
-    """Return how near each answer is to the nearest other one, to three, to all, to their mean.
+    """Return each answer's likeness to the nearest other answer, to three, to all, to their mean.
 
     Refusals agree with each other, so they do not count for the first two.
     """

@@ -1,4 +1,4 @@
-"""Calibration: probabilities from scores, such that of those with p, the share p is right."""
+"""Calibration: probabilities p from scores, so that the share p of such choices is right."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Sigmoid(msgspec.Struct, frozen=True):
     offset: float = 0.0
 
     def __call__(self, score: float) -> float:
-        """Return the probability that a score stands for."""
+        """Return the probability of a score."""
         return _sigmoid(self.logit(score))
 
     def logit(self, score: float) -> float:
@@ -33,6 +33,6 @@ def _sigmoid(x: float) -> float:
 
 
 def logit(probability: float) -> float:
-    """Return the score that stands for a probability, also for 0 and 1."""
+    """Return the score of a probability, also of 0 and 1."""
     kept = min(max(probability, _LEAST), 1 - _LEAST)
     return log(kept / (1 - kept))

@@ -1,4 +1,4 @@
-"""Folds of a cross-validation, which cut through no group of near duplicates."""
+"""Folds of a cross-validation, which keep groups of near duplicates whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def deal_folds(groups: Sequence[int], number: int, seed: int = 0) -> list[int]:
-    """Deal groups out to folds 0 .. number - 1, evenly, at random; each whole to one."""
+    """Deal whole groups out to the folds 0 .. number - 1, evenly, at random."""
     sizes = Counter(groups)
     order = sorted(sizes)
     random.Random(seed).shuffle(order)

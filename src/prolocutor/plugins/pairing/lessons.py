@@ -1,4 +1,4 @@
-"""Lessons: what people teach the router in use, which follows the rows of the store."""
+"""Lessons: people's ratings, labels and hints, which the router in use learns from the store."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ Known = dict[tuple[str, str], RouterLabel]
 
 
 class Lessons:
-    """Teaches one router, and has it forget; a `contracts.learner.Learner`.
+    """Teaches a router, and makes it forget; a `contracts.learner.Learner`.
 
     Lessons are ratings of replies, operators' labels, and records that turns add to the store:
-    hints. They go with the person or the dialog, by the store; the router forgets them at once here
-    and within a minute at other replicas. `listens`: hints are read in turns.
+    hints. The store deletes them with the person or the dialog; the router forgets them at once in
+    this process and within a minute at other replicas. `listens`: hints are read in turns.
     """
 
     pupil: ReloadedModel[Any]
@@ -81,7 +81,7 @@ class Lessons:
 
     @property
     def takes_hints(self) -> bool:
-        """Whether it learns from hints."""
+        """Whether the router learns from hints."""
         return self._watch is not None
 
     def standing(self) -> list[RouterLabel]:
@@ -89,11 +89,11 @@ class Lessons:
         return [*self._standing.values()]
 
     def lessons(self) -> list[RouterLabel]:
-        """Return what thumbs taught."""
+        """Return the lessons of thumbs."""
         return [one for (kind, _), one in self._standing.items() if one.is_thumb and kind != LABEL]
 
     def hints(self) -> list[RouterLabel]:
-        """Return the hints that stand, the oldest first; none where they are switched off."""
+        """Return the valid hints, the oldest first; none if hints are switched off."""
         if self._settings is None:
             return []
         oldest = self._clock() - self._settings.keep
@@ -102,17 +102,17 @@ class Lessons:
     # -- what the assistant says ------------------------------------------------------------
 
     async def start(self, store: Store) -> None:
-        """Learn what the store has."""
+        """Learn the lessons in the store."""
         self._store = store
         self.pupil.make_folder()
         await self._follow(anew=True)
 
     async def refresh(self) -> None:
-        """Learn what the store has more."""
+        """Learn new lessons in the store."""
         await self._follow()
 
     async def forget(self, user: str | None) -> None:
-        """Forget what was deleted, and the turns of a person."""
+        """Forget deleted lessons, and the turns of a person."""
         if self._watch is not None and user is not None:
             self._watch.forget(user)
         await self._follow(anew=True)
@@ -130,7 +130,7 @@ class Lessons:
         return [NewRecord(KIND, key, plain.encode(one)) for (_, key), one in lessons.items()]
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Learn what was stored with a turn."""
+        """Learn the lessons stored with a turn."""
         if self._watch is not None:
             self._watch.note(record)
         if new := self._proposed.pop(record.turn_id, None):
@@ -143,12 +143,12 @@ class Lessons:
             self.tasks.start(self._tidy())
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Breakers teach nothing."""
+        """Do nothing: breakers teach nothing."""
 
     # -- rows -------------------------------------------------------------------------------
 
     async def _follow(self, *, anew: bool = False) -> None:
-        """Read what rows there are more, or all, and teach the router."""
+        """Read new rows, or all rows, and teach the router."""
         async with self._lock:
             additions = self._additions
             found = await self._read(anew)
@@ -162,9 +162,9 @@ class Lessons:
                 await asyncio.to_thread(self.pupil.reload)
 
     async def _read(self, anew: bool) -> Known | None:
-        """Return all lessons, None where there are no others; all rows are read `anew` if need be.
+        """Return all lessons, None if they are unchanged; all rows are read `anew` if need be.
 
-        The rows are counted each minute: where some have gone or came late they are read again.
+        The rows are counted each minute: if rows have gone or came late, all rows are read again.
         """
         store, now = self._store, self._clock()
         is_due = anew or now - self._looked >= CHECK
@@ -191,7 +191,7 @@ class Lessons:
         return {**known, **labels}
 
     def _rate(self, known: Known, one: RatedReply) -> None:
-        """Take the rating of a reply, the last of which counts; stars teach nothing."""
+        """Take the rating of a reply; the last rating counts, and stars teach nothing."""
         right, key = thumb(one.rating), ("rating", one.utt_id)
         if one.rating is None or right is not None:
             known.pop(key, None)
@@ -228,7 +228,7 @@ class Lessons:
     # -- the router -------------------------------------------------------------------------
 
     def _teach_at_once(self) -> bool:
-        """Teach what is new, if that is little and nothing is to be forgotten."""
+        """Teach the new lessons, if they are few and nothing is to be forgotten."""
         before = self._standing
         self._standing = now = standing(self._known, self._settings, self._clock())
         new = [one for key, one in now.items() if key not in before]
@@ -238,7 +238,7 @@ class Lessons:
 
 
 def _key(utt_id: str, lesson: RouterLabel) -> str:
-    """Return the key of what a turn teaches, the same for all routers of an assistant."""
+    """Return the key of a turn's lesson, the same for all routers of an assistant."""
     assert lesson.hint is not None, "turns teach hints alone"
     return f"{utt_id}/{lesson.hint.kind}/{lesson.hint.utt_id}"
 

@@ -1,4 +1,4 @@
-"""Model files: what a router or ranker has learned, as a folder without code.
+"""Model files: a trained router or ranker as a folder without code.
 
 A folder holds `model.json` (readable: what it is, settings, the training card, a checksum of every
 other file and of itself), `<name>.json` for lists of texts and the like, and `<name>.npy` for
@@ -69,7 +69,7 @@ class Array(msgspec.Struct, frozen=True):
 
 
 class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a model comes from: name and hash of its data; `scores` are [value, low, high]."""
+    """The origin of a model: name and hash of its data; `scores` are [value, low, high]."""
 
     date: str
     examples: int
@@ -82,8 +82,8 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A model as it is stored. `role`: router or ranker; `method`: its name in the catalog.
 
-    `agents` are those that it knows by name. `parts` are JSON values, `arrays` numbers. `id` is
-    computed from the content when it is loaded: equal content, equal id.
+    `agents` are the agents that it knows by name. `parts` are JSON values, `arrays` numbers. `id`
+    is computed from the content when it is loaded: equal content, equal id.
     """
 
     role: Literal["router", "ranker"]
@@ -120,7 +120,7 @@ def training_card(examples: int, **known: Any) -> TrainingCard:
 
 
 def check_place(folder: str | Path) -> None:
-    """Raise `ConfigError` if no model can be written there, because there is something else."""
+    """Raise `ConfigError` if no model can be written to a path, because it has other content."""
     place = Path(folder).absolute()
     is_other = place.is_file() or (place.is_dir() and any(place.iterdir()))
     if not place.name or (is_other and not (place / HEAD).is_file()):
@@ -162,7 +162,7 @@ def save_model(folder: str | Path, model: Model) -> str:
 
 
 def is_vacant(folder: Path) -> bool:
-    """Return whether there is no such folder, or nothing in it."""
+    """Return whether a folder is missing or empty."""
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
@@ -200,9 +200,9 @@ def load_model(folder: str | Path) -> Model:
 
 
 def install_model(source: Path, folder: Path) -> None:
-    """Put a copy of a model's folder in the place of another; `ConfigError` if it cannot be read.
+    """Replace a model's folder by a copy of another; raise `ConfigError` if it cannot be read.
 
-    A reader finds the old model or the new one, or for a moment none.
+    A reader finds the old model or the new model, or for a moment no model.
     """
     load_model(source)
     place = folder.absolute()
@@ -285,7 +285,7 @@ def _json(value: Any) -> bytes:
 
 
 def _read(file: Path, most: int) -> bytes:
-    """Read an ordinary file; not a pipe, which never ends, and none that fills the memory."""
+    """Read an ordinary file; refuse a pipe, which never ends, and a file that fills the memory."""
     try:
         found = file.stat()
         if not S_ISREG(found.st_mode):
@@ -299,7 +299,7 @@ def _read(file: Path, most: int) -> bytes:
 
 
 def _replace(place: Path, fresh: Path) -> None:
-    """Put a folder in the place of another; between two renames there may be none for a moment."""
+    """Replace a folder by another; between two renames the folder is missing for a moment."""
     old = fresh.with_name(f"{fresh.name}-old")
     if place.exists():
         place.rename(old)

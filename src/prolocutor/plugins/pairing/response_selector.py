@@ -36,10 +36,10 @@ PREFERENCE: Final = 0.15
 class RankedSelector:
     """Replies with the answer that a ranker puts first; the reply's attribute `pairing` says why.
 
-    `request["preferred"]` names the skill that goes on, `request["forced"]` the one that had to be
-    asked and so speaks in any case. `routing` gives the ranker its prior. `unsure` is what happens
-    when no answer is likely to be right: it abstains, asks a clarifying question, or takes the
-    answer of one skill. The attribute has the versions of router and ranker too.
+    `request["preferred"]` names the skill that goes on, `request["forced"]` the skill that had to
+    be asked and so speaks in any case. `routing` gives the ranker its prior. `unsure` is the rule
+    for no likely answer: abstain, ask a clarifying question, or take the answer of a fixed skill.
+    The attribute has the versions of router and ranker too.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class RankedSelector:
         return self._unsure.below > 0 or self._unsure.error is not None
 
     def abstained(self, skill: str, text: str) -> bool:
-        """Return whether a reply, maybe cut, is what is said when no answer is likely right."""
+        """Return whether a reply, maybe cut, comes from the rule for no likely answer."""
         return self._unsure.spoke(skill, text)
 
     async def __call__(self, request: Mapping[str, Any]) -> Reply:
@@ -113,7 +113,7 @@ class RankedSelector:
         }
 
     def _clarifying(self, question: UserQuestion, details: _ChoiceDetails) -> Reply | None:
-        """Ask who should answer, if there is more than one to choose from."""
+        """Ask the person to choose an agent, if there is more than one."""
         likely = details.routed.pairings or details.ranked
         messages = clarifying_messages(self._unsure, likely, self._cards, question.text)
         if len(messages) <= 2:
@@ -128,14 +128,14 @@ class RankedSelector:
         }
 
     async def _routing_result(self, request: Mapping[str, Any]) -> RoutingResult:
-        """Return what the router says, unless one skill had to be asked whatever it says."""
+        """Return the router's result, unless a skill had to be asked regardless of it."""
         if self._routing is None or "forced" in request:
             return RoutingResult((), "")
         return await self._routing.of(request)
 
 
 class _ChoiceDetails(msgspec.Struct, frozen=True):
-    """What is recorded of a choice beside its reason."""
+    """The recorded details of a choice, beside its reason."""
 
     ranked: Sequence[Pairing]
     routed: RoutingResult
@@ -164,7 +164,7 @@ def _reply(hypothesis: Mapping[str, Any], confidence: float, details: dict[str, 
 
 
 def _preferring(skill: str | None, ranked: Sequence[Pairing]) -> Sequence[Pairing]:
-    """Put the best answer of the skill that goes on first, unless another is clearly better."""
+    """Put the best answer of the preferred skill first, unless another answer is clearly better."""
     own = next((one for one in ranked if one.agent == skill), None)
     if own is None or ranked[0].probability > own.probability + PREFERENCE:
         return ranked

@@ -1,4 +1,4 @@
-"""What words say of the answer before: phrases of four languages, and the same question again."""
+"""Verdicts of words on the answer before: phrases of four languages, and repeated questions."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def rejects(text: str, *, asked: bool = False) -> bool:
 
 
 def thanks(text: str) -> bool:
-    """Return whether a text thanks for the answer before or praises it, and says no more."""
+    """Return whether a text only thanks for the answer before or praises it."""
     plain = _plain(text)
     if not plain or plain.endswith("?"):
         return False
@@ -167,7 +167,7 @@ _FOR_MORE: Final = frozenset(
 
 
 def asks_again(before: str, now: str, alike: float = ALIKE) -> bool:
-    """Return whether `now` asks the same as `before`, be it in other words."""
+    """Return whether `now` asks the same as `before`, even in other words."""
     one, other = content_stems(before), content_stems(now)
     if min(len(set(one)), len(set(other))) < LEAST or not _FOR_MORE.isdisjoint(words(now)):
         return False
@@ -225,7 +225,7 @@ def _numbers(stems: Sequence[str]) -> list[str]:
 
 
 def _replaces(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether words took the place of others at the same spot, and all else is as before."""
+    """Return whether words were replaced at a single spot, and all other words are the same."""
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1

@@ -1,4 +1,4 @@
-"""Hints: what a person's next words say of the answer before, found in turns and weighed."""
+"""Hints: verdicts on the answer before, found in a person's next words and weighed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NUMBER: Final = re.compile(r"(?:number |no\.? ?|#|the )?(\d{1,2})[.)]?")
 
 
 class HintSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How much each kind of hint counts, a label being 1, a thumb up 0.5, a thumb down 0.25."""
+    """The weight of each kind of hint; a label has 1, a thumb up 0.5, a thumb down 0.25."""
 
     expected: ClassVar[str] = "true or false, or what hints count for ({again: ..., rejected: ...})"
 
@@ -86,7 +86,7 @@ class HintSettings(msgspec.Struct, frozen=True, kw_only=True):
         return cls() if value else None
 
     def weight(self, kind: HintKind) -> float:
-        """Return how much a kind counts."""
+        """Return the weight of a kind."""
         found: float = getattr(self, kind)
         return found
 
@@ -96,7 +96,7 @@ class HintTurn(msgspec.Struct, frozen=True, kw_only=True):
 
     `agent` is "" where the assistant spoke for itself, `offered` are the titles of the buttons and
     choices of the reply. `asks`: the reply waits for an answer. `again_of` is the `utt_id` of the
-    reply whose question these words ask again, where the client says so.
+    reply whose question these words ask again, if the client says so.
     """
 
     utt_id: str
@@ -115,7 +115,7 @@ class HintTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnHint(msgspec.Struct, frozen=True, kw_only=True):
-    """That an agent was right (`up`) or wrong for a question, the reply to which is `utt_id`."""
+    """A hint that an agent was right (`up`) or wrong for the question with the reply `utt_id`."""
 
     kind: HintKind
     agent: str
@@ -126,12 +126,12 @@ class TurnHint(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def up(self) -> bool:
-        """Whether it speaks for the agent."""
+        """Whether the hint is for the agent."""
         return self.kind not in AGAINST
 
 
 def find_hints(turns: Sequence[HintTurn], settings: HintSettings) -> list[TurnHint]:
-    """Return what the last of up to three turns of a dialog says of those before it."""
+    """Return the hints in the last of up to three turns of a dialog about the turns before it."""
     if len(turns) < 2:
         return []
     *_, before, now = turns
@@ -170,7 +170,7 @@ def _counts(turn: HintTurn) -> bool:
 
 
 def _is_follow_up(earlier: HintTurn | None, turn: HintTurn) -> bool:
-    """Return whether a question is a follow-up, which nobody can learn from alone."""
+    """Return whether a question is a follow-up, from which alone nothing can be learned."""
     if earlier is None:
         return False
     question = UserQuestion(
@@ -183,14 +183,14 @@ def _is_follow_up(earlier: HintTurn | None, turn: HintTurn) -> bool:
 
 
 def _answered_anew(earlier: HintTurn | None, before: HintTurn, settings: HintSettings) -> bool:
-    """Return whether a turn asked the one before it again, and another agent answered."""
+    """Return whether a turn repeats the question of the turn before, and another agent answers."""
     if earlier is None or not earlier.agent or earlier.agent == before.agent:
         return False
     return _kind(earlier, before, settings) == "again"
 
 
 def _choice_hints(before: HintTurn, now: HintTurn, settings: HintSettings) -> list[TurnHint]:
-    """Return that the agent is right that a person chose where the assistant asked for one."""
+    """Return a hint for the agent that a person chose when the assistant asked for a choice."""
     if not now.agent or not before.is_question or not settings.used:
         return []
     hint = _hint("used", before, now, settings)
@@ -209,7 +209,7 @@ def _hint(kind: HintKind, turn: HintTurn, now: HintTurn, settings: HintSettings)
 
 
 def _uses(offered: Sequence[str], said: str) -> bool:
-    """Return whether words are the title or the number of one of what was offered."""
+    """Return whether words are the title or the number of an offered choice."""
     plain = said.strip().casefold()
     if any(plain == title.strip().casefold() for title in offered):
         return bool(plain)
@@ -270,7 +270,7 @@ class HintWatch:
         )
 
     def _agent(self, record: TurnRecord) -> str:
-        """Return the one agent whose words the reply are; "" where there is none."""
+        """Return the single agent whose words the reply consists of; "" without one."""
         skills = {one.rpartition(".")[0] for one in record.chosen}
         if record.by not in _CHOSEN or len(skills) > 1:
             return ""
@@ -292,18 +292,18 @@ def lesson_of_hint(hint: TurnHint, user: str, agents: Sequence[str]) -> RouterLa
 
 @lru_cache(maxsize=50_000)
 def question_key(text: str) -> str:
-    """Return what two askings of the very same question have in common: its words."""
+    """Return a key that is the same for two askings of the very same question: its words."""
     return " ".join(words(text))
 
 
 def standing(
     lessons: Mapping[Key, RouterLabel], settings: HintSettings | None, now: float
 ) -> dict[Key, RouterLabel]:
-    """Return the lessons that count, in order: all that people said, and the latest hints.
+    """Return the valid lessons, in order: all ratings and labels, and the latest hints.
 
-    A hint falls where the same question has a thumb or label, where the same person gave the same
-    one of the same agent later, where it is too old, where the hints of its question weigh as much
-    as a thumb, and where there are `settings.most`. Without `settings` no hint stands.
+    A hint is invalid if the same question has a thumb or label, if the same person later gave the
+    same hint of the same agent, if it is too old, if the hints of its question weigh as much as a
+    thumb, or if there are `settings.most` hints. Without `settings` no hint is valid.
     """
     told = {question_key(one.text) for one in lessons.values() if one.is_thumb}
     weights: defaultdict[str, float] = defaultdict(float)

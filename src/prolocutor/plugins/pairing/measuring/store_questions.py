@@ -1,4 +1,4 @@
-"""Stored dialogs as labelled questions: what was asked, which agent answered what, the ratings.
+"""Stored dialogs as labelled questions: the questions, the agents' answers, and the ratings.
 
 A rating is of one answer by one user, so its label is soft and has less weight. Thumbs up: the
 skill that was selected is right, nearly surely, with half the weight of a label. Thumbs down: it is
@@ -29,9 +29,9 @@ _MOST_UNRATED: Final = 2000
 
 
 class QuestionTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One question with a reply; `spoke` is the selected agent, if it is one of `answers`.
+    """A question with a reply; `spoke` is the selected agent, if it is one of `answers`.
 
-    `rating` is of the reply, `dialog_rating` of the dialog as a whole; None where there is none.
+    `rating` rates the reply, `dialog_rating` the whole dialog; None without a rating.
     """
 
     question: UserQuestion
@@ -42,12 +42,12 @@ class QuestionTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def labelled_of_store(dialogs: Dialogs) -> list[LabelledQuestion]:
-    """Read the questions of a store; run it where no event loop runs."""
+    """Read the questions of a store; call it in a thread without an event loop."""
     return label_turns(turns_of_store(dialogs))
 
 
 def turns_of_store(dialogs: Dialogs) -> list[QuestionTurn]:
-    """Read the turns of a store; run it where no event loop runs."""
+    """Read the turns of a store; call it in a thread without an event loop."""
 
     async def read() -> list[QuestionTurn]:
         async with dialogs() as opened:
@@ -57,7 +57,7 @@ def turns_of_store(dialogs: Dialogs) -> list[QuestionTurn]:
 
 
 async def read_question_turns(dialogs: AsyncIterator[Dialog]) -> list[QuestionTurn]:
-    """Read the turns of dialogs: all that are rated, and the latest of those that are not."""
+    """Read the turns of dialogs: all rated turns, and the latest unrated turns."""
     rated: list[QuestionTurn] = []
     unrated: deque[QuestionTurn] = deque(maxlen=_MOST_UNRATED)
     async for dialog in dialogs:
@@ -102,7 +102,7 @@ class _RatingScale:
         self._stars = (5 if most <= 5 else 10) if most > 1 and min(numbers) > 0 else None
 
     def share(self, rating: Any) -> float | None:
-        """Return how good a rating is, 0 to 1; None for one that is not understood."""
+        """Return a rating as a share, 0 (bad) to 1 (good); None for an unknown form of rating."""
         if isinstance(rating, str):
             up = liked(rating)
             return None if up is None else float(up)
@@ -156,7 +156,7 @@ def _question(
 def _answers(said: HumanUtterance, reply: BotUtterance) -> tuple[str | None, dict[str, str]] | None:
     """Return the selected skill, and by skill the text of its most confident hypothesis.
 
-    Of the selected skill it is the text that was chosen.
+    For the selected skill it is the chosen text.
     """
     texts: dict[str, str] = {}
     for one in sorted(said.hypotheses, key=lambda one: -one.confidence):
@@ -173,6 +173,6 @@ def _skill(hypothesis: Hypothesis) -> str:
 
 
 def _rating(utterance: HumanUtterance | BotUtterance) -> Any:
-    """Return the last rating, which takes the place of those before."""
+    """Return the last rating, which replaces earlier ratings."""
     ratings = utterance.attributes.get("ratings") or [{}]
     return ratings[-1].get("rating")
