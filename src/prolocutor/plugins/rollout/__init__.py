@@ -1,1 +1,1 @@
-"""Rollouts: what new agents, routers and rankers gain, by logs, and stopping them on harm."""
+"""Rollouts: logs measure the gain of new agents, routers and rankers, and stop harmful trials."""

@@ -1,4 +1,4 @@
-"""`prolocutor rollout`: how services stand that are tried out, and deciding them."""
+"""`prolocutor rollout`: the states of trials, and decisions on them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _done(command: RolloutCommand, file: Path | None, given: str | None) -> Tria
 
 
 async def _direct(command: RolloutCommand, url: str, trials: list[Any]) -> TrialList:
-    """Do it in the store itself: replicas that run on it follow within seconds."""
+    """Decide in the store itself: replicas that run on the store follow within seconds."""
     store: Any = open_store(url)
     await store.open()
     try:

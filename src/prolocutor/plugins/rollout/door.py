@@ -1,4 +1,4 @@
-"""The door of rollouts: how trials stand, and deciding them, for operators."""
+"""The door of rollouts: operators see the states of trials, and decide on them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PATH: Final = "/api/console/rollout"
 
 
 class RolloutCommand(msgspec.Struct, frozen=True):
-    """What is to be done with the trial `name`: `status` needs none."""
+    """A command for the trial `name`; `status` needs no name."""
 
     do: Literal["status", "promote", "stop"]
     name: str = ""
 
 
 class TrialLine(msgspec.Struct, frozen=True):
-    """A trial, and what its figures say in a sentence."""
+    """A trial, and the verdict of its figures in a sentence."""
 
     trial: TrialStatus
     verdict: str
@@ -48,7 +48,7 @@ class RolloutDoor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rollouts:
-    """The trials of one assistant; without any the list is empty."""
+    """The trials of an assistant; without trials the list is empty."""
 
     name: Final = "rollout"
     prefix: Final = "rollout:"
@@ -65,13 +65,13 @@ class Rollouts:
         ]
 
     async def open(self) -> None:
-        """Do nothing: what is tried out is followed without a door."""
+        """Do nothing: trials are followed without a door."""
 
     async def close(self) -> None:
         """Do nothing."""
 
     async def list_trials(self, request: TypedRequest[None, None]) -> TrialList:
-        """List what is tried out, with what the logs say of it."""
+        """List the trials, with their estimates from the logs."""
         return listed(await self._desk.status())
 
     async def decide_trial(self, request: TypedRequest[None, RolloutCommand]) -> TrialList:

@@ -1,4 +1,4 @@
-"""Off-policy estimates: what a new service gains over the one that it would replace, from logs.
+"""Off-policy estimates, from logs: the gain of a new service over the service it would replace.
 
 A logged turn has a reward (1: the reply was right, 0: it was not) and the probability with which
 its service was chosen. Three estimators of the gain in the mean reward, new less old:
@@ -39,8 +39,8 @@ _LEAST_SPREAD: Final = 1e-9
 class LoggedTurn(msgspec.Struct, frozen=True, kw_only=True):
     """A turn of a trial whose reward is known.
 
-    `new`: the new service was chosen, with this `probability` of what was chosen. `score` is the
-    router's estimate that the agent is right, None where there is none.
+    `new`: the new service was chosen. `probability` is the probability of the chosen service.
+    `score` is the router's estimate that the agent is right, None without a router.
     """
 
     person: str
@@ -60,7 +60,7 @@ class GainEstimate(msgspec.Struct, frozen=True):
 
 
 class ArmFigures(msgspec.Struct, frozen=True):
-    """One service of a trial: persons and turns with a known reward, and the mean reward."""
+    """A service of a trial: persons and turns with a known reward, and the mean reward."""
 
     persons: int
     turns: int
@@ -68,7 +68,7 @@ class ArmFigures(msgspec.Struct, frozen=True):
 
 
 class TrialEstimates(msgspec.Struct, frozen=True, kw_only=True):
-    """What the logs say of a trial; estimates are None while an arm has fewer than two persons.
+    """The estimates of a trial; they are None while an arm has fewer than two persons.
 
     `always` is the interval that holds at all times at once (`always_valid`).
     """
@@ -84,8 +84,8 @@ class TrialEstimates(msgspec.Struct, frozen=True, kw_only=True):
 class TurnSums(msgspec.Struct):
     """The turns of one person with one service at one probability, as sums over them.
 
-    `rewards` and `scores` are sums, `squares` that of the scores' squares, `products` that of score
-    times reward; `scored` counts the turns that have a score.
+    `rewards` and `scores` are sums, `squares` is the sum of the scores' squares, `products` the sum
+    of score times reward; `scored` counts the turns with a score.
     """
 
     person: str
@@ -100,7 +100,7 @@ class TurnSums(msgspec.Struct):
 
 
 class TrialLog:
-    """The logged turns of one trial, summed by person: all that the estimators need."""
+    """The logged turns of a trial, summed by person, as the estimators need them."""
 
     def __init__(self, turns: Iterable[LoggedTurn] = ()) -> None:
         self._sums: dict[tuple[str, bool, float], TurnSums] = {}
@@ -138,7 +138,7 @@ class TrialLog:
 
 
 def estimate(log: TrialLog, error: float = 0.05) -> TrialEstimates:
-    """Return what the log says of a trial; `error` is that of each side of `always`."""
+    """Return the estimates of a trial; `error` is the error of each side of `always`."""
     new, old = log.figures(new=True), log.figures(new=False)
     if min(new.persons, old.persons) < 2:
         return TrialEstimates(new=new, old=old)
@@ -153,7 +153,7 @@ def estimate(log: TrialLog, error: float = 0.05) -> TrialEstimates:
 
 
 def always_of(log: TrialLog, error: float = 0.05) -> tuple[float, float] | None:
-    """Return the interval that holds at every look; None while an arm has too few persons."""
+    """Return the interval that is valid at every look; None while an arm has too few persons."""
     if min(log.figures(new=arm).persons for arm in (True, False)) < LEAST_PERSONS:
         return None
     return always_valid(doubly_robust(log), error)
@@ -229,7 +229,7 @@ def always_valid(found: GainEstimate, error: float = 0.05) -> tuple[float, float
 
 
 class _FittedLine(msgspec.Struct, frozen=True):
-    """The reward that an arm is expected to have, by the score."""
+    """The expected reward of an arm, as a line over the score."""
 
     level: float
     slope: float = 0.0
@@ -249,12 +249,12 @@ class _FittedLine(msgspec.Struct, frozen=True):
         return cls(level, both / spread, center)
 
     def sum_of(self, sums: TurnSums) -> float:
-        """Return the sum of what is expected of some turns."""
+        """Return the sum of the expected rewards of some turns."""
         return self.level * sums.turns + self.slope * (sums.scores - self.center * sums.scored)
 
 
 def _estimated(log: TrialLog, gain: float, parts: Sequence[float]) -> GainEstimate:
-    """Return a gain with its interval; `parts` are the influences on it, in the log's order."""
+    """Return a gain with its interval; `parts` are its influences, in the log's order."""
     sums: Mapping[bool, dict[str, float]] = {True: defaultdict(float), False: defaultdict(float)}
     for one, part in zip(log.every, parts, strict=True):
         sums[one.new][one.person] += part
@@ -272,7 +272,7 @@ def _estimated(log: TrialLog, gain: float, parts: Sequence[float]) -> GainEstima
 
 
 def _least_variance(own: Sequence[TurnSums]) -> float:
-    """Return the variance of an arm's mean if each turn were a person's only one.
+    """Return the variance of an arm's mean if each turn had a person of its own.
 
     A success and a failure are added (Agresti and Coull 1998): a few turns with the same reward
     would else have none.

@@ -1,4 +1,4 @@
-"""RolloutDesk: how the trials of an assistant stand, by its store, and what was decided of them."""
+"""RolloutDesk: the states of an assistant's trials in its store, and the decisions on them."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ Action = Literal["promote", "stop"]
 
 
 class TrialRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A turn of a trial as it is stored: whether the `new` service was chosen, and how probably.
+    """A stored turn of a trial: whether the `new` service was chosen, and the choice's probability.
 
-    `failed`: there was no answer, or the service that was chosen failed.
+    `failed`: there was no answer, or the chosen service failed.
     """
 
     new: bool
@@ -49,10 +49,10 @@ class TrialRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ShadowFigures(msgspec.Struct, kw_only=True):
-    """What became of a shadow: calls that were made, and those that caps left out.
+    """The outcomes of a shadow: the calls that were made, and the calls that caps left out.
 
-    `agreed` counts, of the answers of agents that were `compared` with the reply, those with the
-    same words; of a router or ranker those with the same choice. `seconds` and `cost` are sums.
+    `agreed` counts the answers with the reply's words, out of the `compared` answers of an agent;
+    for a router or ranker it counts equal choices. `seconds` and `cost` are sums.
     """
 
     asked: int = 0
@@ -72,9 +72,9 @@ class ShadowFigures(msgspec.Struct, kw_only=True):
 
 
 class TrialStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial: who stands in for whom and for which share, its state, and the figures.
+    """A trial: its new and old service, its share, its state, and its figures.
 
-    `why` says who decided, and why; `since` when (UNIX seconds).
+    `why` names the author and the reason of the decision, `since` its time (UNIX seconds).
     """
 
     name: str
@@ -89,13 +89,13 @@ class TrialStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_harmful(self) -> bool:
-        """Whether the new service is surely worse, however often one has looked."""
+        """Whether the new service is surely worse, regardless of the number of looks."""
         always = self.estimates and self.estimates.always
         return bool(always and always[1] < 0)
 
     @property
     def verdict(self) -> str:
-        """What the figures say, in a sentence."""
+        """The verdict of the figures, in a sentence."""
         found = self.estimates
         if self.instead_of is None:
             return "a shadow is seen by nobody: it has no rewards"
@@ -114,7 +114,7 @@ class Switch(Protocol):
 
 
 class RolloutDesk:
-    """Reads how trials stand, and promotes or stops them.
+    """Reads the states of trials, and promotes or stops trials.
 
     To stop a trial is to switch the new service off, to promote it is to switch the old one off:
     `switch` does it. Both are stored, shared by replicas and undone as every switch is.
@@ -207,7 +207,7 @@ class RolloutDesk:
         return found
 
     async def _write_switch(self, stage: Stage, name: str, /, *, on: bool, by: str) -> None:
-        """Switch a service of an assistant that runs elsewhere, or not at all."""
+        """Switch a service of an assistant that runs elsewhere or does not run."""
         key = f"{stage.value}.{name}"
         if on:
             await self._store.delete_record("", SWITCHES, key)
@@ -217,7 +217,7 @@ class RolloutDesk:
 
 
 def _logs_of(rows: Sequence[StoredDocument], ratings: Sequence[RatedReply]) -> dict[str, TrialLog]:
-    """Return the log of each trial; the last thumb of a reply counts, before that it failed."""
+    """Return the log of each trial; a reply's last thumb takes precedence over a failure."""
     thumbs = {one.utt_id: thumb(one.rating) for one in ratings}
     logs: dict[str, TrialLog] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""RolloutWatch: logs the choices of an assistant's trials, and stops those that do harm."""
+"""RolloutWatch: logs the choices of an assistant's trials, and stops harmful trials."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ BY: Final = "its rollout"
 
 
 class RolloutWatch:
-    """Logs the choices of trials, and looks at what became of them.
+    """Logs the choices of trials, and watches their outcomes.
 
-    A thumb is a reward of 1 or 0. A turn without an answer, or in which the service that was chosen
-    failed, has 0. Other turns do not count. Each replica looks; the decision of the first is
-    stored, and the others find it made.
+    A thumb is a reward of 1 or 0. A turn without an answer, or with a failure of the chosen
+    service, has the reward 0. Other turns do not count. Each replica watches; the first decision is
+    stored, and the other replicas follow it.
     """
 
     def __init__(
@@ -115,14 +115,14 @@ class RolloutWatch:
             self._new.set()
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Breakers are no rewards."""
+        """Do nothing: breakers are no rewards."""
 
     async def forget(self, user: str | None) -> None:
-        """Rows of the log are deleted with the person: forget the replies too."""
+        """Forget the kept replies; the rows of the log are deleted with the person."""
         self._replies.clear()
 
     def shadow_answered(self, answer: ShadowAnswer) -> None:
-        """Count what became of a shadow."""
+        """Count the outcome of a shadow."""
         own = self._shadows.setdefault(answer.name, ShadowFigures())
         self._changed.add(answer.name)
         self._new.set()
@@ -140,7 +140,7 @@ class RolloutWatch:
             own.agreed += agrees is True
 
     async def aclose(self) -> None:
-        """Write what waits, and stop."""
+        """Write waiting figures, and stop."""
         await self._tasks.aclose()
         try:
             await self._write()
@@ -150,7 +150,7 @@ class RolloutWatch:
     # -- looking ------------------------------------------------------------------------------
 
     async def look(self) -> list[TrialStatus]:
-        """Stop every trial that does harm; return how all stand."""
+        """Stop every harmful trial; return the states of all trials."""
         async with self._looking:
             await self._write()
             found = await self.desk.status()
@@ -202,7 +202,7 @@ def _harm(status: TrialStatus) -> str:
 
 
 def _agrees(answer: ShadowAnswer, record: TurnRecord) -> bool | None:
-    """Return whether a shadow said or chose what was; None where that cannot be told."""
+    """Return whether a shadow agrees with the reply or the choice; None if it is incomparable."""
     value = answer.value
     if answer.stage == Stage.SKILL_SELECTOR:
         return set(value) == set(record.asked) if isinstance(value, list) else None

@@ -34,9 +34,9 @@ _ROUNDING: Final = 1 + 1e-9
 
 
 class ShadowAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a shadow: its outcome, seconds, cost, and the JSON that it gave.
+    """The result of a shadow: its outcome, seconds, cost, and the JSON of its answer.
 
-    The outcome is "skipped" where a cap was reached, or its breaker left it alone.
+    The outcome is "skipped" if a cap was reached, or the breaker left the shadow alone.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ShadowAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShadowCall(msgspec.Struct, frozen=True, eq=False):
-    """What a shadow is to be asked: the dialog as it was when others were asked."""
+    """The call of a shadow: the dialog as it was when the other services were asked."""
 
     step: ServiceStep
     turn_id: str
@@ -58,9 +58,9 @@ class ShadowCall(msgspec.Struct, frozen=True, eq=False):
 
 
 class Shadows:
-    """Asks shadows within their caps; a turn neither waits for them nor hears of their faults.
+    """Asks shadows within their caps; a turn neither waits for them nor sees their faults.
 
-    `told` takes what became of each. `outcome` "skipped": a cap was reached.
+    `told` gets the result of each shadow. `outcome` "skipped": a cap was reached.
     """
 
     def __init__(self, strays: Strays, clock: Callable[[], float] = monotonic) -> None:
@@ -72,7 +72,7 @@ class Shadows:
         self._paid: dict[str, deque[tuple[float, float]]] = {}
 
     def ask(self, call: ShadowCall) -> None:
-        """Ask a shadow from now on, in the background."""
+        """Start to ask a shadow, in the background."""
         if call.step.off is None:
             if self._may_ask(call.step):
                 self._running.start(self._ask(call))
@@ -80,15 +80,15 @@ class Shadows:
                 self._tell(call, "skipped")
 
     async def settled(self) -> None:
-        """Wait until every shadow that is asked has settled."""
+        """Wait until every asked shadow has settled."""
         await self._running.ended()
 
     async def aclose(self) -> None:
-        """Ask none any more."""
+        """Stop asking shadows."""
         await self._running.aclose()
 
     def _may_ask(self, step: ServiceStep) -> bool:
-        """Return whether the caps leave another call, and count it."""
+        """Return whether the caps admit another call, and count the call."""
         caps: Shadow = getattr(step.service, "shadow", None) or Shadow()
         now = self._clock()
         asked = self._asked.setdefault(step.name, deque())

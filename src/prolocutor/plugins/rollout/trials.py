@@ -1,4 +1,4 @@
-"""The trials of a pipeline: which services are tried out beside others, and for whom."""
+"""The trials of a pipeline: services that are tried out beside others, and their persons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRIED: Final = (Stage.SKILL, Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR)
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """A service that is tried out: as a canary in the place of `instead_of`, or as a shadow.
 
-    `share` is that of the people for whom it is asked and shown: 0 for a mere shadow.
+    `share` is the share of people for whom it is asked and shown: 0 for a mere shadow.
     """
 
     stage: Stage
@@ -33,8 +33,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     def draws(self, user: str) -> bool:
         """Return whether a person is among those who get the new service.
 
-        It follows from the names alone, so it is the same after a restart and at every replica;
-        who is in at one share is in at every larger one.
+        The result depends on the names alone, so it is the same after a restart and at every
+        replica; a person in a share is also in every larger share.
         """
         key = "\0".join((self.name, self.instead_of or "", user))
         digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -42,7 +42,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def trials_of(pipeline: Pipeline) -> list[Trial]:
-    """Return the trials of a pipeline; raise `ConfigError` for those that cannot be."""
+    """Return the trials of a pipeline; raise `ConfigError` for an impossible trial."""
     found: dict[tuple[Stage, str], Trial] = {}
     for stage in TRIED:
         for service in pipeline.of(stage):
@@ -85,7 +85,7 @@ def _check_other(pipeline: Pipeline, stage: Stage, name: str, other: str, path: 
 
 
 def _check_acts(service: TriedService, path: str) -> None:
-    """Refuse a shadow that does something in the world: it would do it without anybody's asking."""
+    """Refuse a shadow that acts in the world: it would act without a person's wish."""
     if getattr(service, "acts", False) or not service.rerun or "manifest" in service.card_members:
         why = "its card has a manifest of actions" if service.rerun else "rerun: false"
         what = f"{service.name} acts ({why}), and a shadow is asked without anybody's wish"
@@ -93,7 +93,7 @@ def _check_acts(service: TriedService, path: str) -> None:
 
 
 def _check_pairs(trials: list[Trial]) -> None:
-    """Refuse canaries of one service, and canaries of canaries: nobody could be compared."""
+    """Refuse two canaries of a service, and canaries of canaries: they could not be compared."""
     new = {(one.stage, one.name) for one in trials}
     seen = set()
     for one in trials:
@@ -108,7 +108,7 @@ def _check_pairs(trials: list[Trial]) -> None:
 
 
 def check_trials(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
-    """Record trials that cannot be."""
+    """Record impossible trials."""
     try:
         trials_of(loaded.settings.pipeline)
     except ConfigError as error:

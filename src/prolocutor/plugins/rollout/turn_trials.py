@@ -1,4 +1,4 @@
-"""The trials of a pipeline in its turns: who is asked in whose place, and who is asked unseen."""
+"""The trials of a pipeline in its turns: services that replace others, and unseen shadows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from prolocutor.plugins.rollout.trials import Trial, trials_of
 
 
 class TurnTrials:
-    """Says for each person which services are asked, and asks shadows. A `Variants`.
+    """Chooses each person's services, and asks shadows; a `Variants`.
 
-    A new service that is switched off is not tried any more, and one whose predecessor is switched
-    off has taken its place: so stopping and promoting a trial are switches, stored and shared as
-    all are.
+    A new service that is switched off is no longer tried, and a new service whose predecessor is
+    switched off has replaced it: so stopping and promoting a trial are switches, stored and shared
+    like all switches.
     """
 
     def __init__(self, pipeline: Pipeline, prepared: PreparedPipeline) -> None:
@@ -32,13 +32,13 @@ class TurnTrials:
         self._steps = {(one.stage, one.name): one for one in prepared.steps}
 
     def join(self, assistant: Assistant) -> None:
-        """Watch what becomes of the trials from now on."""
+        """Watch the outcomes of the trials from now on."""
         self.watch = RolloutWatch(assistant, self.trials)
         self.shadows.told = self.watch.shadow_answered
         assistant.observers.add(self.watch)
 
     async def aclose(self) -> None:
-        """Ask no shadows any more, and stop watching."""
+        """Stop asking shadows, and stop watching."""
         await self.shadows.aclose()
         if self.watch is not None:
             await self.watch.aclose()
@@ -50,7 +50,7 @@ class TurnTrials:
         return 1.0 if self._steps[trial.stage, trial.instead_of].off is not None else trial.share
 
     def of(self, user: str) -> TurnVariant:
-        """Return what the trials leave to a person."""
+        """Return the variant of the pipeline for a person."""
         instead: dict[str, str | None] = {}
         skipped: set[str] = set()
         choices: list[LoggedChoice] = []
@@ -80,7 +80,7 @@ class TurnTrials:
         turn: Turn,
         asked: ServiceStep,
     ) -> None:
-        """Keep what the shadows of a service are to be asked, which is what it is asked now."""
+        """Keep the present request of a service for its shadows."""
         for trial, step in shadows:
             is_of_it = trial.stage is asked.stage and trial.instead_of in (None, asked.name)
             if is_of_it and step.index not in noted:
