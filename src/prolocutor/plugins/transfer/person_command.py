@@ -151,7 +151,7 @@ def _check_chosen(users: Collection[str], buckets: Collection[int] | None) -> No
 
 @asynccontextmanager
 async def _opened(given: str, *, alone: bool) -> AsyncIterator[StoreTransfer]:
-    """Open a store; one that persons move from and to is open to others as well."""
+    """Open a store; for a move, other processes may use the store as well."""
     transfer = transfer_of(store_url(given))
     await transfer.open(alone=alone and not isinstance(transfer, MovingStore))
     try:

@@ -16,24 +16,24 @@ BUCKETS: Final = 4096
 
 @runtime_checkable
 class MovingStore(StoreTransfer, Protocol):
-    """A store from which persons go to another one, beside the replicas that use either.
+    """A store from which persons move to another store, while replicas use both stores.
 
-    Opened with `alone=False`, `put_in` may be called too: it raises `PersonBusy` where a turn of
-    the person is open, and lets persons come back who went away.
+    After an opening with `alone=False`, `put_in` may be called too: it raises `PersonBusy` if a
+    turn of the person is open, and lets persons who moved away come back.
     """
 
     async def fence(self, user: str) -> None:
-        """Let nothing of a person change from now on; wait for the turn that is open.
+        """Block changes of a person's data from now on; wait for the open turn.
 
-        What comes meanwhile waits, or is refused with `PersonMoved`. The fence stays if this
-        process ends. Raise `PersonBusy` if the turn does not end, `PersonMoved` if they are gone.
+        Requests meanwhile wait, or are refused with `PersonMoved`. The fence stays if this process
+        ends. Raise `PersonBusy` if the turn does not end, `PersonMoved` if they are gone.
         """
 
     async def unfence(self, user: str) -> None:
-        """Let the person go on here."""
+        """Admit changes of the person's data again."""
 
     async def give_up(self, user: str) -> None:
-        """Delete all that is stored of a person who is fenced; refuse them from now on."""
+        """Delete all data of a fenced person; refuse the person's requests from now on."""
 
 
 def bucket_of(user: str) -> int:
@@ -77,7 +77,7 @@ async def move(
 
 
 async def put_in(target: StoreTransfer, person: StoredPerson) -> bool:
-    """Store a person, and compare; return False if they were there already, exactly so.
+    """Store a person, and compare; return False if the identical person was there already.
 
     Raise `StoreError` if the target has another person under this name.
     """

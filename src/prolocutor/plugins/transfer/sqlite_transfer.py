@@ -1,4 +1,4 @@
-"""SqliteTransfer: persons out of a SQLite file, and into one."""
+"""SqliteTransfer: reads persons from a SQLite file, and writes persons into it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OF_PERSON = ("feed", "requests", "open_turns", "dialog_names")
 
 
 def transfer_of_file(options: Sqlite) -> SqliteTransfer:
-    """Return what takes persons out of a SQLite file, or puts them into it."""
+    """Return an object that reads persons from a SQLite file, or writes persons into it."""
     return SqliteTransfer(options.path)
 
 
@@ -94,7 +94,7 @@ class SqliteTransfer:
         return await self._in_thread(lambda db: int(db.execute(named("feed_floor")).fetchone()[0]))
 
     async def raise_feed_floor(self, floor: int) -> None:
-        """Raise that number."""
+        """Raise the number after which the feed of a new person starts."""
         await self._in_thread(lambda db: db.execute(named("raise_meta_floor"), (floor,)))
 
     async def unrecorded(self) -> UnrecordedTurns:
@@ -118,7 +118,7 @@ class SqliteTransfer:
         await self._in_transaction(write)
 
     async def taken_out(self, user: str) -> StoredPerson:
-        """Return all that is stored of a user."""
+        """Return all stored data of a user."""
 
         def read(db: sqlite3.Connection) -> StoredPerson:
             db.execute("BEGIN")  # one state of the file, regardless of its owner

@@ -26,7 +26,7 @@ MOST_FAULTS: Final = 20
 
 
 class CopyOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a copy did: users written, users that were there already, users only in the target."""
+    """The outcome of a copy: users written, users already there, users only in the target."""
 
     written: int
     kept: int
@@ -34,7 +34,7 @@ class CopyOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckOutcome(msgspec.Struct, kw_only=True):
-    """What a store holds, and the first faults of it."""
+    """The contents of a store, and its first faults."""
 
     users: int = 0
     dialogs: int = 0
@@ -45,9 +45,9 @@ class CheckOutcome(msgspec.Struct, kw_only=True):
 
 
 async def copy(source: StoreTransfer, target: StoreTransfer, progress: Progress) -> CopyOutcome:
-    """Copy all users; what is there already, exactly so, is not written again.
+    """Copy all users; identical data in the target is not written again.
 
-    So a copy that was interrupted goes on where it stopped.
+    So an interrupted copy goes on at the place where it stopped.
     """
     users = await source.users()
     await target.raise_feed_floor(await source.feed_floor())
@@ -69,7 +69,7 @@ async def copy(source: StoreTransfer, target: StoreTransfer, progress: Progress)
 async def differences(
     source: StoreTransfer, target: StoreTransfer, progress: Progress
 ) -> list[str]:
-    """Return the users of the source of whom the target holds something else."""
+    """Return the users of the source whose data differs in the target."""
     users = await source.users()
     found = []
     for number, user in enumerate(users):
@@ -80,12 +80,12 @@ async def differences(
 
 
 async def unrecorded_differ(source: StoreTransfer, target: StoreTransfer) -> bool:
-    """Return whether the two count different things apart from turns that have records."""
+    """Return whether the stores differ in their counts of turns without records."""
     return _rounded(await source.unrecorded()) != _rounded(await target.unrecorded())
 
 
 async def check(store: StoreTransfer, progress: Progress, *, repair: bool = False) -> CheckOutcome:
-    """Read everything and look for what cannot be right; `repair` writes what can be read."""
+    """Read everything and look for impossible data; `repair` writes the readable data."""
     users = await store.users()
     outcome = CheckOutcome(users=len(users))
     for number, user in enumerate(users):
@@ -106,7 +106,7 @@ async def check(store: StoreTransfer, progress: Progress, *, repair: bool = Fals
 
 
 def faults_of(person: StoredPerson) -> Iterator[str]:
-    """Find what cannot be right in what is stored of a person."""
+    """Find impossible data in the stored data of a person."""
     if person.human_id is None:
         return
     yield from _chain_faults("the person's profile", person.human)
@@ -136,10 +136,10 @@ def faults_of(person: StoredPerson) -> Iterator[str]:
 
 
 def repaired(person: StoredPerson) -> StoredPerson:
-    """Return a person who can be read: with the profiles and utterances that are left.
+    """Return a readable person, with the remaining profiles and utterances.
 
-    A version of a profile that is missing is as the one before it; the first is a new one's.
-    Utterances after a gap move up.
+    A missing version of a profile becomes a copy of the version before it, a missing first version
+    a new profile. Utterances after a gap move up.
     """
     if person.human_id is None:
         return person
@@ -207,19 +207,20 @@ def _chain_faults(what: str, versions: Sequence[StoredVersion]) -> Iterator[str]
 
 
 async def holds(target: StoreTransfer, person: StoredPerson) -> bool:
-    """Return whether a store has exactly this of a person."""
+    """Return whether a store has exactly this data of a person."""
     return same(await target.taken_out(person.user), person)
 
 
 def same(held: StoredPerson, person: StoredPerson) -> bool:
-    """Return whether the first is what a copy of the second is like."""
+    """Return whether the first person equals a copy of the second."""
     return _comparable(held, person) == _comparable(person, person)
 
 
 def _comparable(person: StoredPerson, source: StoredPerson) -> StoredPerson:
-    """Leave out the numbers of dialogs: another store may have given them to others.
+    """Leave out the numbers of dialogs: another store may have given them to other dialogs.
 
-    What lists show of a dialog is found out where the source does not have it.
+    The facts shown in lists of dialogs are ignored if the source lacks them: the target computes
+    them.
     """
     unknown = {dialog.dialog_id for dialog in source.dialogs if dialog.facts is None}
     return structs.replace(
@@ -234,7 +235,7 @@ def _comparable(person: StoredPerson, source: StoredPerson) -> StoredPerson:
 
 
 def _rounded(counted: UnrecordedTurns) -> UnrecordedTurns:
-    """Round what is summed up in another order."""
+    """Round sums that were added up in another order."""
     agents = [
         structs.replace(one, seconds=round(one.seconds, 6), cost=round(one.cost, 6))
         for one in counted.agents
