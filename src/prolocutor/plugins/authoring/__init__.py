@@ -1,1 +1,1 @@
-"""What people write an assistant by: its file, what is behind an address, reference tables."""
+"""Tools to write an assistant: its file, the recognition of addresses, reference tables."""

@@ -1,4 +1,4 @@
-"""`prolocutor new` and `prolocutor add`: an assistant's file, and what is added to it."""
+"""`prolocutor new` and `prolocutor add`: an assistant's file, and services added to it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def add(
 
 
 def look(url: str, key: str | None, connector: str | None, *, verbose: bool) -> FoundService:
-    """Return what is behind a URL; `BadInput` where the variable with its key is not set."""
+    """Return the service behind a URL; raise `BadInput` if the variable with its key is not set."""
     if key is not None and not re.fullmatch(r"[A-Za-z_]\w*", key):
         raise BadInput(
             "--key names a variable of the environment, it is not the key itself", field="key"
@@ -93,7 +93,7 @@ def look(url: str, key: str | None, connector: str | None, *, verbose: bool) -> 
 
 
 def put(path: Path, found: FoundService, name: str | None, key: str | None) -> str:
-    """Write a service into a file, which is made if it is not there; return its name."""
+    """Write a service into a file, creating the file if necessary; return the service's name."""
     try:
         with path.open(encoding="utf-8", newline="") as opened:
             text = opened.read()

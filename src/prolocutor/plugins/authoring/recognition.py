@@ -281,7 +281,7 @@ async def _take_for(name: str, probe: SharedProbe) -> FoundService:
 
 
 def _filled(found: FoundService, name: str, kind: Any, probe: SharedProbe) -> FoundService:
-    """Return it with its name, its connector, and the query of the address."""
+    """Return the reading with its name, its connector, and the query of the address."""
     call: Any = found.call
     if isinstance(call, dict) and isinstance(call.get("url"), str):
         call = {**call, "url": probe.with_query(call["url"])}

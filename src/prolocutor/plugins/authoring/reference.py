@@ -1,8 +1,8 @@
 """The reference: the keys of a file as tables of Markdown, for all installed plug-ins.
 
 A subject is a key of a file, `file` for those at its top (`limits.person`), or a plug-in and a key
-of its options (`connectors.rasa`, `selectors.router.budget`). A page marks where the table of one
-subject stands, or that of several beside each other:
+of its options (`connectors.rasa`, `selectors.router.budget`). A page marks the place of the table
+of a subject, or of a joint table of several subjects:
 
     <!-- reference: limits.person limits.token -->
     <!-- /reference -->
@@ -128,7 +128,7 @@ def _table_within(kind: FieldKind) -> TableField | None:
 
 
 def fill(page: str) -> str:
-    """Return a page of Markdown with its tables as they are now."""
+    """Return a page of Markdown with up-to-date tables."""
     anchors = {
         subject: _anchor(page[: block.start()])
         for block in _BLOCK.finditer(page)
@@ -149,9 +149,9 @@ def _anchor(before: str) -> str:
 
 
 def describe(several: Sequence[str], anchors: Mapping[str, str] | None = None) -> str:
-    """Return what is to be said of some subjects: of a plug-in what it is, and a table of keys.
+    """Return the description of some subjects: the purpose of a plug-in, and a table of keys.
 
-    `anchors` are those of the subjects that have their tables on the same page.
+    `anchors` are the anchors of the subjects with tables on the same page.
     """
     tables = {subject: table_at(subject) for subject in several}
     parts = []
@@ -194,7 +194,7 @@ def _below_key(subject: str, key: str) -> str:
 
 
 def _same(defaults: Mapping[str, str]) -> str:
-    """Return the default of all subjects, or that of each."""
+    """Return the common default of all subjects, or the default of each."""
     if len(set(defaults.values())) == 1:
         return next(iter(defaults.values()))
     return ", ".join(f"{subject} {default}" for subject, default in defaults.items() if default)
@@ -247,7 +247,7 @@ def _bounded(what: str, bounds: Bounds) -> str:
 
 
 def _default(table: TableField, key: str) -> str:
-    """Return the default of a key; "" where its meaning says it, or there is nothing."""
+    """Return the default of a key; "" if its meaning states the default, or there is no default."""
     if key in table.required:
         return "needed"
     value, kind = table.defaults.get(key), table.keys[key]

@@ -1,4 +1,4 @@
-"""`prolocutor schema` and `prolocutor reference`: what a file may say and what plug-ins take."""
+"""`prolocutor schema` and `prolocutor reference`: the keys of a file and of plug-ins' options."""
 
 from __future__ import annotations
 
