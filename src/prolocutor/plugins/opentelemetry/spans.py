@@ -1,7 +1,7 @@
 """Spans: turns and their services as OpenTelemetry traces, by its conventions for generative AI.
 
 A turn is `invoke_workflow`, a skill `invoke_agent`. Their spans are open while they run, so that
-what an agent behind a connector does is part of them. Source: the semantic conventions of
+the spans of an agent behind a connector are part of them. Source: the semantic conventions of
 OpenTelemetry, "Generative AI", 1.40.
 """
 
@@ -56,11 +56,10 @@ _MOST_OPEN: Final = 10_000
 class TurnSpans:
     """An observer that makes a span of each turn and of each service in it, with their true times.
 
-    A turn that was cut off and ran again is in the trace of its first run, and linked to it.
-
-    It does nothing until the application has set a tracer provider, or passes one here. It looks
-    for the application's once a second; then it follows turns. With `words` (by default as the
-    environment's `WORDS` says) spans have what people and agents said.
+    A turn that was cut off and ran again is in the trace of its first run, and linked to it. The
+    observer does nothing until the application has set a tracer provider, or passes a provider
+    here. It looks for the application's provider once a second; then it follows turns. With `words`
+    (by default as the environment's `WORDS` says) spans contain the words of people and agents.
     """
 
     def __init__(
@@ -75,12 +74,12 @@ class TurnSpans:
         self._open: dict[str, OpenTurn] = {}
 
     def joined(self, assistant: ObservedAssistant) -> None:
-        """Follow the turns of this assistant, from now on if there is a provider already."""
+        """Follow the turns of an assistant, from now on if there is a provider already."""
         self._place = assistant
         self._find_tracer()
 
     def begin(self, begun: TurnBegun) -> None:
-        """Open the span of a turn; it is the current one while the turn runs."""
+        """Open the span of a turn; it is the current span while the turn runs."""
         if (tracer := self._tracer) is None:
             return
         if len(self._open) >= _MOST_OPEN:
@@ -94,7 +93,7 @@ class TurnSpans:
         context.attach(turn.context)
 
     def ask(self, turn_id: str, service: str, stage: str) -> None:
-        """Open the span of a service; it is the current one of what is called for it."""
+        """Open the span of a service; it is the current span of the service's calls."""
         turn = self._open.get(turn_id)
         if turn is None or self._tracer is None:
             return
@@ -103,12 +102,12 @@ class TurnSpans:
         context.attach(set_span_in_context(span, turn.context))
 
     def leave(self, turn_id: str) -> None:
-        """Leave the span of a service; the record of the turn says what becomes of it."""
+        """Leave the span of a service; the record of the turn has its outcome."""
         if (turn := self._open.get(turn_id)) is not None:
             context.attach(turn.context)
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Write down what became of a turn and its services, and end their spans."""
+        """Record the outcomes of a turn and its services, and end their spans."""
         tracer = self._find_tracer()
         if tracer is None:
             return
@@ -144,7 +143,7 @@ class TurnSpans:
         return self._tracer
 
     def _late(self, tracer: Tracer, record: TurnRecord, began: int) -> OpenTurn:
-        """Return the spans of a turn that was not followed, which is nobody's child."""
+        """Return the spans of a turn that was not followed, outside of the current span."""
         first = None if record.traceparent is None else span_context_of(record.traceparent)
         parent = context.Context()
         if first is not None:
@@ -225,7 +224,7 @@ class TurnSpans:
 
 
 class _Followed:
-    """Passes on to `TurnSpans` what happens in turns; they are followed as long as it is there."""
+    """Passes the events of turns on to `TurnSpans`, as long as it is registered."""
 
     def __init__(self, spans: TurnSpans) -> None:
         self._spans = spans
@@ -242,17 +241,17 @@ class _Followed:
         self._spans.leave(turn_id)
 
     def dialog_waits(self, dialog_id: str) -> None:
-        """Do nothing: that a person is wanted belongs to no service."""
+        """Do nothing: a wanted person belongs to no service."""
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: `TurnSpans` is told of it itself."""
+        """Do nothing: `TurnSpans` itself is told of the end."""
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Do nothing."""
 
 
 class OpenTurn(msgspec.Struct):
-    """The span of a turn, what its services' spans are made within, and those spans."""
+    """The span of a turn, the context of its services' spans, and these spans."""
 
     span: Span
     context: context.Context
@@ -266,12 +265,12 @@ class _Usage(msgspec.Struct, frozen=True):
     written: int
 
     def attributes(self) -> dict[str, int]:
-        """Return them by the names of the conventions."""
+        """Return the tokens by the names of the conventions."""
         return {"gen_ai.usage.input_tokens": self.read, "gen_ai.usage.output_tokens": self.written}
 
 
 def _usages(record: TurnRecord) -> dict[str, _Usage]:
-    """Return the tokens of each skill that says what it used."""
+    """Return the tokens of each skill that reports its usage."""
     found: dict[str, _Usage] = {}
     for one in record.hypotheses:
         usage, skill = one.get("usage"), one.get("skill_name")
@@ -289,7 +288,7 @@ def _texts(record: TurnRecord) -> list[tuple[object, str]]:
 
 
 def _messages(text: str, said: list[str]) -> dict[str, str]:
-    """Return what was said as the conventions write it: JSON of messages with parts."""
+    """Return words in the form of the conventions: JSON of messages with parts."""
     asked = [{"role": "user", "parts": [{"type": "text", "content": text}]}]
     answered = [
         {"role": "assistant", "parts": [{"type": "text", "content": one}], "finish_reason": "stop"}
