@@ -15,7 +15,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 async def follow_lifespan(app: Openable, receive: Receive, send: Send) -> None:
-    """Open and close an app as another ASGI server says."""
+    """Open and close an app by the lifespan messages of another ASGI server."""
     await receive()
     try:
         await app.open()

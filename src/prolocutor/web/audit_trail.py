@@ -1,8 +1,8 @@
-"""AuditTrail: what operators did, in the store: who, from where, which request; never what it held.
+"""AuditTrail: the acts of operators in the store: who, from where, which request; no contents.
 
 Acts are gathered for a moment and written together, beside the requests. Looking at lists and
-figures is no act: a page that is open does so all the time. It is in the log all the same. Looking
-at the same dialog again and again, as an open page does, is one act in ten minutes.
+figures is no act, because an open page does so all the time; it is only in the log. Looking at the
+same dialog repeatedly, as an open page does, is one act in ten minutes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class AuditedAct(msgspec.Struct, frozen=True):
 
 
 class AuditTrail:
-    """Writes what operators do, and forgets it after a while."""
+    """Stores the acts of operators, and deletes old ones."""
 
     def __init__(self, records: RecordStore, clock: Callable[[], float] | None = None) -> None:
         self._records = records
@@ -70,7 +70,7 @@ class AuditTrail:
         self._looked: dict[tuple[str, str, str], float] = {}
 
     def note(self, who: str, address: str, method: str, path: str) -> None:
-        """Note one act; it is written a moment later."""
+        """Note an act; it is written a moment later."""
         now = self._clock()
         if method in ("GET", "HEAD") and self._is_looking(now, (who, address, path[:LONGEST])):
             return
@@ -79,7 +79,7 @@ class AuditTrail:
         self._news.set()
 
     def _is_looking(self, now: float, look: tuple[str, str, str]) -> bool:
-        """Return whether this was looked at a moment ago, and note when it was first."""
+        """Return whether this look repeats a recent one; else note its time."""
         if now < self._looked.get(look, -LOOKING) + LOOKING:
             return True
         self._looked.pop(look, None)
@@ -89,17 +89,17 @@ class AuditTrail:
         return False
 
     def start(self) -> None:
-        """Write in the background from now on."""
+        """Start to write in the background."""
         self._tasks.start(self._write_often())
 
     async def aclose(self) -> None:
-        """Write what waits, and stop."""
+        """Stop, and write the waiting acts."""
         await self._tasks.aclose()
         with suppress(StoreError):
             await self.write()
 
     async def write(self) -> None:
-        """Write what waits; raise `StoreError`, and keep it, where that is not possible."""
+        """Write the waiting acts; if that fails, keep them and raise `StoreError`."""
         acts = self._waiting[:]
         if acts:
             await self._records.put_record("", KIND, new_id(), msgspec.json.encode(acts))
@@ -109,7 +109,7 @@ class AuditTrail:
             await self._forget()
 
     async def _forget(self) -> None:
-        """Delete what is too old or too much."""
+        """Delete acts that are too old or too many."""
         kept = await self._records.records("", KIND)
         least = self._clock() - KEPT
         for number, (key, body) in enumerate(kept.items()):
@@ -135,7 +135,7 @@ class AuditTrail:
 
 
 async def acts_of(records: RecordStore, since: float = 0.0) -> list[AuditedAct]:
-    """Return the acts that are stored, the earliest first; those `since` a time (UNIX)."""
+    """Return the stored acts `since` a time (UNIX seconds), the earliest first."""
     found = [act for body in (await records.records("", KIND)).values() for act in _acts(body)]
     return sorted((act for act in found if act.at >= since), key=lambda act: act.at)
 

@@ -55,13 +55,14 @@ _MARK: Final = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 class AccessPolicy(msgspec.Struct, frozen=True):
     """Who is admitted: operators by `keys`, persons by `tokens` (token -> user).
 
-    `keys` may be a map to the operators' names; else all are called `operator`.
-    `anonymous`: whether a visitor with neither becomes a new person. `loopback`: whether a visitor
-    on this machine is an operator without a key, never through a proxy; None for as long as nobody
-    else comes in. `own_key`: the key of this process for its user, which does not count as one.
-    `trusted_proxies`: addresses and networks of proxies whose word for a client's address counts;
-    none of them is on this machine, wherever it is. `sign_in`: whether people sign in with an
-    identity provider. `everybody`: whether any visitor without a key or token is an operator.
+    `keys` may be a map to the operators' names; otherwise, all operators are called `operator`.
+    `anonymous`: whether a visitor without a key or token becomes a new person. `loopback`: whether
+    a visitor on this machine is an operator without a key, never through a proxy; None: only while
+    no other visitors are admitted. `own_key`: the key of this process for its user, which is not
+    one of the `keys`. `trusted_proxies`: addresses and networks of proxies whose headers about a
+    client's address are trusted; visitors from these addresses never count as visitors on this
+    machine. `sign_in`: whether people sign in with an identity provider. `everybody`: whether any
+    visitor without a key or token is an operator.
     """
 
     keys: Sequence[str] | Mapping[str, str] = ()
@@ -88,10 +89,10 @@ class Authenticator:
     """Identifies visitors, or refuses them.
 
     A key or token comes as `Authorization: Bearer ...` or `?access_token=...`. It is looked up by
-    one half of a digest, which is keyed by a secret of this process, and compared by the whole
-    digest in constant time, so the time that it takes reveals nothing about known secrets.
-    `origins`: the sites whose pages may talk to this assistant besides its own. `prefixes`: those
-    of the doors (`Channel.prefix`).
+    the beginning of its digest, which is keyed by a secret of this process, and compared by the
+    whole digest in constant time, so the duration reveals nothing about known secrets. `origins`:
+    the other sites whose pages may talk to this assistant. `prefixes`: the prefixes of the doors
+    (`Channel.prefix`).
     """
 
     def __init__(
@@ -136,12 +137,12 @@ class Authenticator:
         any_secret: bool = False,
         address: str | None = None,
     ) -> Visitor:
-        """Return who the visitor is; raise `Unauthenticated` or `Forbidden` to refuse them.
+        """Return the visitor; raise `Unauthenticated` or `Forbidden` to refuse them.
 
-        `client` is the other end of the connection, `address` the client's behind trusted proxies.
-        `any_secret`: a key or token is ignored where there is none to be known. Raise
-        `QuotaExceeded` for any but a secret that was used there before while too many wrong ones
-        come from an address.
+        `client` is the address of the connection, `address` the client's address behind trusted
+        proxies. `any_secret`: a key or token is ignored if no keys or tokens are known. While too
+        many wrong keys come from an address, raise `QuotaExceeded` for every key or token that was
+        not used there before.
         """
         visitor = self._identify(headers, query, client, any_secret, address or client or "")
         if access == "operators" and visitor.kind != "operator":
@@ -157,20 +158,20 @@ class Authenticator:
         *,
         address: str | None = None,
     ) -> Visitor:
-        """Do the same for a WebSocket, whose origin browsers leave to the server to check."""
+        """Admit a visitor of a WebSocket, whose origin the server has to check."""
         if not self._own_page(headers) and "*" not in self._origins:
             raise Forbidden("pages of other sites may not open sockets here")
         return self.admit(headers, query, client, access, address=address)
 
     @property
     def lacks_operators(self) -> bool:
-        """Whether only the key of this process makes an operator."""
+        """Whether only the key of this process admits operators."""
         auth, ringed = self.auth, self._ring.keys.values() if self._ring else ()
         has_keys = bool(auth.keys) or any(key.user is None for key in ringed)
         return not (has_keys or auth.sign_in or auth.everybody or self.trusts(None))
 
     def sends_secret(self, headers: Headers, query: bytes) -> bool:
-        """Return whether a request has a key or a token, which counts before a session."""
+        """Return whether a request has a key or a token, which takes precedence over a session."""
         return b"authorization" in headers or b"access_token=" in query
 
     def check_may_listen(self, addresses: Collection[str]) -> None:
@@ -242,19 +243,19 @@ class Authenticator:
         return Visitor("person", user, names, key=key)
 
     def trusts(self, client: str | None) -> bool:
-        """Return whether a visitor on this machine is an operator, also at this address."""
+        """Return whether local visitors are operators, and the address is no trusted proxy."""
         if not self._loopback or (self.addresses.any_trusted and self.addresses.trusts(client)):
             return False
         return self.auth.loopback is True or not self._stored_keys()
 
     def _stored_keys(self) -> bool:
-        """Return whether the store keeps keys; raise `StoreAway` where that is not known yet."""
+        """Return whether the store has keys; raise `StoreAway` if they have not been read yet."""
         if self._ring is not None and not self._ring.is_read:
             raise StoreAway("the keys are not read yet: the store does not answer")
         return self._ring is not None and bool(self._ring.keys)
 
     def _own_page(self, headers: Headers) -> bool:
-        """Return whether a request comes from no page, from our own or from an allowed one."""
+        """Return whether a request comes from no page, our own page or an allowed page."""
         sent, host = headers.get(b"origin"), headers.get(b"host")
         if sent is None:  # a link may lead here from anywhere, and shows what it leads to
             foreign = headers.get(b"sec-fetch-site") == b"cross-site"
@@ -268,7 +269,7 @@ class Authenticator:
 
 
 def is_loopback(address: str) -> bool:
-    """Return whether an address is one that only this machine can use."""
+    """Return whether only this machine can use an address."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -278,7 +279,7 @@ def is_loopback(address: str) -> bool:
 
 
 def _mark_of(key: str, name: str) -> str:
-    """Return what tells a key of the file apart: its name, which outlives it, or a digest."""
+    """Return the id of a key of the file: its name, which outlives the key, or a digest."""
     if _MARK.fullmatch(name):
         return name
     return hashlib.blake2b((name or key).encode(), digest_size=8).hexdigest()
@@ -336,7 +337,7 @@ class SessionFinder(Protocol):
     """Where browsers find this server; None for the address that they asked."""
 
     async def find(self, header: str | None) -> Visitor | None:
-        """Return who sends this header `Cookie`; None without a session that goes on."""
+        """Return the visitor with this header `Cookie`; None without a valid session."""
 
     async def ended(self, visitor: Visitor) -> None:
         """Wait until the session of a visitor has ended."""
@@ -359,7 +360,7 @@ class SessionAdmission:
         *,
         address: str | None,
     ) -> Visitor:
-        """Return the visitor; raise `Forbidden` for what the session does not reach."""
+        """Return the visitor; raise `Forbidden` if the session does not permit the request."""
         admit_session(self._visitor, headers, access, url=self._url, writes=self._writes)
         return self._visitor
 
@@ -367,12 +368,12 @@ class SessionAdmission:
 def admit_session(
     visitor: Visitor, headers: Headers, access: Access, *, url: str | None, writes: bool
 ) -> None:
-    """Raise `Forbidden` for what a visitor's session does not reach.
+    """Raise `Forbidden` if a visitor's session does not permit a request.
 
-    Browsers send cookies with every request, also of other pages: what changes something has to
-    name our own page as its origin, and nothing may name another one. `origins` of a file do not
-    count here. A form of a page without a referrer has the origin `null`; then it is the browser
-    that says where it comes from (`Sec-Fetch-Site`, which no page can set).
+    Browsers send cookies with every request, even from other sites' pages: a write has to name our
+    own page as its origin, and no request may name another page. `origins` of a file do not count
+    here. A form of a page without a referrer has the origin `null`; then the browser's header
+    `Sec-Fetch-Site` counts, which no page can set.
     """
     origin = headers.get(b"origin")
     if origin in (None, b"null") and headers.get(b"sec-fetch-site") == b"same-origin":

@@ -26,14 +26,14 @@ from prolocutor.web.routing import RouteTable
 
 
 class MonitoringApp:
-    """An ASGI app that answers these routes to whoever reaches its address, and nothing else."""
+    """An ASGI app that answers only the given routes, to every client that reaches its address."""
 
     def __init__(self, routes: Sequence[Route], limits: ListenerLimits) -> None:
         self._routes = RouteTable(routes)
         self.limits = limits
 
     def is_shared(self, address: str) -> bool:
-        """Return that no address is a proxy's: monitoring has few connections."""
+        """Return False: monitoring has few connections, so no address needs more."""
         return False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -179,7 +179,7 @@ class BuiltinRoutes:
 
 
 def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> None:
-    """Add gauges to the metrics that are read when the metrics are."""
+    """Add gauges to the metrics, which are read together with the metrics."""
     metrics.watch(
         "prolocutor_strays",
         "Cancelled calls that run on",

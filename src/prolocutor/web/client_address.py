@@ -1,4 +1,4 @@
-"""The address of a client: of the connection, or what trusted proxies say of it."""
+"""The address of a client: of its connection, or from the headers of trusted proxies."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _FOR: Final = re.compile(r'(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^;\s]*))', re.IGNO
 class ClientAddresses:
     """Finds the address of a client.
 
-    Where the connection comes from one of `trusted` (addresses, or networks such as `10.0.0.0/8`),
-    it is the right-most address of `Forwarded` (RFC 7239) or `X-Forwarded-For` that is none of
-    them. What is left of that, anybody may have written.
+    If the connection comes from a `trusted` address or network (`10.0.0.0/8`), it is the right-most
+    address in `Forwarded` (RFC 7239) or `X-Forwarded-For` that is not trusted. The addresses to the
+    left of it may be forged.
     """
 
     def __init__(self, trusted: Sequence[str] = ()) -> None:
@@ -35,10 +35,10 @@ class ClientAddresses:
         self._trusted = [network_of(each) for each in trusted]
 
     def find(self, headers: Iterable[tuple[bytes, bytes]], peer: str | None) -> str:
-        """Return the client's address; "" where nothing is known of it.
+        """Return the client's address; "" if it is unknown.
 
-        Where both headers came and do not agree, one of them is the client's own work, and the
-        address is the proxy's.
+        If both headers came and differ, the client forged one of them, and the address is the
+        proxy's.
         """
         if not self._trusted:
             return peer or ""
@@ -70,7 +70,7 @@ class ClientAddresses:
 
 
 def network_of(text: str) -> Network:
-    """Read an address or a network; raise `ConfigError` for what is neither."""
+    """Read an address or a network; raise `ConfigError` for other texts."""
     try:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
@@ -80,7 +80,7 @@ def network_of(text: str) -> Network:
 
 
 def read_address(text: str) -> Address | None:
-    """Read an address, with or without its port and brackets; None for what is none."""
+    """Read an address, with or without its port and brackets; return None for other texts."""
     text = text.strip().strip('"')
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -95,7 +95,7 @@ def read_address(text: str) -> Address | None:
 
 @lru_cache(maxsize=4096)
 def client_name(address: str) -> str:
-    """Return the name under which a client is counted: its address, of IPv6 the first 64 bits."""
+    """Return the name for counting a client: its address, or the first 64 bits of an IPv6 one."""
     found = read_address(address)
     if not isinstance(found, ipaddress.IPv6Address):
         return address if found is None else str(found)
@@ -103,7 +103,7 @@ def client_name(address: str) -> str:
 
 
 def _hops(headers: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:
-    """Return what each of the two headers says, the nearest proxy last; lines add up."""
+    """Return the addresses in each of the two headers, the nearest proxy last."""
     forwarded: list[str] = []
     listed: list[str] = []
     for name, value in headers:

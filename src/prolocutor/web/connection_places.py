@@ -1,4 +1,4 @@
-"""ConnectionPlaces: how many connections a server has, from where, and what they keep in memory."""
+"""ConnectionPlaces: limits for a server's connections, by number, address and memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLLOWING: Final = 8
 class ConnectionPlaces:
     """The places for the connections of one server.
 
-    `shared`: whether many clients come from an address, such as a proxy's, which is not limited.
+    `shared`: whether many clients share an address, such as a proxy's, so that it has no limit.
     `spare`: the connections without a place, the oldest first.
     """
 
@@ -43,7 +43,7 @@ class ConnectionPlaces:
         self.turns = RequestTurns()
 
     def take(self, address: str) -> bool:
-        """Take a place for a connection of an address; return False where there is none."""
+        """Take a place for a connection of an address; return False if no place is free."""
         if self._taken >= self.limits.connections:
             return False
         name = client_name(address)
@@ -62,10 +62,10 @@ class ConnectionPlaces:
             del self._taken_by[name]
 
     def hold(self, transport: asyncio.Transport, address: str, size: int) -> None:
-        """Note the bytes that a connection keeps in memory.
+        """Note the size of a connection's data in memory, in bytes.
 
-        Where all keep too many, the connection is cut off that has kept some for longest, of the
-        address that keeps most.
+        If all connections together keep too many bytes, cut off a connection of the address that
+        keeps the most bytes: the connection that has kept bytes for the longest time.
         """
         name = client_name(address)
         there = self._holding.setdefault(name, {})
@@ -89,10 +89,11 @@ class ConnectionPlaces:
 
 
 class RequestTurns:
-    """The order in which requests are begun: some in each pass of the event loop.
+    """The order in which requests begin: a few in each pass of the event loop.
 
-    However many come at once, others are read, written and answered between them. A request that
-    waited behind another one of its connection goes behind those that did not.
+    So other connections are read, written and answered in between, however many requests come at
+    once. A request that waited behind another request of its connection yields to requests that did
+    not.
     """
 
     def __init__(self) -> None:
@@ -102,7 +103,7 @@ class RequestTurns:
         self._is_due = False
 
     def take(self, begin: Callable[[], None], *, is_following: bool = False) -> None:
-        """Have a request begun when it is its turn, at once if few have been in this pass."""
+        """Begin a request in its turn, at once if only a few have begun in this pass."""
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self._begin_some)

@@ -1,6 +1,6 @@
-"""One connection of a client: uvicorn's protocols with bounds on what they read, hold and wait for.
+"""The connection of a client: uvicorn's protocols with limits on reading, memory and waiting.
 
-What uvicorn itself lacks here stands in docs/adr/0017-uvicorns-protocols.md.
+docs/adr/0017-uvicorns-protocols.md lists what uvicorn itself lacks.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ _TAKEN: Final = 8_192
 class BoundedHttpProtocol(HttpToolsProtocol):
     """One HTTP/1.1 connection: its requests are answered by the app one at a time, in order.
 
-    A head has to arrive in time and within its size; what is no HTTP is refused as JSON; a handful
-    of requests wait, and the others are not parsed; a client that has closed its side gets its
-    responses; nothing is read while the client does not read.
+    A head has to arrive in time and within its size; invalid HTTP is refused with a JSON body; a
+    few requests wait in a queue, and further requests are not parsed; a client that has closed its
+    side still gets its responses; the server does not read while the client does not read.
     """
 
     def __init__(self, *args: Any, places: ConnectionPlaces, **named: Any) -> None:
@@ -91,7 +91,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     # -- callbacks of the transport -----------------------------------------------------------
 
     def connection_made(self, transport: Any) -> None:
-        """Take a connection; one beyond the limit takes the place of the oldest such one."""
+        """Take a connection; beyond the limits, refuse the oldest one without a place."""
         super().connection_made(transport)
         self.flow = self._flow = _HeldFlow(transport)
         self._reader = _ReaderWatch(transport, self.loop, self._limits.patience)
@@ -105,7 +105,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._wait_for_head(patience)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the exchanges that are not over."""
+        """End the unfinished exchanges."""
         if self in self._spare:
             del self._spare[self]
         else:
@@ -125,16 +125,16 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._answered.message_event.set()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has come as far as there are places in the queue."""
+        """Parse the received data as far as the queue has places."""
         self._unread = self._unread[self._at :] + data if self._unread else data
         self._at = 0
         self._parse()
         self._note_held()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Keep the connection of a client that sends no more while it waits for responses.
+        """Keep the connection of a client that has closed its side but waits for responses.
 
-        One that ends while it is being answered has left.
+        A client that closes its side after its response has begun has left.
         """
         answered = self._answered
         is_waiting = answered is not None and not answered.response_started
@@ -142,7 +142,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         return self._is_half_closed
 
     def pause_writing(self) -> None:
-        """Hold responses back, and read no requests meanwhile."""
+        """Hold responses back, and stop reading requests."""
         super().pause_writing()
         self._reader.start()
         self._note_held()
@@ -156,7 +156,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._note_held()
 
     def _note_held(self) -> None:
-        """Note what is kept in memory for this client, beside the request that is answered."""
+        """Note the size of this client's data in memory, without the request that is answered."""
         size = sum(len(cycle.body) for cycle, _ in self.pipeline) if self.pipeline else 0
         if self._is_in_body:
             size += self._body_size
@@ -171,7 +171,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     # -- parsing ------------------------------------------------------------------------------
 
     def _parse(self) -> None:
-        """Feed the parser one head, or one body, at a time: it cannot be stopped within."""
+        """Feed the parser one head or one body at a time; it cannot stop within its input."""
         while self._unread and not self.transport.is_closing():
             if len(self.pipeline) >= _QUEUED or self.flow.write_paused or self._refusal:
                 self._flow.has_backlog = True
@@ -218,7 +218,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self._refuse(_NOT_HTTP)
 
     def _break_off(self, cycle: RequestResponseCycle) -> None:
-        """Close the connection of a request whose body is no HTTP, with one response."""
+        """Close the connection of a request with an invalid body, with one response."""
         cycle.disconnected = True
         cycle.message_event.set()
         if cycle.response_started:
@@ -227,7 +227,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             _write_refusal(self.transport, _NOT_HTTP)
 
     def on_headers_complete(self) -> None:
-        """Queue the request, whose body may follow; refuse one that has no place."""
+        """Queue the request, whose body may follow; refuse it without a place."""
         self._deadline = None
         self._head_size, self._is_head_timed = 0, False
         # Blanks after a value are no part of it (RFC 9110, 5.5); the parser leaves them there.
@@ -251,7 +251,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             cycle.keep_alive = False
 
     def _is_addressed(self) -> bool:
-        """Return whether one host is named, and a path there: proxies may read others as we do."""
+        """Return whether a request names one host and a path, so that proxies agree with us."""
         hosts = [value for name, value in self.headers if name == b"host"]
         version = self.parser.get_http_version()
         if version not in _VERSIONS or not (self.url.startswith(b"/") or self.url == b"*"):
@@ -261,7 +261,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         return len(hosts) == 1 and _HOST.fullmatch(hosts[0]) is not None
 
     def _check_place(self) -> None:
-        """Refuse a request of a connection beyond the limit, unless it asks for the health."""
+        """Refuse a request of a connection without a place, except for the health routes."""
         if self._places.take(self._address):
             del self._spare[self]
         elif not self.url.startswith(_HEALTH.encode()):
@@ -281,9 +281,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             super().on_message_complete()
 
     def _see_to_upgrade(self) -> None:
-        """Become a WebSocket, or parse the head again as if it had asked for nothing: h2c, say.
+        """Become a WebSocket, or ignore the upgrade (such as h2c) and parse the head without it.
 
-        A server may stay with HTTP/1.1; the parser stops at such a head all the same.
+        A server may stay with HTTP/1.1, but the parser stops at a head with an upgrade.
         """
         is_for_websocket = self._should_upgrade()
         if self.parser.get_method() == b"CONNECT" or (is_for_websocket and self._is_answering()):
@@ -308,7 +308,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _line_up(
         self, cycle: RequestResponseCycle, app: Any, *, is_following: bool = False
     ) -> None:
-        """Begin a request when it is its turn, and at once where it asks for the health."""
+        """Begin a request in its turn, a request for the health routes at once."""
         self._answered = cycle
         if not is_following and cycle.scope["path"].startswith(_HEALTH):
             self._begin(cycle, app)
@@ -348,7 +348,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         return self._answered is not None and not self._answered.response_complete
 
     def _refuse(self, refusal: ErrorResponse) -> None:
-        """Close the connection with a response as JSON, after those that are being made."""
+        """Close the connection with a JSON response, after the responses in progress."""
         if self._is_answering():
             self._refusal = self._refusal or refusal
         elif not self.transport.is_closing():
@@ -389,8 +389,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
     """One WebSocket, which the app can abort by an ASGI extension.
 
-    Its handshake has to be one, and to be answered in time; nothing is read while a message waits
-    for the app, or the client does not read.
+    Its handshake has to be valid, and to be answered in time; the server does not read while a
+    message waits for the app, or the client does not read.
     """
 
     def __init__(self, *args: Any, places: ConnectionPlaces, **named: Any) -> None:
@@ -420,14 +420,14 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has come until there is a message."""
+        """Parse the received data until a message is complete."""
         self._unread = memoryview(bytes(self._unread) + data)
         self._parse()
         if not self.handshake_initiated and not self.transport.is_closing():
             _write_refusal(self.transport, _NO_HANDSHAKE)
 
     def pause_writing(self) -> None:
-        """Hold messages back, and read none meanwhile."""
+        """Hold messages back, and stop reading messages."""
         super().pause_writing()
         self.transport.pause_reading()
         self._reader.start()
@@ -442,7 +442,7 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         self._parse()
 
     def _note_held(self) -> None:
-        """Note what is kept in memory for this client, beside the messages that wait."""
+        """Note the size of this client's data in memory, without the waiting messages."""
         size = len(self._unread) + sum(map(len, self.frames)) + len(self.conn.reader.buffer)
         if not self.writable.is_set():
             size += self.transport.get_write_buffer_size()
@@ -466,7 +466,7 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         super().send_keepalive_ping()
 
     def _count_idle_frame(self) -> None:
-        """Close the socket of a client that sends many frames and says nothing."""
+        """Close the socket of a client that sends many frames without a message."""
         self._idle_frames += 1
         if self._idle_frames > _IDLE_FRAMES and not self.close_sent:
             self.conn.fail(1008, "too many frames without a message")
@@ -482,7 +482,7 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
             extensions[ABORT] = self.transport.abort
 
     def handle_cont(self, event: Any) -> None:
-        """Add a piece to a message. It takes the room of its bytes, however small it is."""
+        """Add a piece to a message, without overhead for small pieces."""
         pieces = cast("list[Any]", self.frames)
         if not isinstance(pieces[0], bytearray):
             pieces[0] = bytearray(pieces[0])
@@ -494,7 +494,7 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
             self._count_idle_frame()
 
     async def receive(self) -> Any:
-        """Return the next message; more are read when there is none."""
+        """Return the next message; read more data if no message waits."""
         if not self.queue.empty():
             await asyncio.sleep(0)  # others come to their turn between two messages
         message = await super().receive()
@@ -504,7 +504,10 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         return message
 
     async def send(self, message: Any) -> None:
-        """Send what the app says. uvicorn logs an error unless a refusal ends the handshake."""
+        """Send a message of the app; a complete refusal ends the handshake.
+
+        Otherwise, uvicorn would log an error.
+        """
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
             self.handshake_complete = True
@@ -523,7 +526,7 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
 
 
 class _HeldFlow(FlowControl):
-    """The flow of a connection, which reads nothing while its client does not read."""
+    """The flow of a connection, which does not read while its client does not read."""
 
     has_backlog = False
     """Whether more has come than is parsed."""
@@ -542,7 +545,7 @@ class _HeldFlow(FlowControl):
 
 
 class _ReaderWatch:
-    """Cuts off a client that is behind and takes nearly nothing."""
+    """Cuts off a client that is behind and reads almost nothing."""
 
     def __init__(
         self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, patience: float
@@ -569,7 +572,7 @@ class _ReaderWatch:
 
 
 def _whole_body(cycle: RequestResponseCycle) -> bytes | None:
-    """Return the body of a request if all of it has come and none was received yet."""
+    """Return the body of a request if it has come as a whole, else None."""
     if cycle.more_body:
         return None
     body, cycle.body = bytes(cycle.body), bytearray()

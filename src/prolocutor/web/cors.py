@@ -1,4 +1,4 @@
-"""Cross-origin requests: which sites' pages a browser lets talk to this assistant (CORS).
+"""Cross-origin requests: the sites whose pages may talk to this assistant in a browser (CORS).
 
 Source: the Fetch standard, section 3.3. Credentials are never allowed: keys and tokens come in
 headers, which pages set themselves.
@@ -28,7 +28,7 @@ class CrossOrigin:
         self._origins = frozenset(origin.encode("latin-1") for origin in origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight request here, and hand every other one on."""
+        """Answer a preflight request, and hand every other request on."""
         headers = dict(scope["headers"])
         origin = headers.get(b"origin")
         if origin is None:
@@ -57,7 +57,7 @@ class CrossOrigin:
 
 
 def is_own_page(origin: str | None, host: str | None) -> bool:
-    """Return whether `Origin` names the host that the request is for, or the request has none."""
+    """Return whether `Origin` is missing or names the host of the request."""
     if origin is None:
         return True
     try:

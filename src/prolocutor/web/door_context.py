@@ -1,4 +1,4 @@
-"""DoorContext: what a door is built with, and what the options of one are."""
+"""DoorContext: the context in which a door is built, and the promise of its options."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ LOCAL: Final = "local"
 class DoorPersons(msgspec.Struct, frozen=True):
     """The persons of one door.
 
-    `prefix` stands before their names in the assistant. `unnamed` is the user of an operator who
-    names none and did not sign in, None where that is nobody. `field` is the part of a request that
-    names a user.
+    `prefix` begins their names in the assistant. `unnamed` is the user of an operator who names no
+    user and did not sign in, None: no user. `field` is the part of a request that names a user.
     """
 
     prefix: str
@@ -42,9 +41,9 @@ class DoorPersons(msgspec.Struct, frozen=True):
     def find(self, visitor: Visitor, given: str | None = None) -> str | None:
         """Return the person that a visitor speaks for, by the name that a request gives, if any.
 
-        An operator speaks for the one who is given, a person for themselves: raise `Forbidden`
-        where another one is given. An anonymous visitor is nobody (None): what else they send says
-        who they are (`anonymous`).
+        An operator speaks for the given person, a person for themselves: raise `Forbidden` if
+        another person is given. For an anonymous visitor, return None: a secret in the request
+        identifies them (`anonymous`).
         """
         user = visitor.user
         if visitor.kind == "operator":
@@ -57,13 +56,14 @@ class DoorPersons(msgspec.Struct, frozen=True):
         return None if user is None else self.prefix + user
 
     def anonymous(self, secret: str) -> str:
-        """Return the person who is known by what nobody can guess."""
+        """Return the person who is identified by a secret."""
         return f"{self.prefix}anonymous-{secret}"
 
     def speaker(self, visitor: Visitor, *given: object) -> DoorSpeaker:
-        """Return who speaks, by the names that the parts of a request give.
+        """Return the speaker, by the names in the parts of a request.
 
-        What is no text names nobody. Raise `BadInput` for two different names, and as `find` does.
+        A value that is no text names no person. Raise `BadInput` for two different names, and the
+        errors of `find`.
         """
         names = {one for one in given if isinstance(one, str) and one}
         if len(names) > 1:
@@ -76,18 +76,18 @@ class DoorPersons(msgspec.Struct, frozen=True):
 
 
 class DoorSpeaker(msgspec.Struct, frozen=True):
-    """Who speaks: a person, or a caller who speaks for many and names none of them.
+    """The speaker of a request: a person, or a caller who speaks for many unnamed persons.
 
-    `user` is the person. Without one, `own` begins the names of the persons that the contexts of a
-    caller are, each one of its own; it is None for an anonymous visitor. Contexts belong to the key
-    that they were opened with.
+    `user` is the person. Without a person, each context of a caller is a person of its own, and
+    `own` begins their names; it is None for an anonymous visitor. Contexts belong to the key that
+    opened them.
     """
 
     user: str | None
     own: str | None = None
 
     def person(self, kind: str, id_: str) -> str:
-        """Return the person that a context of the caller is, such as the thread with this id."""
+        """Return the person of a context of the caller, such as the thread with an id."""
         return self.beginning(kind) + (id_ if _SAFE.fullmatch(id_) else f"~{_digest(id_)}")
 
     def owns(self, kind: str, user: str) -> bool:
@@ -96,7 +96,7 @@ class DoorSpeaker(msgspec.Struct, frozen=True):
         return self.own is not None and user.startswith(begin) and ":" not in user[len(begin) :]
 
     def beginning(self, kind: str) -> str:
-        """Return how the names of all persons begin that are contexts of the caller."""
+        """Return the beginning of the names of all persons who are contexts of the caller."""
         return f"{self.own}{kind}-"
 
 
@@ -106,14 +106,14 @@ def _digest(text: str) -> str:
 
 
 def may_see(visitor: Visitor, owner: str | None) -> bool:
-    """Return whether a visitor may see what belongs to a person, by any name of that person."""
+    """Return whether a visitor may see the data of a person, who may have several names."""
     return visitor.kind == "operator" or owner in visitor.names
 
 
 class ServedFile(msgspec.Struct, frozen=True):
     """The file that an assistant was made of.
 
-    `hints` finds what there is to know of it, (what, where) each; it may block.
+    `hints` returns the hints on the file, each as (what, where); it may block.
     """
 
     path: Path
@@ -121,16 +121,16 @@ class ServedFile(msgspec.Struct, frozen=True):
 
 
 class DoorContext(msgspec.Struct, frozen=True):
-    """The assistant, and what is known where it is served, for its doors.
+    """The assistant and its surroundings, for its doors.
 
-    `folder` is where the assistant's file lies, `file` that file, `store` the URL of its store and
-    `uploads` the folder for what people upload, None where the store takes it. `ring` holds the
-    keys that the store keeps. `recent` and `times` are among the assistant's observers. `starters`
-    are what the file proposes to begin with, `cards` those of its skills by name, which may be
-    files of their own; None: as the services have them. `secured`: only those come in whom the
-    file names. With `recording` records of turns are kept. `prefixes` are those of all other
-    doors, for what signs people in. `operators_page` is the path of the page for operators, None
-    where no door has one.
+    `folder` is the folder of the assistant's `file`, `store` the URL of its store and `uploads` the
+    folder for people's uploads, None: uploads go to the store. `ring` has the keys in the store.
+    `recent` and `times` are among the assistant's observers. `starters` are the file's proposals
+    for a beginning, `cards` the cards of its skills by name, which may be separate files; None: the
+    cards of the services. `secured`: only visitors whom the file names are admitted. With
+    `recording`, records of turns are kept. `prefixes` are the prefixes of all other doors, for the
+    door that signs people in. `operators_page` is the path of the page for operators, None if no
+    door has such a page.
     """
 
     assistant: Assistant
@@ -150,11 +150,11 @@ class DoorContext(msgspec.Struct, frozen=True):
 
 
 class DoorOptions(Protocol):
-    """The options of a door, a frozen Struct that an entry point of `prolocutor.doors` names.
+    """The options of a door: a frozen Struct, named by an entry point of `prolocutor.doors`.
 
-    With `check(place: DoorPlace)` it can tell before there is an assistant that a door cannot be
-    made of them. `is_usual` (True): the door is opened where a file names none.
-    `operators_page`: the path of the page that the door has for operators.
+    A method `check(place: DoorPlace)` may reject the options before the assistant is made.
+    `is_usual` (True): the door is opened if a file names no doors. `operators_page`: the path of
+    the door's page for operators.
     """
 
     is_usual: ClassVar[bool]

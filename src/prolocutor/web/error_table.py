@@ -69,7 +69,7 @@ class ErrorBody(msgspec.Struct, frozen=True):
 
 
 class ErrorResponse(msgspec.Struct, frozen=True):
-    """What is sent instead of an answer; `status` and `headers` are for HTTP alone."""
+    """The response to an error; only HTTP uses `status` and `headers`."""
 
     status: int
     error: str
@@ -79,15 +79,15 @@ class ErrorResponse(msgspec.Struct, frozen=True):
 
     @property
     def data(self) -> JsonObject:
-        """What the client reads, for protocols that carry it in an error of theirs."""
+        """The error as JSON data, for protocols with their own form of errors."""
         return {"error": self.error, "code": self.code, "field": self.field}
 
     def body(self) -> ErrorBody:
-        """Return what the client reads."""
+        """Return the body of the response."""
         return ErrorBody(self.error, self.code, self.field)
 
     def encoded(self) -> bytes:
-        """Return what the client reads, as JSON."""
+        """Return the body of the response as JSON."""
         return plain.encode(self.body())
 
     def response(self) -> HttpResponse:
@@ -124,7 +124,7 @@ _HIDDEN: Final[Mapping[type[Exception], str]] = {
 
 
 def error_response(error: Exception) -> ErrorResponse:
-    """Return the response to an error; one that is not in the table is logged."""
+    """Return the response to an error; log an error that is not in the table."""
     if isinstance(error, HttpError):
         return ErrorResponse(error.status, str(error), error.code, error.field, error.headers)
     for kind in type(error).__mro__:
@@ -147,7 +147,7 @@ def error_response(error: Exception) -> ErrorResponse:
 
 @contextmanager
 def text_in(field: str) -> Iterator[None]:
-    """Let an error about the text of an input name the part of the request that it stands in."""
+    """Make errors about the text of an input name the `field` of the request that has the text."""
     try:
         yield
     except BadInput as error:
@@ -157,5 +157,5 @@ def text_in(field: str) -> Iterator[None]:
 
 
 def status_of(error: type[Exception]) -> int:
-    """Return the status that the table has for a class of errors."""
+    """Return the HTTP status of a class of errors, 500 if it is not in the table."""
     return next((_STATUS[kind][0] for kind in error.__mro__ if kind in _STATUS), 500)

@@ -33,7 +33,7 @@ async def take_turn(
     input: TurnInput,
     show: Callable[[TurnEvent], Awaitable[None]] | None = None,
 ) -> TurnResult:
-    """Make a turn of an input, and show what happens in it to who wants to know."""
+    """Make a turn of an input, and pass its events to `show`."""
     if show is None:
         return await assistant.turn(input)
     stream = assistant.stream(input)
@@ -44,12 +44,12 @@ async def take_turn(
 
 
 async def begun(stream: TurnStream) -> list[TurnEvent]:
-    """Return what happened first in a turn; raise what is wrong with its input."""
+    """Return the first events of a turn; raise the errors of its input."""
     return [await anext(stream), *stream.ready()]
 
 
 async def batches(stream: TurnStream, first: list[TurnEvent]) -> AsyncIterator[list[TurnEvent]]:
-    """Return what happens in a turn, all that waits together in one list; `ReplyGiven` ends it."""
+    """Yield the events of a turn, the waiting events as one list, up to `ReplyGiven`."""
     yield first
     async for event in stream:
         yield [event, *stream.ready()]
@@ -65,7 +65,7 @@ def event_stream(
     failure: Callable[[Exception], bytes],
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """Return a response of events; `failure` writes what is raised once they have begun."""
+    """Return a response of events; `failure` writes an error as the last event."""
     told = {**_UNBUFFERED, **(headers or {})}
     return HttpResponse(_guarded(pieces, failure), content_type=EVENT_STREAM, headers=told)
 
@@ -73,7 +73,7 @@ def event_stream(
 async def answered(
     answer: Awaitable[object], refused: Callable[[ErrorResponse], object] = ErrorResponse.body
 ) -> str:
-    """Return as JSON what is answered to a message of a socket, or why there is no answer."""
+    """Return the answer to a message of a socket as JSON, or the error of its handler."""
     try:
         told = await answer
     except Exception as error:
@@ -86,7 +86,7 @@ def end_refused(
     error: Exception,
     refused: Callable[[ErrorResponse], object] = ErrorResponse.body,
 ) -> None:
-    """Send why a socket is refused, and close it."""
+    """Send the error for which a socket is refused, and close it."""
     told = error_response(error)
     socket.send(plain.encode(refused(told)).decode())
     socket.close(POLICY_VIOLATION, told.code)
@@ -126,7 +126,7 @@ class FeedFollower:
         self._reading = asyncio.Lock()
 
     async def follow(self, news: asyncio.Event) -> None:
-        """Hand over what is new whenever there is `news`, without end; raise `PersonMoved`."""
+        """Hand over new rows at each `news`, without end; raise `PersonMoved`."""
         while True:
             await news.wait()
             try:
@@ -138,7 +138,7 @@ class FeedFollower:
                 await asyncio.sleep(RETRY)
 
     async def catch_up(self, news: asyncio.Event) -> None:
-        """Hand over what is new now; others may do so too, the order stays. Raise `StoreError`."""
+        """Hand over new rows now, in order even with concurrent calls; raise `StoreError`."""
         async with self._reading:
             while news.is_set():
                 news.clear()

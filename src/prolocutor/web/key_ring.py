@@ -1,4 +1,4 @@
-"""KeyRing: keys and tokens that are kept in the store, hashed, with an end and their last use."""
+"""KeyRing: the keys and tokens in the store, hashed, with their end and their last use."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class StoredKey(msgspec.Struct, frozen=True, kw_only=True):
 class KeyRing:
     """The keys of one store.
 
-    A secret is 32 random bytes, so one fast digest of it tells nothing to who reads the store. A
-    key is found by its id and compared in constant time.
+    A secret is 32 random bytes, so its fast digest reveals nothing to a reader of the store. A key
+    is found by its id and compared in constant time.
     """
 
     def __init__(self, records: RecordStore, clock: Callable[[], float] | None = None) -> None:
@@ -85,9 +85,9 @@ class KeyRing:
         seconds: float | None = None,
         user: str | None = None,
     ) -> tuple[str, StoredKey]:
-        """Make a key, or the token of a `user`, that counts for `seconds`, None for ever.
+        """Make a key, or the token of a `user`, valid for `seconds`; None: for ever.
 
-        Return its secret and what is stored.
+        Return its secret and the stored key.
         """
         now, secret = self._clock(), secrets.token_urlsafe(32)
         key = StoredKey(
@@ -117,7 +117,7 @@ class KeyRing:
     async def match(
         self, wanted: Sequence[StoredKey]
     ) -> tuple[Sequence[StoredKey], Sequence[StoredKey]]:
-        """Have just these keys; return those that were added, and those that were revoked."""
+        """Add and revoke keys to match `wanted`; return the added and the revoked keys."""
         ids, there = {key.id for key in wanted}, await self.list()
         added = [key for key in wanted if key.id not in self.keys]
         revoked = [key for key in there if key.id not in ids]
@@ -141,7 +141,7 @@ class KeyRing:
         return key
 
     async def refresh(self) -> None:
-        """Read the keys, and write when they were used last."""
+        """Read the keys, and write their last uses."""
         found = await self._records.records("", KIND)
         keys = {id_: msgspec.json.decode(body, type=StoredKey) for id_, body in found.items()}
         self.keys, self.is_read = keys, True

@@ -1,4 +1,4 @@
-"""The limits of the listener, and the number of requests that they bound."""
+"""The limits of the listener, and the count of requests in flight."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _OF_ONE: Final = 1_000
 class ListenerLimits(msgspec.Struct, frozen=True):
     """The limits of the listener, in bytes, seconds and numbers.
 
-    `head`: request line and headers; `query`: the part of the address after `?`; `patience`: how
-    long a head or a body may take to arrive; `requests`: in flight, WebSockets with a message in
-    hand included; `outbox`: bytes queued for a WebSocket whose client reads slowly, before it is
-    disconnected; `held`: bytes of all connections that came and are not taken up, or are not read.
+    `head`: request line and headers; `query`: the part of the address after `?`; `patience`: the
+    time for a head or a body to arrive; `requests`: requests in flight, including WebSockets with a
+    message in hand; `outbox`: bytes queued for a WebSocket whose client reads slowly, before it is
+    disconnected; `held`: received but unprocessed bytes, and unread responses, of all connections.
     """
 
     body: Annotated[
@@ -88,7 +88,7 @@ class ListenerLimits(msgspec.Struct, frozen=True):
 
 
 class InFlight:
-    """A count of the requests that are being answered; `with in_flight:` counts one."""
+    """The number of requests in flight; `with in_flight:` counts one more."""
 
     def __init__(self) -> None:
         self.by_address: dict[str, int] = {}

@@ -57,7 +57,7 @@ RETRY: Final = 1.0
 
 
 class Admit(Protocol):
-    """How a visitor is identified (`Authenticator.admit`)."""
+    """A function that identifies visitors (`Authenticator.admit`)."""
 
     def __call__(
         self,
@@ -68,7 +68,7 @@ class Admit(Protocol):
         *,
         address: str | None,
     ) -> Visitor:
-        """Return who the visitor is, or raise to refuse them."""
+        """Return the visitor; raise an error to refuse them."""
 
 
 def make_app(
@@ -85,9 +85,9 @@ def make_app(
     """Return the ASGI app of an assistant: its channels, `/health`, `/metrics`, `/openapi.json`.
 
     `origins` (`https://example.org`, or `*`) are the sites whose pages may talk to it. `metrics`
-    has to be among the assistant's observers; without it there is no `/metrics`. `ring` holds the
-    keys that are kept in the store, if any; a channel opens it. `sessions` are those of people who
-    sign in; the channel by which they do so is among the channels.
+    has to be among the assistant's observers; without it there is no `/metrics`. `ring` has the
+    keys in the store, if any; a channel opens it. `sessions` are the sessions of people who sign
+    in, by one of the channels.
     """
     return Listener(
         assistant,
@@ -158,7 +158,7 @@ class Listener:
         self.authenticator.check_may_listen(addresses)
 
     def is_shared(self, address: str) -> bool:
-        """Return whether many clients come from an address, or their operator: it has no limit."""
+        """Return whether an address has no limit: many clients share it, or an operator uses it."""
         keeper = self.authenticator
         return keeper.addresses.trusts(address) or (keeper.trusts(address) and is_loopback(address))
 
@@ -171,7 +171,7 @@ class Listener:
     async def open(self) -> None:
         """Start the assistant if it is not running, then open the channels.
 
-        Those that need a store that is away are opened when it answers.
+        A channel that needs the store is opened later if the store is away.
         """
         try:
             await self._open()
@@ -214,7 +214,7 @@ class Listener:
                 return await self._open_channel(channel)
 
     async def drain(self) -> None:
-        """Take no new requests, and wait until all that were taken are answered."""
+        """Take no new requests, and wait for the requests in flight."""
         self.stopping = True
         for socket in self._sockets:
             socket.stop()
@@ -243,7 +243,7 @@ class Listener:
             return
 
         async def send_outside(message: Message) -> None:
-            """Send a message; while its reader is waited for, the request is not in flight."""
+            """Send a message; the request is not in flight while it waits for the reader."""
             in_flight.end(name)
             try:
                 await send(message)
@@ -328,7 +328,7 @@ class Listener:
         reads: bool,
         address: str,
     ) -> VisitorQuota:
-        """Set the visitor and the quota of a request; raise an error for one that is not taken."""
+        """Set the visitor and the quota of a request; raise an error to refuse it."""
         query, client = scope["query_string"], scope.get("client")
         if len(query) > self.limits.query:
             raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
@@ -352,13 +352,13 @@ class Listener:
         return quota
 
     def _address_of(self, scope: Scope) -> str:
-        """Return the address of a client; "" where it is not known."""
+        """Return the address of a client; "" if it is unknown."""
         client, addresses = scope.get("client"), self.authenticator.addresses
         peer = client[0] if client else None
         return addresses.find(scope["headers"], peer) if addresses.any_trusted else peer or ""
 
     def _check_room(self, address: str | None) -> None:
-        """Raise `Overloaded` where too many requests are in flight, of all or of an address."""
+        """Raise `Overloaded` for too many requests in flight, in total or from an address."""
         if len(self._in_flight) > self.limits.requests:
             raise Overloaded("too many requests are being answered already")
         if address is not None:
@@ -369,7 +369,7 @@ class Listener:
     async def _by_session(
         self, scope: Scope, request: AsgiRequest | AsgiWebSocket, *, writes: bool
     ) -> Admit | None:
-        """Return what admits the visitor of a session; None for all others."""
+        """Return the admission of a session's visitor; None without a session."""
         sessions, headers = self._sessions, request.headers
         if sessions is None or b"cookie" not in headers:
             return None
@@ -380,7 +380,7 @@ class Listener:
 
 
 async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: AsgiWebSocket) -> None:
-    """Let a channel serve a WebSocket; an error is sent before the socket is closed."""
+    """Let a channel serve a WebSocket; send its error before the socket is closed."""
     try:
         await answer(socket)
         socket.close()
@@ -394,18 +394,18 @@ async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: Asgi
 
 
 class DoorNames:
-    """Notes the prefixes of the doors, so that what people said there is found without them."""
+    """Notes the prefixes of the doors, so that their persons are found even without the doors."""
 
     def __init__(self, store: RecordStore, prefixes: Collection[str]) -> None:
         self._store = store
         self._prefixes = prefixes
 
     async def open(self) -> None:
-        """Note them."""
+        """Note the prefixes."""
         await note_prefixes(self._store, self._prefixes)
 
     async def close(self) -> None:
-        """Do nothing: they stay."""
+        """Do nothing: the notes stay."""
 
 
 def _check_prefixes(channels: Sequence[Channel]) -> None:

@@ -160,7 +160,7 @@ class _Document:
 
 
 def schemas_of(types: Iterable[Any]) -> tuple[list[Json], Json]:
-    """Return the JSON schemas of some types, and the components that these refer to."""
+    """Return the JSON schemas of types, and the components that they refer to."""
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     for schema in components.values():
         if "" in schema.get("properties", {}):  # the field of an `OpenStruct`
@@ -199,7 +199,7 @@ def _parameters(params: type[msgspec.Struct], in_path: list[str]) -> list[Json]:
 
 
 def _without_null(schema: Json) -> Json:
-    """Return the schema of a parameter, which is there or not, but never null."""
+    """Return the schema of a parameter without null: a parameter may be missing, but not null."""
     options = [one for one in schema.get("anyOf", []) if one != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key != "anyOf" and value is not None}
     if len(options) == 1:
@@ -208,7 +208,7 @@ def _without_null(schema: Json) -> Json:
 
 
 def _bare(handler: object, parameters: list[Json]) -> Json:
-    """Describe a handler of which only its name and docstring are known."""
+    """Describe a handler by its name and docstring alone."""
     name = getattr(handler, "__name__", type(handler).__name__).strip("_")
     summary = (inspect.getdoc(handler) or name).partition("\n")[0].rstrip(".")
     return {"operationId": name, "summary": summary, "parameters": parameters}

@@ -9,8 +9,8 @@
 
     Route("POST", "/greet", Operation(greet, errors=[NotFound]))
 
-The handler's signature is the declaration: requests are read by it, and the OpenAPI document is
-made of it. The first sentence of its docstring is the summary.
+The handler's signature is the declaration: it determines how requests are read, and the OpenAPI
+document. The first sentence of its docstring is the summary.
 '''
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ _KINDS: Final = {
 
 
 class OpenStruct(msgspec.Struct, kw_only=True):
-    """A JSON object that may have keys without a field; they are read into `extra`."""
+    """A JSON object that may have keys without a field, which are read into `extra`."""
 
     extra: dict[str, Any] = msgspec.field(default_factory=dict, name="")
 
 
 class JsonReader(Generic[T]):
-    """Reads JSON as one type: a Struct, or whatever else msgspec decodes."""
+    """Reads JSON as one type: a Struct, or another type that msgspec decodes."""
 
     def __init__(self, type_: type[T]) -> None:
         self._type = type_
@@ -101,9 +101,9 @@ class JsonReader(Generic[T]):
 class ParamsReader(Generic[Params]):
     """Reads the parameters of a request as one Struct.
 
-    A field whose name the path has in braces is read from the path, one with
-    `Meta(extra={"in": "header"})` from that header, every other one from the query, where an empty
-    value counts as none and the last of several counts.
+    A field whose name the path has in braces is read from the path, a field with `Meta(extra={"in":
+    "header"})` from its header, every other field from the query. There, an empty value counts as
+    missing, and the last of several values counts.
     """
 
     def __init__(self, type_: type[Params]) -> None:
@@ -145,12 +145,12 @@ def parse_object(text: bytes | str) -> dict[str, Any]:
 
 
 def is_header(type_: Any) -> bool:
-    """Return whether a field of parameters stands in a header."""
+    """Return whether a field of parameters is read from a header."""
     return _noted(type_, "in") == "header"
 
 
 def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
-    """Return the error for a value that does not fit its type, with the field at fault."""
+    """Return the error for a value of the wrong type, with the field at fault."""
     what, _, path = str(error).partition(_AT)
     path = path.removeprefix(".").removesuffix("`")
     if missing := _MISSING.fullmatch(what):
@@ -170,13 +170,13 @@ def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
 
 
 def _checked_field(type_: Any, what: str) -> str | None:
-    """Return the field of which a `__post_init__` says something: the first word of its text."""
+    """Return the field that an error of `__post_init__` names as its first word, else None."""
     word = what.partition(" ")[0]
     return next((field.encode_name for field in _fields(type_) if field.encode_name == word), None)
 
 
 def _worded(type_: Any, path: str) -> BadInput | None:
-    """Return the error in the words of the Struct's field, for all that is inside of it too."""
+    """Return an error with the text of the Struct's field, also for values inside of the field."""
     name = re.split(r"[.\[]", path, maxsplit=1)[0]
     texts = (_noted(field.type, "error") for field in _fields(type_) if field.encode_name == name)
     text = next(texts, None)
@@ -189,7 +189,7 @@ def _fields(type_: Any) -> tuple[FieldInfo, ...]:
 
 
 def _noted(type_: Any, key: str) -> str | None:
-    """Return what an annotated type notes in `Meta.extra` under a key."""
+    """Return the value of a key in `Meta.extra` of an annotated type."""
     for part in get_args(type_)[1:] if get_origin(type_) is Annotated else ():
         if isinstance(part, Meta) and part.extra and key in part.extra:
             return str(part.extra[key])
@@ -197,7 +197,7 @@ def _noted(type_: Any, key: str) -> str | None:
 
 
 def _has_lone_surrogate(text: bytes | str) -> bool:
-    """Return whether the only fault of this JSON is half of a character: msgspec does not say."""
+    """Return whether the only fault of a JSON text is a lone surrogate, which msgspec hides."""
     try:
         value = json.loads(text)
         json.dumps(value, ensure_ascii=False).encode()
@@ -234,9 +234,9 @@ SkillName: TypeAlias = Annotated[
 
 
 class TypedRequest(msgspec.Struct, Generic[P, B], frozen=True):
-    """A request that was read: who sent it, its parameters as a Struct or None, and its body.
+    """A decoded request: its visitor, its parameters as a Struct or None, and its body.
 
-    `B` is a Struct for JSON, `bytes` for a body of another kind, None where none is read.
+    `B` is a Struct for JSON, `bytes` for another body, None without a body.
     """
 
     visitor: Visitor
@@ -245,13 +245,13 @@ class TypedRequest(msgspec.Struct, Generic[P, B], frozen=True):
 
 
 class Operation:
-    """A handler of typed requests, with all that the OpenAPI document says of it.
+    """A handler of typed requests, with its description for the OpenAPI document.
 
     The handler returns a Struct or another JSON value, None for an empty body, or an
-    `HttpResponse`; then `returns` is the type of its JSON, if it is JSON. `status` is that of
-    success, `statuses` describes further ones. `errors` are those that it raises beside the ones
-    that any handler may raise. `consumes` are the content types of a `bytes` body, `produces`
-    that of an `HttpResponse`.
+    `HttpResponse`; for a response with JSON, `returns` is the type of its JSON. `status` is the
+    status of success, `statuses` describes further statuses. `errors` are its errors besides the
+    errors of every handler. `consumes` are the content types of a `bytes` body, `produces` is the
+    content type of an `HttpResponse`.
     """
 
     def __init__(
@@ -286,7 +286,7 @@ class Operation:
         self._empty = HttpResponse(status=status)
 
     async def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Read a request, have it handled, and return the response."""
+        """Read a request, call the handler, and return the response."""
         params = self._params.read(request) if self._params is not None else None
         body: object = None
         if self._body is not None:

@@ -1,4 +1,4 @@
-"""OperatorWrite: an operation of operators that changes something."""
+"""OperatorWrite: an operation by which operators change something."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class EmptyBody(msgspec.Struct, frozen=True):
 
 
 class OperatorWrite(Operation):
-    """An operation that needs a key, or loopback and no page of another site.
+    """An operation that needs a key, or loopback without a page of another site.
 
-    Pages of the sites under `origins` need a key too: without one every visitor of such a site on
+    Pages of the sites under `origins` need a key too: otherwise, every visitor of these sites on
     this machine would be an operator. Browsers send `Origin` with each write; other clients need
     not send it. A body has to be `application/json`.
     """
 
     async def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Check where a request comes from, and have it handled."""
+        """Check the origin of a request, and handle it."""
         given = request.header("authorization") or request.query("access_token")
         if not given and not is_own_page(request.header("origin"), request.header("host")):
             raise Forbidden("pages of other sites need a key")

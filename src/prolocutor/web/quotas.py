@@ -1,8 +1,8 @@
-"""Quotas: how much a visitor may ask for in a time, by person, secret, address and together.
+"""Quotas: limits for visitors in a period, by person, secret and address, and for all together.
 
 A counter is one number, the time at which it is empty again (the generic cell rate algorithm of
-ATM), so a flood costs a look-up. Where replicas share a store each has a `CounterShare`, by which
-it knows what the others have counted (`assistant/sharing.py`).
+ATM), so a flood costs a look-up per request. Replicas that share a store learn each other's counts
+by a `CounterShare` (`assistant/sharing.py`).
 """
 
 from __future__ import annotations
@@ -104,29 +104,29 @@ ANONYMOUS: Final = VisitorQuotas(
 
 
 class CounterShare(Protocol):
-    """What a replica knows of the others' part in counters of one kind; all are in seconds."""
+    """A replica's knowledge of the other replicas' counts of one kind, in seconds."""
 
     def ahead(self, name: str, here: float) -> float:
-        """Return in how many seconds a counter is empty, by what is known `here` and elsewhere."""
+        """Return the seconds until a counter is empty, by the counts `here` and elsewhere."""
 
     def wait(self, name: str, seconds: float, ahead: float) -> float:
-        """Return 0.0 where so much may be taken before others have heard of it, else a pause."""
+        """Return 0.0 if `seconds` may be counted before other replicas know, else a pause."""
 
     def count(self, name: str, seconds: float, ahead: float) -> None:
-        """Note what was counted, for the others; `ahead` is without it."""
+        """Note a count for the other replicas; `ahead` does not include it."""
 
 
 class OpenShare(Protocol):
-    """What a replica knows of what is open at others."""
+    """A replica's knowledge of the open sockets at other replicas."""
 
     def most(self, name: str, here: int, limit: int) -> int:
-        """Return how many are open, or may be by the time that others have heard of one more."""
+        """Return how many are open, or may be open by the time other replicas know of one more."""
 
 
 class RateCounters:
-    """Counters of one kind by name: each lets `limit` through in `period` seconds, at once or not.
+    """Counters of one kind by name: each permits `limit` in `period` seconds, at once or spread.
 
-    `clock` gives seconds. `share` is set where replicas count together.
+    `clock` returns seconds. `share` is set if replicas count together.
     """
 
     def __init__(
@@ -149,9 +149,9 @@ class RateCounters:
         return len(self._empty_at)
 
     def wait(self, name: str, cost: int = 1) -> float:
-        """Return the seconds until so much is let through, 0.0 for now; nothing is counted.
+        """Return the seconds until `cost` is permitted, 0.0 for now, without counting it.
 
-        What costs more than the whole limit is let through by a counter that is empty.
+        An empty counter permits a cost above the whole limit.
         """
         now, share = self._clock(), self.share
         ahead = self._empty_at.get(name, now) - now
@@ -173,14 +173,14 @@ class RateCounters:
         self.set_ahead(name, ahead + cost * self._step)
 
     def set_ahead(self, name: str, ahead: float) -> None:
-        """Have a counter be empty in so many seconds."""
+        """Set the seconds until a counter is empty."""
         self._empty_at[name] = self._clock() + ahead
         if len(self._empty_at) > self._at_most:
             self._empty_at.popitem(last=False)
 
 
 class OpenCounters:
-    """How many of a name are open at once; `share` is set where replicas count together."""
+    """The numbers of open sockets by name; `share` is set if replicas count together."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -189,7 +189,7 @@ class OpenCounters:
         """How many are open here, by name."""
 
     def wait(self, name: str) -> float:
-        """Return 0.0 where one more may be opened, else a time after which to try again."""
+        """Return 0.0 if one more may be opened, else the seconds until another try."""
         number = self.open.get(name, 0)
         if self.share is not None:
             number = self.share.most(name, number, self.limit)
@@ -197,7 +197,7 @@ class OpenCounters:
 
     @contextmanager
     def counted(self, name: str) -> Iterator[None]:
-        """Return a context in which one more is open."""
+        """Return a context during which one more is open."""
         self.open[name] = self.open.get(name, 0) + 1
         try:
             yield
@@ -221,11 +221,11 @@ class ScopeCounters:
 
     @property
     def rates(self) -> Mapping[str, RateCounters]:
-        """The counters by what they count, but for sockets."""
+        """The counters by what they count, except sockets."""
         return self._rates
 
     def check(self, what: str, name: str, cost: int) -> None:
-        """Raise `QuotaExceeded` where so much is more than may be now."""
+        """Raise `QuotaExceeded` if `cost` is not permitted now."""
         rate = self._rates.get(what)
         if rate is not None and (wait := rate.wait(name, cost)):
             raise exceeded(self.scope, what, rate.limit, wait)
@@ -238,7 +238,7 @@ class ScopeCounters:
 
 
 def exceeded(scope: str, what: str, limit: int, wait: float) -> QuotaExceeded:
-    """Return the error that says which quota is used up, and when to come again."""
+    """Return the error with the exceeded quota, and the seconds until another try."""
     whose = "all anonymous visitors" if scope == "anonymous" else f"one {scope}"
     seconds = max(1, math.ceil(wait))
     return QuotaExceeded(

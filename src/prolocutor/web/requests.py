@@ -31,7 +31,7 @@ DISCARDED: Final = 16
 
 
 class AsgiConnection:
-    """What a request and the handshake of a WebSocket have in common: path, query and headers."""
+    """The common part of a request and a WebSocket's handshake: path, query and headers."""
 
     def __init__(
         self, scope: Scope, params: Mapping[str, str], visitor: Visitor = ANONYMOUS
@@ -92,7 +92,7 @@ class AsgiRequest(AsgiConnection):
             ) from None
 
     async def left(self) -> None:
-        """Wait until the client has left, or the response is sent; the body has to be read."""
+        """Wait until the client has left, or the response is sent; read the body first."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
@@ -116,7 +116,7 @@ class AsgiRequest(AsgiConnection):
         return b"".join(pieces)
 
     async def _discard(self, size: int, more: bool) -> None:
-        """Read on within bounds: a client whose connection is cut while it sends reads nothing."""
+        """Read on within limits: a client that is cut off while it sends misses the response."""
         while more and size < DISCARDED * self._limits.body:
             piece, more = await self._piece()
             size += len(piece)
@@ -140,7 +140,7 @@ NO_SNIFFING: Final = (b"x-content-type-options", b"nosniff")
 
 
 def json_response(value: Any, status: int = 200) -> HttpResponse:
-    """Return a response with a Struct, or another value that JSON can express, as its body."""
+    """Return a response with a Struct, or another JSON value, as its body."""
     return HttpResponse(plain.encode(value), status)
 
 
@@ -168,7 +168,7 @@ async def send_response(send: Send, response: HttpResponse, kind: str = "http.re
 
 
 async def refuse_socket(scope: Scope, send: Send, refused: ErrorResponse) -> None:
-    """Refuse a handshake, with an HTTP response where the server can send one."""
+    """Refuse a handshake, with an HTTP response if the server can send it."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1008})
     else:
@@ -186,8 +186,8 @@ class AsgiWebSocket(AsgiConnection):
     """One open WebSocket (`contracts.channel.Socket`).
 
     `send` never waits: messages go to an outbox, which `write` empties. If it grows beyond
-    `limits.outbox` bytes the client does not read, and its connection is aborted. A message counts
-    as in flight until the next one is asked for.
+    `limits.outbox` bytes, because the client does not read, the connection is aborted. A message
+    counts as in flight until the next message is requested.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ class AsgiWebSocket(AsgiConnection):
         self._abort: Callable[[], None] | None = (scope.get("extensions") or {}).get(ABORT)
 
     def send(self, message: str | bytes) -> None:
-        """Queue a message; one to a client that has disconnected is lost."""
+        """Queue a message; it is lost if the client has disconnected."""
         if self.gone or self._closing is not None:
             return
         self._outbox.append(message)
@@ -234,7 +234,7 @@ class AsgiWebSocket(AsgiConnection):
     async def room(self) -> None:
         """Wait until at most a quarter of the outbox is full, to send many messages at once.
 
-        A client that takes nothing for `limits.patience` seconds is disconnected.
+        A client that reads nothing for `limits.patience` seconds is disconnected.
         """
         while self._waiting > self._limit // 4 and not self.gone:
             self._taken = self._taken or asyncio.Event()
@@ -246,11 +246,11 @@ class AsgiWebSocket(AsgiConnection):
                 self._drop()
 
     def busy(self) -> AbstractContextManager[None]:
-        """Return a context that counts as a request in flight: shutting down waits for it."""
+        """Return a context that counts as a request in flight, so that a shutdown waits for it."""
         return self._in_flight
 
     def stop(self) -> None:
-        """Take no further message; the one in hand is still answered."""
+        """Take no further message; the message in hand is still answered."""
         self._stopping = True
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:

@@ -1,4 +1,4 @@
-"""The table of routes: from a path and a method to the route that answers."""
+"""The table of routes: it finds the route of a path and a method."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _BRACES: Final = re.compile(r"\{(\w+)(:path)?\}")
 
 
 class _Address(msgspec.Struct):
-    """All that is answered at one path."""
+    """The routes of one path."""
 
     methods: dict[str, Route] = {}
     socket: WebSocketRoute | None = None
 
 
 class RouteTable:
-    """All routes of a listener: paths without braces in a dict, the others as patterns in order."""
+    """All routes of a listener: paths without braces in a dict, other paths as patterns."""
 
     def __init__(self, routes: Iterable[Route | WebSocketRoute | NotFoundText | ErrorForm]) -> None:
         self._exact: dict[str, _Address] = {}
@@ -48,8 +48,8 @@ class RouteTable:
     def find(self, method: str, path: str) -> tuple[Route, Params]:
         """Return the route of an HTTP request, and the parts of its path.
 
-        Raise `NotFound` for an unknown path, and `HttpError` (405, 426) for another method than
-        the path has.
+        Raise `NotFound` for an unknown path, and `HttpError` (405, 426) for a method that the path
+        does not have.
         """
         address, params = self._find(path)
         route = address.methods.get(method)
@@ -108,7 +108,7 @@ class RouteTable:
 
 
 def path_pattern(path: str) -> re.Pattern[str]:
-    """Return the pattern of a route's path: `{id}` is one part of it, `{rest:path}` the rest."""
+    """Return the pattern of a route's path: `{id}` matches one part, `{rest:path}` the rest."""
     pattern, end = "", 0
     for braces in _BRACES.finditer(path):
         name, is_rest = braces.groups()
@@ -124,7 +124,7 @@ def path_params(path: str) -> list[str]:
 
 
 def plain_path(path: str) -> str:
-    """Return a route's path as OpenAPI writes it: `{rest}` for `{rest:path}`."""
+    """Return a route's path in the form of OpenAPI: `{rest}` for `{rest:path}`."""
     return _BRACES.sub(r"{\1}", path)
 
 

@@ -47,7 +47,7 @@ _LAST: Final = 1.0
 
 
 class ServedApp(Openable, Protocol):
-    """An ASGI app that can be served, such as a listener."""
+    """An ASGI app for `serve`, such as a listener."""
 
     limits: ListenerLimits
     stopping: bool
@@ -60,10 +60,10 @@ class ServedApp(Openable, Protocol):
         """Raise `ConfigError` for addresses where no visitor would be admitted."""
 
     def is_shared(self, address: str) -> bool:
-        """Return whether many clients come from an address, or their operator: it has no limit."""
+        """Return whether an address has no limit: many clients share it, or an operator uses it."""
 
     async def drain(self) -> None:
-        """Take no new requests, and wait until all that were taken are answered."""
+        """Take no new requests, and wait for the requests in flight."""
 
 
 async def serve(
@@ -77,9 +77,9 @@ async def serve(
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let requests in flight end for `grace` seconds.
 
-    `on_ready` gets the URL once requests are taken; port 0 means a free one. A second signal ends
-    the grace period. With `stop` the event is waited for instead, and signals are left alone. Raise
-    `ConfigError` if the address is not available, or needs keys.
+    `on_ready` gets the URL once requests are taken; port 0 means a free port. A second signal ends
+    the grace period. With `stop`, wait for this event instead of signals. Raise `ConfigError` if
+    the address is not available, or needs keys.
     """
     sockets = bind(host, port)
     try:
@@ -95,12 +95,12 @@ async def serve(
 
 
 class BesideApp(Protocol):
-    """An ASGI app that is served beside another one, and needs no opening."""
+    """An ASGI app that is served beside another app, and needs no opening."""
 
     limits: ListenerLimits
 
     def is_shared(self, address: str) -> bool:
-        """Return whether many people come from this address, as from a proxy's."""
+        """Return whether many people share an address, such as a proxy's."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request or refuse a WebSocket."""
@@ -108,7 +108,7 @@ class BesideApp(Protocol):
 
 @asynccontextmanager
 async def served_beside(app: BesideApp, host: str, port: int) -> AsyncIterator[str]:
-    """Serve an app meanwhile, at the URL that is returned; signals are not its business.
+    """Serve an app during the context, at the URL that it returns, without handling signals.
 
     Raise `ConfigError` if the address is not available.
     """
@@ -124,7 +124,7 @@ async def served_beside(app: BesideApp, host: str, port: int) -> AsyncIterator[s
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """Bind every address of a host name; raise `ConfigError` where that is not possible."""
+    """Bind every address of a host name; raise `ConfigError` if that is impossible."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
@@ -257,7 +257,7 @@ async def _drain(app: ServedApp, grace: float, hurry: asyncio.Event) -> None:
 
 
 async def _close_connections(server: uvicorn.Server) -> None:
-    """Close every connection; responses that are not sent yet get one more second."""
+    """Close every connection; unsent responses get one more second."""
     state = server.server_state
     for listening in server.servers:
         listening.close()
@@ -273,7 +273,7 @@ async def _close_connections(server: uvicorn.Server) -> None:
 
 @contextmanager
 def _signals(hurry: asyncio.Event) -> Iterator[tuple[asyncio.Event, Callable[[], None]]]:
-    """Return what the first signal sets, and what restores the handlers of signals.
+    """Return the event that the first signal sets, and a function that restores signal handlers.
 
     A second signal sets `hurry`.
     """

@@ -1,4 +1,4 @@
-"""The files of a page, read once; their headers allow no other script to run."""
+"""The files of a page, read once; their headers forbid other scripts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TYPES: Final = {
 
 
 def content_policy(*, pictures: str = "'self'") -> str:
-    """Return a content security policy: its own files, pictures and sound from `pictures`."""
+    """Return a content security policy: own files, and pictures and sound from `pictures`."""
     sources = {
         "default-src": "'none'",
         "script-src": "'self'",
@@ -75,7 +75,7 @@ _GZIP: Final = re.compile(r"(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:\s|,|$))", r
 
 
 class CachedCopy(msgspec.Struct, frozen=True, kw_only=True):
-    """What a browser says of the copy that it has, and of what it can unpack."""
+    """The headers of a browser about its cached copy and the encodings that it can unpack."""
 
     etag: Annotated[str | None, Meta(extra={"in": "header"})] = msgspec.field(
         default=None, name="If-None-Match"
@@ -100,7 +100,7 @@ class _File(msgspec.Struct):
 
 
 class StaticFiles:
-    """The files of a folder and those that all pages share, by name.
+    """The files of a folder and the shared files of all pages, by name.
 
     `{{name}}` in a page becomes the assistant's name. `speaks`: a page may use the microphone.
     """
@@ -138,7 +138,7 @@ class StaticFiles:
         return self.find(request.params.file, request.params)
 
     def find(self, name: str, cached: CachedCopy) -> HttpResponse:
-        """Return a file, or that the browser has it; raise `NotFound`."""
+        """Return the response with a file, 304 if the browser has it already; raise `NotFound`."""
         file = self._files.get(name)
         if file is None:
             raise NotFound("the page has no file of this name")

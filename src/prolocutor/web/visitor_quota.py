@@ -1,4 +1,4 @@
-"""VisitorQuota: what is counted for the visitor of one request or socket."""
+"""VisitorQuota: the counters for the visitor of one request or socket."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALL: Final = "all"
 
 
 class VisitorQuotaTable:
-    """The counters of one listener: by person, secret, address, and of the anonymous together."""
+    """The counters of one listener: by person, secret and address, and of anonymous visitors."""
 
     def __init__(self, limits: ListenerLimits, clock: Callable[[], float] = monotonic) -> None:
         self.person = ScopeCounters("person", limits.person, clock)
@@ -32,7 +32,7 @@ class VisitorQuotaTable:
         self._unlimited = VisitorQuota(self, OPERATOR, (), "")
 
     def rates(self) -> dict[str, RateCounters]:
-        """Return the counters by the time, by scope and what they count."""
+        """Return the counters of rates, named by their scope and what they count."""
         return {
             f"{one.scope}:{what}": rate for one in self._all for what, rate in one.rates.items()
         }
@@ -42,7 +42,7 @@ class VisitorQuotaTable:
         return {f"{one.scope}:sockets": one.sockets for one in self._all if one.sockets}
 
     def of(self, visitor: Visitor, address: str) -> VisitorQuota:
-        """Return what is counted for a visitor from an address."""
+        """Return the quota of a visitor from an address."""
         if visitor.kind == "operator":
             return self._of_operator(visitor, address)
         address = client_name(address)
@@ -77,10 +77,10 @@ class VisitorQuotaTable:
 
 
 class VisitorQuota:
-    """Counts what one visitor asks for (`contracts.quota.RequestQuota`).
+    """Counts the requests of one visitor (`contracts.quota.RequestQuota`).
 
-    An operator may speak for any number of persons and is not limited, but for uploads without a
-    key: who is trusted for the address alone may come through a proxy.
+    An operator may speak for any number of persons and has no limits, except for uploads without a
+    key: a visitor who is trusted only by address may come through a proxy.
     """
 
     __slots__ = ("_address", "_shared", "_table", "_visitor")
@@ -98,7 +98,7 @@ class VisitorQuota:
         self._address = address
 
     def spend(self, kind: QuotaKind, user: str, cost: int = 1) -> None:
-        """Count what is asked for a person; raise `QuotaExceeded`, and count nothing, beyond."""
+        """Count a request for a person; beyond a quota, raise `QuotaExceeded` and count nothing."""
         if self._visitor.kind == "operator":
             if kind != "uploads" or self._visitor is not LOCAL:
                 return
@@ -121,7 +121,7 @@ class VisitorQuota:
             self._table.note(user)
 
     def open_socket_of(self, user: str) -> AbstractContextManager[None]:
-        """Count one more socket of a person while the context lasts; raise `QuotaExceeded`."""
+        """Count one more socket of a person during the context; raise `QuotaExceeded`."""
         sockets = self._table.person.sockets
         if self._visitor.kind == "operator" or sockets is None:
             return nullcontext()
@@ -130,7 +130,7 @@ class VisitorQuota:
         return sockets.counted(user)
 
     def open_socket(self) -> ExitStack:
-        """Count one more open socket until what is returned is closed; raise `QuotaExceeded`."""
+        """Count one more open socket until the returned stack is closed; raise `QuotaExceeded`."""
         for counters, name in self._shared:
             sockets = counters.sockets
             if sockets is not None and (wait := sockets.wait(name)):
