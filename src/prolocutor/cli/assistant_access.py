@@ -1,4 +1,4 @@
-"""The assistant that a command talks to: in this process, or in the one that owns the store."""
+"""The assistant of a command: in this process, or in the process that owns the store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 
 class AssistantAccess(Protocol):
-    """Access to an assistant, wherever it runs."""
+    """Access to an assistant, in this process or another."""
 
     async def say(self, text: str, user: str) -> TurnOutput:
         """Send an input and return the whole turn."""
@@ -67,7 +67,7 @@ class ServedAssistant:
 async def open_access(
     command: str, given: Path | None, store: str | None
 ) -> AsyncIterator[AssistantAccess]:
-    """Open the store's owner if it serves the assistant of the file, else that assistant itself."""
+    """Open the served assistant if another process owns the store, else the file's assistant."""
     settings = load_assistant(given)
     url = store_url(store, settings)
     if (door := door_of(url, Path(settings.file))) is not None:
@@ -79,6 +79,6 @@ async def open_access(
 
 
 def leave_note(store: Store, note: OwnerNote) -> None:
-    """Leave a note for processes that find the store owned; a store without an owner takes none."""
+    """Leave a note for other processes, if the store can have an owner."""
     if isinstance(store, SqliteStore):
         store.note_owner(note.text())

@@ -55,7 +55,7 @@ def ask(text: str, file: Path | None, user: str, store: str | None, json_file: s
 async def _ask(
     text: str, file: Path | None, user: str, store: str | None, json_file: str | None
 ) -> None:
-    """Ask, and print before anything is closed, which may take a while."""
+    """Ask, and print the reply before the assistant is closed, which may take a while."""
     async with open_access("ask", file, store) as assistant:
         turn = await assistant.say(text, user)
         if json_file is None:
@@ -121,7 +121,7 @@ class ChatSession:
         self._console = Console(highlight=False, soft_wrap=True)
 
     def run(self, inputs: Iterator[str]) -> None:
-        """Answer one input after the other until there are no more, or /quit."""
+        """Answer the inputs one after the other, until their end or /quit."""
         if self.is_terminal:
             self._console.print(Text("Say something; /help tells more, /quit ends.", style="dim"))
         for text in inputs:
@@ -165,7 +165,7 @@ class ChatSession:
 
 
 def _typed() -> Iterator[str]:
-    """Return what is typed, until Ctrl-D or Ctrl-C, with the history of earlier talks."""
+    """Yield the typed lines, until Ctrl-D or Ctrl-C, with the history of earlier talks."""
     with _history(made_data_folder() / HISTORY):
         while True:
             try:

@@ -345,7 +345,7 @@ async def _rate(id_: str, rating: Any, given: str | None) -> str:
 
 
 def _rating(text: str | None) -> Any:
-    """Read a rating: a number where it is one, else a text."""
+    """Read a rating: a number if possible, else a text."""
     if text is None or not _NUMBER.fullmatch(text):
         return text
     return float(text) if "." in text else int(text)

@@ -168,7 +168,7 @@ async def _ask(command: KeyCommand, given: str | None) -> KeyResult:
 
 @asynccontextmanager
 async def _ring(given: str | None) -> AsyncIterator[OwnerDoor | KeyRing]:
-    """Return the door of the store's owner if it has one, else the keys of the store itself."""
+    """Yield the door of the store's owner, or the keys of a store without an owner."""
     url = store_url(given)
     if (door := door_of(url)) is not None:
         yield door

@@ -14,7 +14,7 @@ from prolocutor.names import did_you_mean
 
 
 def imported(place: str) -> Any:
-    """Import `module:name`, a place in this package, and return what is there."""
+    """Import and return the object `module:name` of this package."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
 
@@ -22,8 +22,8 @@ def imported(place: str) -> Any:
 class LazyCommand(msgspec.Struct, frozen=True):
     """A command that is imported when it is called: `place` is `module:command`.
 
-    The first line of a subclass's docstring stands in the overview of its group, which therefore
-    imports no command.
+    The overview of its group shows the first line of a subclass's docstring, so it imports no
+    command.
     """
 
     place: ClassVar[str]
@@ -35,9 +35,9 @@ class LazyCommand(msgspec.Struct, frozen=True):
 
 
 class LazyGroup(click.Group):
-    """A group of the commands of one entry-point group, each a `LazyCommand` or alike.
+    """A group of the commands of one entry-point group: subclasses of `LazyCommand` or similar.
 
-    It may have commands of its own besides.
+    It may also have its own commands.
     """
 
     def __init__(self, *args: Any, group: str, **more: Any) -> None:
@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
         return sorted({*self._catalog.names(), *self.commands})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command; None where there is none of this name."""
+        """Import and return a command; None if no command has the name."""
         if cmd_name in self.commands:
             return self.commands[cmd_name]
         try:
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name; for an unknown one, suggest the closest."""
+        """Return the command that the arguments name; for an unknown name, suggest the closest."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

@@ -50,7 +50,7 @@ def prolocutor() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 our own errors in one line, 2 not understood."""
+    """Run the command line and exit: 0 after success, 1 after an error, 2 if not understood."""
     warnings.filterwarnings("default", MOVED, DeprecationWarning)
     warnings.formatwarning = lambda message, *_, **__: f"prolocutor: {message}\n"
     sys.exit(run(arguments))

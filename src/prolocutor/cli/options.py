@@ -1,4 +1,4 @@
-"""What the words of commands may be, and options that several commands have in common."""
+"""The types of the commands' parameters, and options of several commands."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Decorator(Protocol):
-    """What adds an option to a command."""
+    """A decorator that adds an option to a command."""
 
     def __call__(self, command: Command, /) -> Command:
         """Return the command with the option."""
@@ -159,14 +159,14 @@ def assistant_option(help: str, name: str = "assistant") -> Decorator:
 
 
 def json_option(help: str) -> Decorator:
-    """Return the option for JSON to a file, or to stdout where no file is named."""
+    """Return the option for JSON to a file, or to stdout if no file is named."""
     return click.option(
         "--json", "json_file", metavar="[FILE]", is_flag=False, flag_value="-", help=help
     )
 
 
 def concurrency_option(help: str) -> Decorator:
-    """Return the option for how many things are done at once."""
+    """Return the option for the number of things that are done at once."""
     return click.option(
         "--concurrency",
         type=click.IntRange(1, 1000),

@@ -1,4 +1,4 @@
-"""What commands write: JSON, numbers, text of others in one line, progress."""
+"""The output of commands: JSON, numbers, foreign text in one line, progress."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def number_of(count: int, noun: str) -> str:
 
 
 def clean(text: str, longest: int = 160) -> str:
-    """Return a text in one printable line of at most `longest` characters; `-` for none."""
+    """Return a text in one printable line of at most `longest` characters; `-` if it is empty."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text)
     return (shown if len(shown) <= longest else f"{shown[: longest - 1]}…") or "-"
 
@@ -53,7 +53,7 @@ _TIMES: Final = 7 + 4 + 7 + 6
 
 @contextmanager
 def progress_bar(number: Callable[[], int], what: str) -> Iterator[Show]:
-    """Draw a bar for `number()` steps as long as the block runs, where stderr is a terminal."""
+    """Draw a bar for `number()` steps during the block, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, notes: None
         return
@@ -63,7 +63,7 @@ def progress_bar(number: Callable[[], int], what: str) -> Iterator[Show]:
 
 @contextmanager
 def drawn_bar(total: int, what: str) -> Iterator[Show]:
-    """Draw a bar. In a narrow terminal notes are left out, the last first; count and times stay."""
+    """Draw a bar. A narrow terminal shows only the first notes, but always the count and times."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -99,7 +99,7 @@ def drawn_bar(total: int, what: str) -> Iterator[Show]:
 def watched(
     items: Iterable[T], what: str, portion: Callable[[], float | None] = lambda: None
 ) -> Iterator[T]:
-    """Return the items while a bar counts them; `portion` is how much is read, 0 to 1, if known."""
+    """Yield the items while a bar counts them; `portion` returns the progress, 0 to 1, if known."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -125,7 +125,7 @@ def watched(
 
 
 def _fitting(notes: Sequence[str], room: int) -> str:
-    """Return the first notes, as many as fit into `room` columns."""
+    """Return as many of the first notes as fit into `room` columns."""
     number = len(notes)
     while number and len(_GAP.join(notes[:number])) > room:
         number -= 1

@@ -1,4 +1,4 @@
-"""The process that owns a SQLite store, and the HTTP door through which others use it."""
+"""The process that owns a SQLite store, and its HTTP door for other processes."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _KINDS: Final = {kind.code: kind for kind in (NotFound, BadInput)}
 
 
 class OwnerNote(msgspec.Struct, frozen=True):
-    """What an owner leaves in the store's lock: its command and, if it has one, its door's address.
+    """The note of an owner in the store's lock: its command, and the `url` of its door, if any.
 
-    `file`: the assistant's. `key`: the key to send to the door, None where there is no door.
+    `file`: the assistant's file. `key`: the key for the door, None without a door.
     """
 
     command: str
@@ -44,7 +44,7 @@ class OwnerNote(msgspec.Struct, frozen=True):
     key: str | None = None
 
     def text(self) -> str:
-        """Return the note as `note_owner` takes it."""
+        """Return the note as text for `note_owner`."""
         return plain.encode(self).decode()
 
 
@@ -54,11 +54,11 @@ class OwnerDoor(msgspec.Struct, frozen=True):
     note: OwnerNote
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person; return False if there is none of the name."""
+        """Delete a person; return False if no person has the name."""
         return bool(self.post("/owner/delete", {"user": user})["deleted"])
 
     async def delete_older(self, before: str) -> int:
-        """Delete the dialogs last used before a moment and return their number."""
+        """Delete the dialogs that were last used before a time; return their number."""
         return int(self.post("/owner/delete", {"before": before})["deleted"])
 
     async def rate(self, id_: str, rating: Any) -> str:
@@ -66,7 +66,7 @@ class OwnerDoor(msgspec.Struct, frozen=True):
         return str(self.post("/owner/rate", {"id": id_, "rating": rating})["rated"])
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """Send one request and return the decoded answer; raise what the owner refuses."""
+        """Send a request and return the decoded answer; raise the owner's error if it refuses."""
         status, data = self._exchange(path, plain.encode(body))
         answer = plain.decode(data) if data else None
         if status < 400:
@@ -95,14 +95,14 @@ class OwnerDoor(msgspec.Struct, frozen=True):
 
 
 class StoreOwner(msgspec.Struct, frozen=True):
-    """The process that owns a store now."""
+    """The process that currently owns a store."""
 
     file: Path
     pid: int | None
     note: OwnerNote
 
     def locked(self, way_out: str = "end it, or choose another store with --store") -> StoreLocked:
-        """Return the error that says who owns the store and what to do."""
+        """Return the error with the store's owner and a remedy."""
         who = f"process {self.pid or '?'}"
         if self.note.command:
             who += f" (prolocutor {self.note.command})"
@@ -113,8 +113,8 @@ class StoreOwner(msgspec.Struct, frozen=True):
 def door_of(url: str, file: Path | None = None, patience: float = PATIENCE) -> OwnerDoor | None:
     """Return the door of the store's owner; None if the store has no owner.
 
-    `file`: the assistant that is wanted, if it matters which. Raise `StoreLocked` where the owner
-    has no door, or serves another assistant.
+    `file`: the file of the wanted assistant, if it matters. Raise `StoreLocked` if the owner has no
+    door, or serves another assistant.
     """
     owner = _owner(url, patience)
     if owner is None:
@@ -133,7 +133,7 @@ def check_free(url: str, patience: float = PATIENCE) -> None:
 
 
 def _owner(url: str, patience: float) -> StoreOwner | None:
-    """Return the owner; wait a moment for one without a door to open it or to end."""
+    """Return the owner; wait a moment for an owner without a door, which may open it or end."""
     path = sqlite_file(url)
     until = time.monotonic() + patience
     while path is not None and (found := _found(path)) is not None:
@@ -170,7 +170,7 @@ class DirectChanges:
         self._store = store
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs, in operators' labels and lessons too."""
+        """Delete a person with all their data, also in operators' labels and lessons."""
         deleted = False
         for one in await names_of(self._store, user):
             await OperatorLabels(self._store).forget(one)
@@ -180,7 +180,7 @@ class DirectChanges:
         return deleted
 
     async def delete_older(self, before: str) -> int:
-        """Delete old dialogs, also what operators' labels have of them; return their number."""
+        """Delete old dialogs, and their data in operators' labels; return the number of dialogs."""
         deleted = await self._store.delete_older(before)
         for name in FORGETTING.names():
             await FORGETTING.load(name)(self._store, None)
@@ -195,7 +195,7 @@ class DirectChanges:
 
 @asynccontextmanager
 async def change(given: str | None) -> AsyncIterator[OwnerDoor | DirectChanges]:
-    """Open the store for changes: the door of its owner if it has one, else the store itself."""
+    """Open the store for changes: through its owner's door, or directly without an owner."""
     url = store_url(given)
     file = sqlite_file(url)
     if file is not None:
@@ -212,7 +212,7 @@ async def change(given: str | None) -> AsyncIterator[OwnerDoor | DirectChanges]:
 
 
 async def full_id(store: Store, id_: str) -> str:
-    """Return the whole id of a dialog whose first characters are given; other ids as they are.
+    """Return the whole id of a dialog from its first characters; other ids unchanged.
 
     Raise `NotFound` if several dialogs match.
     """
@@ -228,9 +228,9 @@ async def full_id(store: Store, id_: str) -> str:
 async def rate(
     store: ArchiveStore, id_: str, rating: Any, assistant: Assistant | None = None
 ) -> Literal["dialog", "utterance"]:
-    """Rate the dialog or the utterance of this id and return which it is; `NotFound` if neither.
+    """Rate a dialog or an utterance by its id; return which it is, or raise `NotFound`.
 
-    `assistant`: the one that runs on the store, if any; it learns from ratings.
+    `assistant`: the assistant that runs on the store, if any, which learns from ratings.
     """
     user = await store.owner_of(id_)
     try:

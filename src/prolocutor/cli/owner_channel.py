@@ -1,7 +1,7 @@
 """The owner's door: turns, ratings and deletion for the same user's commands, operators only.
 
-`prolocutor serve` owns its store; `ask`, `chat` and `dialogs` come in here meanwhile. Users have
-full names, with the prefix of the door that they came in by.
+While `prolocutor serve` owns its store, `ask`, `chat` and `dialogs` use this door. Users have full
+names, with the prefix of the door that they use.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class AuditList(msgspec.Struct, frozen=True):
 
 
 async def obey(ring: KeyRing, command: KeyCommand) -> KeyResult:
-    """Do what is to be done with keys."""
+    """Execute a command on keys; return the keys or the secret."""
     if command.do == "list":
         return KeyResult(await ring.list())
     if command.do == "revoke":
@@ -135,11 +135,11 @@ class OwnerChannel:
         ]
 
     async def open(self) -> None:
-        """Read the keys that the store keeps."""
+        """Read the keys in the store."""
         await self._ring.open()
 
     async def close(self) -> None:
-        """Write when keys were used last."""
+        """Write the last uses of keys."""
         await self._ring.aclose()
 
     async def owner_keys(self, request: TypedRequest[None, KeyCommand]) -> KeyResult:

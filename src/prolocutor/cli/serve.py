@@ -13,7 +13,7 @@ from prolocutor.cli.options import CODE_OPTION, STORE_OPTION
 
 
 class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of `prolocutor serve` as they are given; None for what is not."""
+    """The given options of `prolocutor serve`; None for missing options."""
 
     file: Path | None = None
     host: str | None = None

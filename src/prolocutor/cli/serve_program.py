@@ -1,4 +1,4 @@
-"""What `prolocutor serve` runs: an assistant and its doors, until a signal comes."""
+"""The program of `prolocutor serve`: an assistant and its doors, until a signal comes."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def greeting(
     operators_page: str | None = None,
     key: str | None = None,
 ) -> str:
-    """Return where an assistant listens, where it stores dialogs, and what to try.
+    """Return the greeting: the assistant's address, its store, and three examples to try.
 
     `kept` is the store's URL; `file` and `store` are as given on the command line. `page`: whether
-    there is a page to open in a browser. `operators_page`: the path of the page for operators.
-    `key`: that of this process, where no other makes an operator.
+    a page can be opened in a browser. `operators_page`: the path of the page for operators. `key`:
+    the key of this process, if only this key admits operators.
     """
     first, second = OTHERS if file else DEMO
     path = sqlite_file(kept)
@@ -113,7 +113,7 @@ leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over
 
 
 def doors_of(settings: Settings) -> Mapping[str, DoorOptions]:
-    """Return the doors to open: their options by name."""
+    """Return the options of the doors to open, by name."""
     return usual_doors() if settings.doors is None else settings.doors
 
 
@@ -126,7 +126,7 @@ async def served(
     on_lost: Callable[[StoreLost], None],
     observers: Sequence[Observer] = (),
 ) -> AsyncIterator[Listener]:
-    """Start an assistant and return its app, which is not open yet.
+    """Start an assistant and yield its app, which is not open yet.
 
     `own_key` is the key of this process. `on_lost` is called when another process has taken the
     store.
@@ -144,7 +144,7 @@ async def served(
 
 
 def tune_collector() -> None:
-    """Have the garbage collector leave alone what is there now, and look less often."""
+    """Let the garbage collector ignore the present objects and run less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_COLLECT_AFTER)
@@ -211,15 +211,15 @@ def _context(
 
 
 def _cards(assistant: Assistant, folder: Path) -> dict[str, Card]:
-    """Return every skill's card, which may be a file of its own."""
+    """Return every skill's card, which may be a separate file."""
     skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
     return {one.name: card_of(one.name, one.card or {}, folder) for one in skills}
 
 
 def read_hosts(given: str) -> str | dict[str, str]:
-    """Return one host for all, or the map of a JSON file: `{"host:port": "url"}`.
+    """Return the one host for all services, or the map of a JSON file: `{"host:port": "url"}`.
 
-    Raise `ConfigError` for what is neither; each URL of the map is one of http or https.
+    Raise `ConfigError` for other texts, and for URLs in the map that are not http or https.
     """
     if not given.endswith(".json"):
         return _host(given)
@@ -247,7 +247,8 @@ def _host(given: str) -> str:
 def at_other_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeline:
     """Return the pipeline with the URLs of its services at other hosts.
 
-    `hosts` is one for all, where ports are kept, or a URL for each `host:port` that moves.
+    `hosts` is one host for all services, which keep their ports, or a URL for each `host:port` that
+    moves.
     """
     changes: dict[str, Any] = {}
     for stage in Stage:
@@ -286,7 +287,7 @@ OPEN: Final = (
 
 
 class ServePlan(msgspec.Struct, frozen=True):
-    """What is to be served, and where."""
+    """The assistant to serve, its address and its store."""
 
     settings: Settings
     host: str
@@ -321,7 +322,7 @@ def serve_file(given: ServeOptions) -> None:
 
 
 def _changed(settings: Settings, given: ServeOptions) -> Settings:
-    """Return the settings with what the options say in place of what the file says."""
+    """Return the file's settings, overridden by the given options."""
     if given.hosts is not None:
         pipeline = at_other_hosts(settings.pipeline, read_hosts(given.hosts))
         settings = msgspec.structs.replace(settings, pipeline=pipeline)
@@ -344,7 +345,7 @@ def _changed(settings: Settings, given: ServeOptions) -> Settings:
 
 
 def _log_to_stderr(level: int, *, as_json: bool) -> None:
-    """Log what is at least of this level, one line each."""
+    """Log messages of at least a level to stderr, one line each."""
     plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(JsonLogFormatter() if as_json else plain)
@@ -352,7 +353,7 @@ def _log_to_stderr(level: int, *, as_json: bool) -> None:
 
 
 def _check_free(plan: ServePlan) -> None:
-    """Check before anything is started that doors, store and port can be had."""
+    """Check, before the start, that the store and the ports are free."""
     check_free(plan.store)
     _check_address(plan.host, plan.port)
     settings = plan.settings
@@ -410,7 +411,7 @@ async def _serve(plan: ServePlan) -> None:
 
 @asynccontextmanager
 async def _monitored(app: Listener, settings: Settings) -> AsyncIterator[str]:
-    """Serve metrics and health at the URL that is returned; "" where the settings have none."""
+    """Serve metrics and health, and yield their URL; "" if the settings have no port for them."""
     if settings.metrics_port is None:
         yield ""
         return
@@ -432,7 +433,7 @@ def _reachable(host: str) -> tuple[str, str]:
 
 
 def _once() -> asyncio.Event:
-    """Return what stops the server after its only turn; a signal does so before."""
+    """Return the event that stops the server after its only turn; a signal sets it earlier."""
     stop = asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
@@ -450,4 +451,4 @@ class _Once:
         self._stop.set()
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Leave it."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""StdioLines: messages of a protocol over a pair of pipes, one a line, both ways."""
+"""StdioLines: the messages of a protocol over a pair of pipes, one message a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_LINE: Final = 4_000_000
 
 
 class StdioLines:
-    """The lines of one client; those that are sent are written in their order."""
+    """The lines from and to one client; sent lines are written in order."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
@@ -30,9 +30,9 @@ class StdioLines:
         take: Callable[[bytes | None], None],
         finish: Callable[[], Awaitable[object]],
     ) -> None:
-        """Have lines taken until there are no more, then await `finish` and write what is left.
+        """Pass lines to `take` until their end, then await `finish` and write the remaining lines.
 
-        None stands for a line that is too long.
+        `take` gets None for a line that is too long.
         """
         incoming: asyncio.Queue[bytes | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
@@ -55,7 +55,7 @@ class StdioLines:
 
 
 def take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep standard input and output for messages: what is printed goes to stderr from now on."""
+    """Reserve standard input and output for messages; printed text goes to stderr from now on."""
     read, write = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,4 +1,4 @@
-"""A turn as `ask --json` writes it, the owner's door sends it, and `/who` explains it."""
+"""The output of a turn, for `ask --json`, the owner's door and `/who`."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def turn_output(text: str, result: TurnResult) -> TurnOutput:
 
 
 def asked_in(turn: TurnOutput) -> list[ServiceSummary]:
-    """Return all skills that were asked, and of the other services those that went wrong."""
+    """Return the summaries of all asked skills, and of other services that failed."""
     if turn.record is None:
         return []
     chosen = {_skill(id_) for id_ in turn.record.chosen}
@@ -114,7 +114,7 @@ def asked_in(turn: TurnOutput) -> list[ServiceSummary]:
 
 
 def summary(turn: TurnOutput) -> str:
-    """Return in one line who answered, how sure, and how long it took."""
+    """Return one line with the skill that answered, the confidence and the duration."""
     record, reply = turn.record, turn.reply
     if record is None:
         return f"{reply['active_skill']} answered, confidence {reply['confidence']:g}"
@@ -124,7 +124,7 @@ def summary(turn: TurnOutput) -> str:
 
 
 def summary_lines(turn: TurnOutput) -> list[str]:
-    """Return the summary as plain text, the columns apart by tabs."""
+    """Return the summary as lines of plain text with tabs between the columns."""
     rows = ["\t".join(_cells(one)) for one in asked_in(turn)]
     return [summary(turn), *rows, *_faults(turn)]
 
