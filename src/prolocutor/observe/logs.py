@@ -25,8 +25,8 @@ _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 class TurnLog:
     """An observer that logs each turn under `prolocutor.turns`.
 
-    INFO for a turn without faults, WARNING where a service failed, ERROR where the reply is the
-    fallback. The texts of users and replies are left out unless `texts` is set.
+    INFO for a turn without faults, WARNING if a service failed, ERROR if the reply is the fallback.
+    The texts of users and replies are left out unless `texts` is set.
     """
 
     def __init__(self, *, texts: bool = False, logger: logging.Logger = log) -> None:
@@ -107,7 +107,7 @@ def _level(record: TurnRecord) -> int:
 
 
 def _troubles(record: TurnRecord) -> list[str]:
-    """Return what went wrong in a turn, each on one line and not too long."""
+    """Return the failures and faults of a turn, each as one line of limited length."""
     found = [
         f"{one.name} {one.outcome}: {one.error or 'no answer in time'}"
         for one in record.services

@@ -1,7 +1,7 @@
 """Metrics: figures of turns and services for Prometheus.
 
-They are counted in plain lists and dictionaries, which costs a turn a few microseconds, and become
-Prometheus' families only when they are read.
+They are counted in plain lists and dictionaries, which costs a turn a few microseconds, and are
+converted to Prometheus' families only when they are read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Histogram:
         self.total += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
-        """Return the cumulated buckets as Prometheus has them."""
+        """Return the bounds and the cumulated counts of the buckets, as Prometheus needs them."""
         shown, number = [], 0
         for bound, count in zip((*map(str, BOUNDS), "+Inf"), self.counts, strict=True):
             number += count
@@ -53,7 +53,8 @@ class Histogram:
 class TurnMetrics:
     """An observer that counts; `text` returns the figures in Prometheus' format.
 
-    Each has a registry of its own, so that two assistants in a process do not mix.
+    Each instance has its own registry, so that the figures of two assistants in a process do not
+    mix.
     """
 
     def __init__(self) -> None:
@@ -92,7 +93,7 @@ class TurnMetrics:
         self._breakers[service, state] += 1
 
     def watch(self, name: str, text: str, read: GaugeReader) -> None:
-        """Show what `read` returns at the time: a number, or one for each service."""
+        """Add a gauge with the current result of `read`: a number, or a number per service."""
         self._watched[name] = (text, read)
 
     def text(self) -> bytes:
@@ -100,7 +101,7 @@ class TurnMetrics:
         return generate_latest(self.registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Return all figures as Prometheus' families (the promise of its collectors)."""
+        """Yield all figures as Prometheus' families (the promise of its collectors)."""
         yield _counter(
             "prolocutor_turns",
             "Turns, by how their reply came about and the channel they came through",

@@ -1,4 +1,4 @@
-"""The last turns and how long services take, kept in memory; records that were asked for."""
+"""Observers that keep the last turns and mean times in memory, or that ask for records."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class RecentTurns:
         return list(islice((r for r in newest_first if user in (None, r.user)), number))
 
     def find(self, turn_id: str) -> TurnRecord | None:
-        """Return the record of a turn, if it is among the last."""
+        """Return the record of a turn, None if it is no longer kept."""
         return next((r for r in self._records if r.turn_id == turn_id), None)
 
     def of_reply(self, utt_id: str) -> TurnRecord | None:
-        """Return the latest record of the turn whose reply has this id, if it is among the last."""
+        """Return the latest record of the turn with a reply's id, None if it is no longer kept."""
         return next((r for r in reversed(self._records) if r.utt_id == utt_id), None)
 
 
@@ -73,7 +73,7 @@ class ServiceTimes:
         """Do nothing: only times count."""
 
     def means(self) -> dict[str, float]:
-        """Return the mean seconds by service, for those that were asked in the period."""
+        """Return the mean seconds of each service that was asked in the last 300 seconds."""
         oldest = self._number() - SLICES
         sums: _Slice = {}
         for number, part in self._slices:
@@ -102,7 +102,7 @@ def _add(part: _Slice, name: str, seconds: float, count: float = 1) -> None:
 
 
 class RecordRequest:
-    """An observer that asks for records and does nothing with them: a turn's result has its own."""
+    """An observer that only causes turns to make records, which their results carry."""
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Do nothing."""

@@ -1,4 +1,4 @@
-"""The trace that a turn is part of, written down so that a second run of the turn continues it."""
+"""The trace of a turn, stored so that a second run of the turn continues it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEADER = "traceparent"
 
 
 def current_traceparent() -> str | None:
-    """Return the `traceparent` (W3C) of the span that records now; None if there is none."""
+    """Return the `traceparent` (W3C) of the recording span; None without such a span."""
     if not get_current_span().is_recording():
         return None
     headers: dict[str, str] = {}
@@ -23,7 +23,7 @@ def current_traceparent() -> str | None:
 
 @contextmanager
 def continued(traceparent: str | None) -> Iterator[None]:
-    """Continue a trace in the block: calls of services are part of it."""
+    """Continue a trace in the block, so that calls of services belong to it."""
     if traceparent is None:
         yield
         return
@@ -35,7 +35,7 @@ def continued(traceparent: str | None) -> Iterator[None]:
 
 
 def span_context_of(traceparent: str) -> SpanContext | None:
-    """Return the span that a `traceparent` names; None for one that is malformed."""
+    """Return the span of a `traceparent`; None if it is malformed."""
     found = get_current_span(_context_of(traceparent)).get_span_context()
     return found if found.is_valid else None
 
