@@ -149,7 +149,7 @@ class BotApi:
             except (BadReply, msgspec.MsgspecError):
                 problem = "the answer is not of the Bot API"
             log.warning("Telegram: %s fails: %s; it is tried again", method, problem)
-            await asyncio.sleep(pause if wait is None else wait)
+            await asyncio.sleep(wait if wait is not None and wait > 0 else pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _answer(

@@ -45,7 +45,7 @@ INBOX: Final = "telegram-update"
 POLL: Final = 50
 """Seconds of a long poll for updates."""
 RETRY: Final = 1.0
-"""Seconds before a failed store is asked again."""
+"""Seconds before a failed store is asked again, and between two polls that bring nothing."""
 TYPING: Final = 4.5
 """Seconds between two typing indicators; Telegram shows each for 5."""
 
@@ -111,13 +111,17 @@ class Telegram:
 
     async def _run(self) -> None:
         resumed, offset = False, None
+        clock = asyncio.get_running_loop().time
         while True:
+            begun, confirmed = clock(), offset
             try:
                 if not resumed:
                     await self._resume()
                     resumed = True
                 for raw in await self.bot.updates(offset, POLL):
-                    offset = await self._take(bytes(raw))
+                    offset = await self._take(bytes(raw), offset)
+                if offset == confirmed:  # nothing came: a server that does not wait is not hurried
+                    await asyncio.sleep(begun + RETRY - clock())
             except StoreError as error:
                 log.error("Telegram: the store cannot be reached: %s", error)
                 await asyncio.sleep(RETRY)
@@ -135,9 +139,16 @@ class Telegram:
         for update in sorted(updates, key=lambda one: one.update_id):
             self._begin(update)
 
-    async def _take(self, raw: bytes) -> int:
-        """Store an update and start on it; return the offset for confirming it."""
-        update_id = msgspec.json.decode(raw, type=_Numbered).update_id
+    async def _take(self, raw: bytes, offset: int | None) -> int | None:
+        """Store an update and start on it; return the offset for confirming it.
+
+        An update without a number cannot be confirmed: it leaves the `offset` as it is.
+        """
+        try:
+            update_id = msgspec.json.decode(raw, type=_Numbered).update_id
+        except msgspec.MsgspecError as error:
+            log.warning("Telegram: an update has no number: %s", error)
+            return offset
         try:
             update = msgspec.json.decode(raw, type=BotUpdate)
         except msgspec.MsgspecError as error:

@@ -15,7 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import DoorPlace
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.telegram.channel import Telegram, TelegramDoor
+from prolocutor.plugins.telegram.channel import RETRY, Telegram, TelegramDoor
 from prolocutor.plugins.telegram.shown_messages import split
 
 TOKEN = "123456:A-secret_of-the-bot"
@@ -30,6 +30,8 @@ class BotServer:
         self.updates: list[dict[str, Any]] = []
         self.sent: list[tuple[str, dict[str, Any]]] = []
         self.failures: list[tuple[int, dict[str, Any]]] = []
+        self.numberless: list[Any] = []
+        self.waits = True
         self.valid = True
         self.forgets = True
         self.news = asyncio.Condition()
@@ -87,9 +89,10 @@ class BotServer:
             if self.forgets:
                 self.updates = [one for one in self.updates if one["update_id"] >= offset]
             fresh = [one for one in self.updates if one["update_id"] >= offset]
-            if not fresh:
+            if not fresh and not self.numberless and self.waits:
                 await self.news.wait()
-            return [one for one in self.updates if one["update_id"] >= offset]
+            numberless, self.numberless = self.numberless, []
+            return numberless + [one for one in self.updates if one["update_id"] >= offset]
 
 
 FAILED: dict[str, Any] = {"parameters": {"retry_after": 0}}
@@ -226,6 +229,49 @@ async def test_a_call_that_came_too_early_or_met_a_broken_server_is_made_again(
     assert ("429" in caplog.text) is True
     assert ("502" in caplog.text) is True
     assert (TOKEN in caplog.text) is False
+
+
+@pytest.mark.parametrize("update", [None, 5, {"message": {}}, {"update_id": "1"}])
+async def test_an_update_without_a_number_stops_no_later_one(update: Any) -> None:
+    async with bot_server() as (bot, url):
+        bot.numberless = [update]
+        async with opened(url):
+            await bot.say("hello")
+            assert [one["text"] for one in await bot.shown(1)] == ["1: hello"]
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return the seconds of all sleeps, none of which lasts."""
+    seconds: list[float] = []
+    sleep = asyncio.sleep
+
+    async def note(pause: float) -> None:
+        seconds.append(pause)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", note)
+    return seconds
+
+
+async def test_polls_that_are_answered_at_once_with_nothing_are_a_second_apart(
+    pauses: list[float],
+) -> None:
+    async with bot_server() as (bot, url):
+        bot.waits = False
+        async with opened(url):
+            await bot.say("hello")
+            await bot.shown(1)
+    assert any(0.5 < pause <= RETRY for pause in pauses)
+
+
+async def test_a_pause_below_zero_is_not_kept(pauses: list[float]) -> None:
+    async with bot_server() as (bot, url):
+        bot.failures = [(429, {"parameters": {"retry_after": -1}})]
+        async with opened(url):
+            await bot.say("hello")
+            await bot.shown(1)
+    assert min(pauses) >= 0
 
 
 async def test_an_update_that_comes_again_after_a_crash_is_answered_once(tmp_path: Path) -> None:
