@@ -15,10 +15,11 @@ def cookie_name(name: str, *, secure: bool) -> str:
     return f"{HOST_PREFIX}{name}" if secure else name
 
 
-def read_cookies(header: str | None, name: str) -> dict[str, str]:
+def read_cookies(header: str | None, name: str, *, secure: bool = False) -> dict[str, str]:
     """Return the cookies whose names begin with `name`, keyed by the rest of their names.
 
     A cookie with the prefix that other hosts cannot set wins over the same cookie without it.
+    `secure`: only cookies with the prefix count, since any sibling host can set the others.
     """
     if not header or name not in header or len(header) > MAX_HEADER:
         return {}
@@ -27,7 +28,7 @@ def read_cookies(header: str | None, name: str) -> dict[str, str]:
         key, _, value = pair.strip().partition("=")
         safe = key.startswith(HOST_PREFIX)
         bare = key.removeprefix(HOST_PREFIX)
-        if bare.startswith(name):
+        if bare.startswith(name) and (safe or not secure):
             rest = bare.removeprefix(name)
             if safe or rest not in found:
                 found[rest] = value.strip('"')

@@ -67,12 +67,15 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
         return write_cookie(name, "~".join(parts), LASTS, secure=secure)
 
 
-def find_attempt(header: str | None, state: str, now: float) -> LoginAttempt | None:
+def find_attempt(
+    header: str | None, state: str, now: float, *, secure: bool
+) -> LoginAttempt | None:
     """Return the attempt with a given `state` from the cookies of the returning browser.
 
-    An attempt that is too old does not count, also if its cookie was copied.
+    An attempt that is too old does not count, also if its cookie was copied. `secure`: neither does
+    a cookie that another host may have set.
     """
-    value = read_cookies(header, COOKIE).get(state[:_MARK], "")
+    value = read_cookies(header, COOKIE, secure=secure).get(state[:_MARK], "")
     parts = value.split("~")
     if len(parts) != 5 or not hmac.compare_digest(parts[0].encode(), state.encode()):
         return None

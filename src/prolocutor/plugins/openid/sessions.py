@@ -109,6 +109,7 @@ class Sessions:
         self._provider = provider
         self._settings: OpenIdSettings = provider.settings
         self._clock = clock
+        self._secure = (self._settings.url or "").startswith("https:")
         self._held: OrderedDict[str, _Held] = OrderedDict()
         self._renewing = BackgroundTasks("session")
         self._away_until = 0.0
@@ -187,7 +188,7 @@ class Sessions:
     # -- finding ----------------------------------------------------------------------------
 
     async def _find(self, header: str | None) -> _Held | None:
-        value = read_cookies(header, COOKIE).get("", "")
+        value = read_cookies(header, COOKIE, secure=self._secure).get("", "")
         match = _VALUE.fullmatch(value)
         if match is None:
             return None

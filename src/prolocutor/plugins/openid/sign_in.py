@@ -171,14 +171,16 @@ class SignIn:
     async def finish_sign_in(self, request: TypedRequest[CallbackParams, None]) -> HttpResponse:
         """Create a session from the provider's answer; send the browser back to its path."""
         params = request.params
-        attempt = find_attempt(params.cookie, params.state, self._clock()) if params.state else None
+        secure = self._secure(params)
+        attempt = None
+        if params.state:
+            attempt = find_attempt(params.cookie, params.state, self._clock(), secure=secure)
         try:
             value = await self._finish(params, attempt)
         except ProlocutorError as error:
             log.info("a person could not sign in: %s", error)
             return _error_page(error, params, attempt.next if attempt else "/")
         assert attempt is not None
-        secure = self._secure(params)
         cookie = write_cookie(COOKIE, value, int(self._settings.session), secure=secure)
         forgotten = forget_attempts(params.cookie, 0, secure=secure)
         return _redirect(attempt.next, (*forgotten, cookie))

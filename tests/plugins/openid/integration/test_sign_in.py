@@ -253,6 +253,32 @@ async def test_where_to_go_afterwards_is_on_this_server() -> None:
             assert cookie.endswith("; Secure")
 
 
+async def test_with_tls_cookies_that_another_host_may_have_set_count_for_nothing() -> None:
+    plain = aiohttp.DummyCookieJar()
+    async with (
+        site(url="https://chat.example.org") as it,
+        aiohttp.ClientSession(it.url, cookie_jar=plain) as http,
+    ):
+        begun = await redirected(http, "/auth/login")
+        answer = await redirected(http, begun.headers["Location"])
+        path = answer.headers["Location"].removeprefix("https://chat.example.org")
+        attempt = begun.headers["Set-Cookie"].partition(";")[0]
+        planted = {"Cookie": attempt.removeprefix("__Host-")}
+        assert await status(http, "GET", path, headers=planted) == 403
+
+        done = await redirected(http, path, headers={"Cookie": attempt})
+        session = done.headers.getall("Set-Cookie")[-1].partition(";")[0]
+        assert await status(http, "GET", "/api/visitor", headers={"Cookie": session}) == 200
+        planted = {"Cookie": session.removeprefix("__Host-")}
+        assert await status(http, "GET", "/api/visitor", headers=planted) == 401
+
+
+async def redirected(http: aiohttp.ClientSession, path: str, **more: Any) -> aiohttp.ClientResponse:
+    async with http.get(path, allow_redirects=False, **more) as response:
+        await response.read()
+        return response
+
+
 async def test_an_answer_counts_once_and_in_one_browser() -> None:
     async with site() as it, it.browser() as ann, it.browser() as bob:
         async with ann.get("/auth/login", allow_redirects=False) as response:

@@ -113,7 +113,8 @@ class SignInPages:
         known = await self._vault.find(state)
         if known is None or known.client is None:
             raise NotFound("this sign-in is over; ask the assistant for another link")
-        kept = digest(_browser_secret(request))
+        secure = known.redirect.startswith("https:")
+        kept = digest(_browser_secret(request, secure=secure))
         if not hmac.compare_digest(kept, known.browser):
             raise Forbidden("another browser began this sign-in; open the link here")
         sign_in = await self._vault.take(state)
@@ -134,7 +135,7 @@ class SignInPages:
         await self._vault.keep(sign_in.user, sign_in.url, token)
         host = urlsplit(sign_in.url).hostname
         text = f"{NAME} may use {host} for you now. Go back to the conversation and say yes."
-        forget = _cookie("", 0, secure=sign_in.redirect.startswith("https:"))
+        forget = _cookie("", 0, secure=secure)
         return _page("You are signed in", text, 200, (forget,))
 
 
@@ -154,14 +155,21 @@ def _base(request: HttpRequest) -> str:
 
 def _cookie(value: str, seconds: int, *, secure: bool) -> str:
     tls = "; Secure" if secure else ""
-    return f"{COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{tls}"
+    name = _cookie_name(secure=secure)
+    return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{tls}"
 
 
-def _browser_secret(request: HttpRequest) -> str:
+def _cookie_name(*, secure: bool) -> str:
+    """Return the name of the cookie; with TLS no other host can set one of this name."""
+    return f"__Host-{COOKIE}" if secure else COOKIE
+
+
+def _browser_secret(request: HttpRequest, *, secure: bool) -> str:
     """Return the secret in a browser's cookie, or ""."""
+    wanted = _cookie_name(secure=secure)
     header = (request.header("cookie") or "")[:MOST]
     pairs = (pair.strip().partition("=") for pair in header.split(";"))
-    return next((value for name, _, value in pairs if name == COOKIE), "")
+    return next((value for name, _, value in pairs if name == wanted), "")
 
 
 def _failure_page(error: Exception) -> HttpResponse:
