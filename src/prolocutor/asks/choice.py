@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final
 
 from prolocutor.asks import yesno
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
+from prolocutor.reading.languages import without_framing
 from prolocutor.reading.locales.locale import codes, words_of
-from prolocutor.reading.plain_text import bare, plain
+from prolocutor.reading.plain_text import bare, plain, without_accents
 
 _ORDINALS: Final = {
     word: n
@@ -27,7 +28,9 @@ _NUMBERS: Final = {
 _LEAD: Final = re.compile(
     r"^(?:(?:i'll take|i will take|i'd like|i would like|i want|i choose|i pick|i prefer|give me"
     r"|take|choose|pick|select|go for|go with|let'?s go with|let'?s take|definitely|rather|with"
-    r"|for|just)\s+)+"
+    r"|for|just|(?:i'll|i will|(?:can|could|may) i) (?:have|get)|ich (?:nehme|möchte|will|wähle)"
+    r"|nehme|nimm|gib mir|lieber|dann|je (?:prends|veux|voudrais|choisis)|prends|donne-moi|plutôt"
+    r"|quiero|me quedo con|prefiero|dame|elijo|escojo|mejor)\s+)+"
 )
 _NUMBERED: Final = re.compile(
     r"(?:(?:the )?(?:number|no\.?|option|choice|item|answer)|#)? ?(?P<digits>\d{1,6})[.)]?"
@@ -39,6 +42,8 @@ _PLACED: Final = re.compile(
 _NAMED_NUMBER: Final = re.compile(
     r"(?:(?:the )?(?:number|option|choice|item|answer) )?(?P<word>[a-z]+)"
 )
+_AROUND: Final = ("hesitation", "fillers", "openers", "politeness", "softeners")
+_ENDING: Final = re.compile(r"(?<=\w{3})(?:e[mnrs]?|[ao]s?|s)$")
 _BRACKETS: Final = re.compile(r"\(([^()]+)\)$")
 _ABOUT: Final = re.compile(r"^(?:the|a|an) | (?:one|option|choice)$")
 
@@ -46,15 +51,27 @@ _ABOUT: Final = re.compile(r"^(?:the|a|an) | (?:one|option|choice)$")
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a choice: `{"idx", "title"}`, idx counted from 0; in words the first is 1."""
     titles = [plain(choice.title) for choice in context.choices]
-    for said in dict.fromkeys((plain(text), bare(text), _LEAD.sub("", bare(text), count=1))):
+    phrase = _LEAD.sub("", bare(text), count=1)
+    short = _LEAD.sub("", without_framing(bare(text), *_AROUND), count=1)
+    for said in dict.fromkeys((plain(text), bare(text), phrase, short)):
         index = _index(said, titles)
         if index is not None:
             return _chosen(index, context)
+    stem = _stem(short)
+    alike = [n for n, title in enumerate(titles) if stem and _stem(title) == stem]
+    if len(alike) == 1:
+        return _chosen(alike[0], context)
     if (side := yesno.said(text, firmly=True)) is not None:
         meant = [n for n, title in enumerate(titles) if _side_of(title) is side]
         if len(meant) == 1:
             return _chosen(meant[0], context)
     return NotUnderstood(OneOfChoices.hint)
+
+
+def _stem(said: str) -> str:
+    """Return a title without article and accents, its words without their endings: "das Grüne"."""
+    name = without_framing(_bare_title(said), "articles", "indefinite", "demonstratives", "ones")
+    return " ".join(_ENDING.sub("", word) for word in without_accents(name).split())
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:

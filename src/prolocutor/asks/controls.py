@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import Final, Literal, TypeAlias
 
 from prolocutor.asks import yesno
-from prolocutor.reading.plain_text import bare, plain
+from prolocutor.reading.plain_text import bare, plain, without_accents
 
 Control: TypeAlias = Literal[
     "yes", "no", "nevermind", "stop", "help", "more", "back", "again", "unsure", "wait"
@@ -27,6 +28,9 @@ _TABLE: Final[dict[Control, str]] = {
         vergiss das, egal, lass es, lass das, lass mal, lass gut sein,
         schon gut, nicht so wichtig, doch nicht, keins davon, keine davon, bitte abbrechen,
         annuler, annule, annulez, laisse tomber, laisse, oublie, oublie ça, tant pis, peu importe,
+        laisse béton, non finalement, finalement non, oublie tout, oublie tout ça, c'est bon laisse,
+        lass, dann eben nicht, dann halt nicht, ist mir egal, mir egal, let's not, rather not,
+        on second thoughts no, mejor no, al final no, ya no quiero,
         aucun, aucune, aucun des deux, oublie ça, oubliez, laissez tomber, c'est pas grave,
         ce n'est pas grave, pas grave, non rien, rien, ça ne fait rien, oublions, on oublie,
         déjalo estar, olvida eso, olvídate, nada, no es nada, ya no, olvidalo, dejalo,
@@ -71,16 +75,20 @@ _TABLE: Final[dict[Control, str]] = {
 _CONTROLS: Final[dict[str, Control]] = {
     " ".join(phrase.split()): name for name, table in _TABLE.items() for phrase in table.split(",")
 }
+_UNACCENTED: Final = {
+    without_accents(phrase): name for phrase, name in _CONTROLS.items() if len(phrase) > 3
+}
 
 
-_LEADS: Final = re.compile(
-    r"(?:(?:nah|no+|nope|oh|ok(?:ay)?|well|um+|uh+|ach|ähm?|äh|nein|nee|nö|also|na|non|nan|euh|bon|ben"
-    r"|bah|ah|eh|pues|bueno|ay|actually|sorry|wait|just|please|bitte|then|hey|hm+|moment|oui|ya|mejor"
-    r"|alors|finalement|lieber|komm|yeah|and|und|et|y|so|oops)\b[\s,.!…-]*)+"
+_LEAD: Final = re.compile(
+    r"(?:nah|no+|nope|oh|ok(?:ay)?|well|um+|uh+|ach|ähm?|äh|nein|nee|nö|also|na|non|nan|euh|bon|ben"
+    r"|bah|bof|ah|eh|on second thoughts?|pues|bueno|ay|actually|sorry|wait|just|please|bitte|then"
+    r"|hey|hm+|moment|oui|ya|mejor"
+    r"|alors|finalement|lieber|komm|yeah|and|und|et|y|so|oops)\b[\s,.!…-]*"
 )
-_TAILS: Final = re.compile(
-    r"(?:[\s,.!]+(?:please|thanks|thank you|then|now|bitte|danke|einfach|wieder|s'il te plaît|merci"
-    r"|por favor|gracias|mejor|then|ok(?:ay)?|all of it|it|actually|anyway|doch|lieber|tout))+$"
+_TAIL: Final = re.compile(
+    r"[\s,.!]+(?:please|thanks|thank you|then|now|bitte|danke|einfach|wieder|s'il te plaît|merci"
+    r"|por favor|gracias|mejor|then|ok(?:ay)?|all of it|it|actually|anyway|doch|lieber|tout|va|ya)$"
 )
 _TAKES_BACK: Final = (
     r"(?:(?:no+|nah|nein|nee|non|oh|sorry|ach|perdón|pardon)[\s,.]+)?"
@@ -144,13 +152,20 @@ def _without_leads(said: str) -> Control | None:
     """Return the control command in a text without the words that open and close it."""
     if len(said) > _LONGEST:
         return None
-    lead, tail = _LEADS.match(said), _TAILS.search(said)
-    start = lead.end() if lead else 0
-    for rest in (said[start:], said[start : tail.start() if tail else None]):
-        found = _CONTROLS.get(rest.strip(" .,!"))
+    said, starts = without_accents(said), [0]
+    while lead := _LEAD.match(said, starts[-1]):
+        starts.append(lead.end())
+    ends = [len(said)]
+    while tail := _TAIL.search(said[: ends[-1]]):
+        ends.append(tail.start())
+    for start, end in product(reversed(starts), ends):
+        found = _UNACCENTED.get(_MARKS.sub(" ", said[start:end]).strip())
         if found in ("nevermind", "stop", "help", "unsure", "wait"):
             return found
     return None
+
+
+_MARKS: Final = re.compile(r"[\s,.!…]+")
 
 
 def _same_in_each_part(said: str) -> Control | None:

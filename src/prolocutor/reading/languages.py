@@ -17,6 +17,9 @@ from prolocutor.reading.plain_text import without_accents
 LONGEST: Final = 400
 """The number of characters read of a text."""
 
+_LONGEST_ANSWER: Final = 100
+"""The number of characters of the longest answer that mends itself."""
+
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _FREQUENT: Final[dict[str, str]] = {
     "en": """the a an is are was were what whats how when where who which why do does did you
@@ -188,6 +191,62 @@ def _courtesy(every: tuple[str, ...]) -> re.Pattern[str]:
         for one in (*words.courtesy, *words.politeness, *words.openers, *words.hesitation)
     )
     pattern = rf"\W*+(?:(?:{polite or '(?!)'})(?!\w)\W*+)*+"
+    return re.compile(without_accents(pattern), re.IGNORECASE)
+
+
+def without_framing(text: str, *fields: str) -> str:
+    """Return a text without the phrases of these fields of `Words` before and after it, in any
+    language; all of the text where nothing else is in it, or it is longer than `LONGEST`.
+
+    >>> without_framing("äh, drei bitte", "hesitation", "politeness")
+    'drei'
+    """
+    said = without_accents(text)
+    lead, tail = _framing(fields, codes())
+    start = found.end() if len(text) <= LONGEST and (found := lead.match(said)) else 0
+    end = found.start() if start < len(text) and (found := tail.search(said, start)) else len(text)
+    return text[start:end] if start < end <= LONGEST else text
+
+
+@cache
+def _framing(
+    fields: tuple[str, ...], every: tuple[str, ...]
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of what stands before a text, and of what stands after it."""
+    known = [words for code in every if (words := words_of(code)) is not None]
+    frame = "|".join(one for words in known for field in fields for one in getattr(words, field))
+    frame = without_accents(frame) or "(?!)"
+    lead = rf"[\s,.…]*+(?:(?:{frame})(?![\w'-])[\s,.…!]*+)*+"
+    tail = rf"(?:(?<![\s,.…!])[\s,.…!]++(?:{frame})(?![\w'-]))++[\s,.…!?]*+$"
+    return re.compile(lead, re.IGNORECASE), re.compile(tail, re.IGNORECASE)
+
+
+def mended_parts(text: str) -> tuple[str, str] | None:
+    """Return what stands before and after the last words of any language that mend what was said.
+
+    A negation mends nothing: "three, not four" is three. Only short texts are read.
+
+    >>> mended_parts("three, no four"), mended_parts("drei, nicht vier")
+    (('three', 'four'), None)
+    """
+    if len(text) > _LONGEST_ANSWER:
+        return None
+    found = [*_mending(codes()).finditer(without_accents(text))]
+    return (text[: found[-1].start()], text[found[-1].end() :]) if found else None
+
+
+@cache
+def _mending(every: tuple[str, ...]) -> re.Pattern[str]:
+    known = [words for code in every if (words := words_of(code)) is not None]
+    mends = "|".join(
+        rf"(?!(?:{'|'.join(words.negation) or '(?!)'})(?!\w))(?:{'|'.join(words.mends) or '(?!)'})"
+        for words in known
+    )
+    aside = "|".join(one for words in known for one in (*words.fillers, *words.hesitation))
+    pattern = (
+        rf"(?<=\w)[\s,.;…!-]++(?:(?:{aside or '(?!)'})(?!\w)[\s,.;…!-]++)*+"
+        rf"(?:(?:{mends or '(?!)'})(?!\w)[\s,.;…!-]++)++"
+    )
     return re.compile(without_accents(pattern), re.IGNORECASE)
 
 

@@ -19,6 +19,28 @@ WINES = offering("Red wine", "White wine", "Beer")
 
 
 @pytest.mark.parametrize(
+    ("text", "titles", "idx"),
+    [
+        ("the green one please", "Red|Green", 1),
+        ("I'll have the green, thanks", "Red|Green", 1),
+        ("la verte s'il te plaît", "rouge|vert", 1),
+        ("je prends la verte", "la rouge|la verte", 1),
+        ("ich nehme die grüne", "Rot|Grün", 1),
+        ("die zweite bitte", "Rot|Grün", 1),
+        ("quiero la roja", "Rojo|Verde", 0),
+        ("el segundo, por favor", "Vino|Cerveza", 1),
+    ],
+)
+def test_a_small_phrase_around_a_title_chooses_it(text: str, titles: str, idx: int) -> None:
+    assert value("choice", text, offering(*titles.split("|")))["idx"] == idx
+
+
+@pytest.mark.parametrize("text", ["nicht die grüne", "pas la verte", "green is too dear"])
+def test_a_title_that_is_declined_or_talked_about_is_not_chosen(text: str) -> None:
+    assert value("choice", text, offering("Green", "Grün", "Vert")) is None
+
+
+@pytest.mark.parametrize(
     ("text", "idx"),
     [
         ("1", 0),

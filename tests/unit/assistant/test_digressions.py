@@ -244,3 +244,94 @@ async def test_what_another_skill_answers_after_a_moment_please_is_a_digression(
     [_, answered, done] = await talk("note milk", "wait, 6 * 9", "2030-01-02")
     assert answered == "54. When is it due?"
     assert done == "Due 2030-01-02."
+
+
+def asks_and_says_no_more(request: dict[str, Any]) -> list[dict[str, Any]]:
+    said, answer = request["human_utterances"][-1]["text"], request.get("answer")
+    if answer is not None:
+        if answer["kind"] == "cancelled":
+            return []
+        return [{"text": f"Got {answer['value']}.", "confidence": 0.9}]
+    question = {"order some": "How many?", "bestell welche": "Wie viele möchtest du?"}
+    question |= {"commande": "Combien en veux-tu ?", "pide": "¿Cuántos quieres?"}
+    asked = question.get(said)
+    return [{"text": asked, "confidence": 0.9, "ask": "number"}] if asked else []
+
+
+async def last_reply(*texts: str, ask: Any) -> str:
+    skills = [Service("asker", ask, inline=True), Service("clock", clock, inline=True)]
+    async with Assistant(Pipeline(skills=skills), store="memory:") as assistant:
+        replies = [await assistant.reply(text, user="ann") for text in texts]
+    return str(replies[-1].text)
+
+
+def clock(request: dict[str, Any]) -> list[dict[str, Any]]:
+    known = ("what time is it?", "wie spät ist es?", "quelle heure est-il ?", "¿qué hora es?")
+    asked = request["human_utterances"][-1]["text"] in known
+    return [{"text": "Noon.", "confidence": 0.9}] if asked else []
+
+
+@pytest.mark.parametrize(
+    ("order", "cancel", "confirmed"),
+    [
+        ("order some", "cancel", "All right, never mind."),
+        ("bestell welche", "ach lass", "Gut, lassen wir das."),
+        ("commande", "laisse béton", "D'accord, laissons cela."),
+        ("pide", "olvídalo mejor", "De acuerdo, lo dejamos."),
+    ],
+)
+async def test_a_cancel_is_confirmed_in_the_language_of_the_question_where_the_asker_says_nothing(
+    order: str, cancel: str, confirmed: str
+) -> None:
+    assert await last_reply(order, cancel, ask=asks_and_says_no_more) == confirmed
+
+
+@pytest.mark.parametrize(
+    ("order", "question"),
+    [
+        ("order some", "hmm, what time is it?"),
+        ("bestell welche", "äh, wie spät ist es?"),
+        ("commande", "euh, quelle heure est-il ?"),
+        ("pide", "eh, ¿qué hora es?"),
+    ],
+)
+async def test_another_skill_hears_a_question_without_the_hesitation_before_it(
+    order: str, question: str
+) -> None:
+    assert (await last_reply(order, question, ask=asks_and_says_no_more)).startswith("Noon.")
+
+
+@pytest.mark.parametrize("question", ["äh, wie spät ist es?", "euh, quelle heure est-il ?"])
+async def test_a_question_is_no_name_for_a_place_where_another_skill_answers_it(
+    question: str,
+) -> None:
+    def where(request: dict[str, Any]) -> list[dict[str, Any]]:
+        if request["human_utterances"][-1]["text"] == "travel":
+            return [{"text": "Where to?", "confidence": 0.9, "ask": "location"}]
+        return []
+
+    assert (await last_reply("travel", question, ask=where)).startswith("Noon.")
+
+
+@pytest.mark.parametrize(
+    ("order", "answer", "number"),
+    [
+        ("order some", "three, no four", 4),
+        ("order some", "12, sorry, 13", 13),
+        ("bestell welche", "drei, nein vier", 4),
+        ("bestell welche", "äh drei, nein doch vier bitte", 4),
+        ("commande", "trois, non quatre", 4),
+        ("pide", "tres, no cuatro", 4),
+    ],
+)
+async def test_a_number_that_is_mended_in_one_sentence_is_the_later_one(
+    order: str, answer: str, number: int
+) -> None:
+    assert await last_reply(order, answer, ask=asks_and_says_no_more) == f"Got {number}."
+
+
+@pytest.mark.parametrize(
+    ("order", "answer"), [("bestell welche", "drei, nicht vier"), ("commande", "trois, pas quatre")]
+)
+async def test_a_number_that_is_declined_is_not_taken(order: str, answer: str) -> None:
+    assert await last_reply(order, answer, ask=asks_and_says_no_more) != "Got 4."

@@ -34,7 +34,13 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask, NarrowedAsk, OfferedChoice, PendingAsk
-from prolocutor.reading.languages import asks, language_of, orders
+from prolocutor.reading.languages import (
+    asks,
+    language_of,
+    mended_parts,
+    orders,
+    without_framing,
+)
 from prolocutor.reading.locales.locale import sentence, sentences_of
 from prolocutor.reading.plain_text import plain
 
@@ -62,6 +68,12 @@ def narrowed_ask(waiting: PendingAsk, outcome: Ambiguous | UnknownPlace) -> Pend
 
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
 """Asks whose answers are read before control commands: a choice can be called "Cancel"."""
+
+_NAMES: Final = frozenset({"contact", "location"})
+"""Asks that nearly any few words answer, as they can be a name."""
+
+_AROUND: Final = ("hesitation", "fillers", "politeness", "closings")
+"""The phrases around an answer, as fields of `Words`."""
 
 MOST_DIGRESSIONS: Final = 3
 """Turns in a row about something else after which an ask is over."""
@@ -102,16 +114,18 @@ class OpenAsk:
         prompt = " ".join(str(one.get("text", "")) for one in waiting.prompt)
         asked = language_of(prompt)
         self._language = asked.code if asked else None
+        said = without_framing(input.text, "hesitation")
+        self._said = said if asks(said) or orders(said) else input.text
 
     # -- words ------------------------------------------------------------------------------
 
     def text(self) -> Decision:
         """Decide on a typed text: an answer, a control command, or something else."""
-        text, kind = self._input.text, self._kind
+        text, kind = self._said, self._kind
         if not text.strip():
             return self.again()
         if is_raw(kind):
-            return self._any_text(text)
+            return self._any_text(self._input.text)
         if kind in _READ_FIRST:
             outcome = self._kinds.read(kind, text, self._context())
             if isinstance(outcome, Understood):
@@ -123,6 +137,8 @@ class OpenAsk:
         if kind == "command":
             return self._free_text(text)
         outcome = self._kinds.read(kind, text, self._context())
+        if isinstance(outcome, NotUnderstood):
+            outcome = self._framed_answer(text) or outcome
         if isinstance(outcome, NotUnderstood) and (meant := correction(text)) is not None:
             outcome = self._kinds.read(kind, meant, self._context())
             if isinstance(outcome, NotUnderstood) and not asks(meant):
@@ -130,7 +146,20 @@ class OpenAsk:
         if isinstance(outcome, NotUnderstood) and (offered := wrapped_answer(text)) != text:
             answer = self._kinds.read(kind, offered, self._context())
             outcome = answer if isinstance(answer, Understood) else outcome
-        return self._taken(outcome, self._switch)
+        decision = self._taken(outcome, self._switch)
+        if kind in _NAMES and isinstance(outcome, Understood) and asks(text.rstrip(" ?")):
+            return self._unless_digressing(decision)
+        return decision
+
+    def _framed_answer(self, text: str) -> Understood | None:
+        """Return the answer within courtesies, or the one that mends another: "two, no three"."""
+        parts = mended_parts(text) or (text,)
+        framed = [without_framing(part, *_AROUND) for part in parts]
+        if framed == [text]:
+            return None
+        read = [self._kinds.read(self._kind, part, self._context()) for part in framed]
+        given = [outcome for outcome in read if isinstance(outcome, Understood)]
+        return given[-1] if len(given) == len(parts) else None
 
     def titled(self) -> dict[str, Any] | None:
         """Return what a button carries whose title was typed, for clients without buttons."""
@@ -322,11 +351,12 @@ class OpenAsk:
         return Decision(start=structs.replace(start, otherwise=words), pending=repeated)
 
     def _cancel(self) -> Decision:
+        said = own_words.says(sentence("given_up", self._language or self._context().language))
         if self.waiting.skill:
             start = to_skill(self._input, self.waiting.skill, cancelled_answer(self.waiting))
+            start = structs.replace(start, otherwise=said)
         else:
-            said = sentence("given_up", self._language)
-            start = TurnStart(input=self._input, say=own_words.says(said))
+            start = TurnStart(input=self._input, say=said)
         return Decision(start=start, ends=True)
 
     def _switch(self, hint: str) -> Decision:
@@ -340,6 +370,7 @@ class OpenAsk:
             excluded=waiting.skill,
             least=self._least,
             otherwise=words,
+            heard=self._said if self._said != self._input.text else None,
         )
         if self._digressions == "drop" or waiting.digressions >= MOST_DIGRESSIONS:
             return Decision(start=start, pending=waiting, cancelled_skill=waiting.skill or None)
