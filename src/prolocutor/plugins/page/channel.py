@@ -40,7 +40,7 @@ class SpeakingAgent(msgspec.Struct, frozen=True):
 
 
 class PageInfo(msgspec.Struct, frozen=True):
-    """What the page needs to know of the assistant."""
+    """The page's data about the assistant."""
 
     name: str
     agents: list[SpeakingAgent]
@@ -49,9 +49,10 @@ class PageInfo(msgspec.Struct, frozen=True):
 
 
 class PageInfoEndpoint:
-    """Answers with what the page asks once.
+    """Answers the page's first request.
 
-    Without starters in the file, examples of the agents that were asked most of late are shown.
+    Without starters in the file, the page shows examples of the agents that were asked most of
+    late.
     """
 
     def __init__(self, context: DoorContext, *, voice: bool) -> None:
@@ -62,7 +63,7 @@ class PageInfoEndpoint:
         self._cards = context.cards
 
     async def page_info(self, _: TypedRequest[None, None]) -> PageInfo:
-        """Return what the page shows of the assistant before anything is said."""
+        """Return the page's view of the assistant before the first message."""
         markdown = self._assistant.engine.prepared.markdown
         speaking = (Stage.SKILL, Stage.LAST_CHANCE)
         services = [one for one in self._assistant.services() if one.stage in speaking]
@@ -77,7 +78,7 @@ class PageInfoEndpoint:
         )
 
     def _of_cards(self, names: list[str]) -> list[str]:
-        """Return examples of the agents that were asked most of late; else in declared order."""
+        """Return examples of the agents that were asked most of late, else in declared order."""
         records = self._recent.last(len(self._recent)) if self._recent is not None else []
         times = Counter(name for record in records for name in record.asked)
         examples = self._examples()
@@ -87,7 +88,7 @@ class PageInfoEndpoint:
         return list(found)[:STARTERS]
 
     def _examples(self) -> dict[str, list[str]]:
-        """Return the examples of the agents' cards, or those that the services have."""
+        """Return the examples of the agents' cards, else the examples of the services."""
         if self._cards is not None:
             return {name: card.examples for name, card in self._cards.items()}
         cards = {one.name: one.card or {} for one in self._assistant.services()}
@@ -114,7 +115,7 @@ UtteranceId: TypeAlias = Annotated[
 
 
 class VisitorInfo(msgspec.Struct, frozen=True):
-    """Who the caller is: `name` of an operator, or of a person who `signed_in`."""
+    """The caller: `name` of an operator, or of a person who `signed_in`."""
 
     kind: Literal["operator", "person", "anonymous"]
     user: str | None
@@ -132,7 +133,7 @@ class ReplyPath(PageUser, frozen=True, kw_only=True):
 
 
 class ReplyRating(msgspec.Struct, frozen=True):
-    """What a person thinks of a reply: 1 is good, -1 is bad."""
+    """A person's rating of a reply: 1 is good, -1 is bad."""
 
     utt_id: UtteranceId
     rating: Annotated[
@@ -140,7 +141,7 @@ class ReplyRating(msgspec.Struct, frozen=True):
     ]
 
     def __post_init__(self) -> None:
-        """Check the rating; a number such as 1.0 is one too."""
+        """Check the rating; a number such as 1.0 is valid too."""
         if self.rating not in (1, -1):
             raise ValueError("rating is 1 or -1")
 
@@ -152,7 +153,7 @@ class PicturePath(msgspec.Struct, frozen=True):
 
 
 class UploadedPicture(msgspec.Struct, frozen=True):
-    """Where an uploaded picture is found from now on."""
+    """The address of an uploaded picture."""
 
     url: str
 
@@ -186,10 +187,10 @@ class PageDoor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Page:
-    """The chat page, the pictures that are uploaded there, and explanations of replies.
+    """The chat page, its uploaded pictures, and explanations of replies.
 
-    Without a folder for pictures they are in the store that replicas share, or last as long as the
-    door; where no turns are remembered the panel shows what is stored.
+    Without a folder, pictures are in the store that replicas share, or last as long as the door;
+    without records of turns the panel shows the stored utterances.
     """
 
     name: Final = "page"
@@ -230,23 +231,23 @@ class Page:
         ]
 
     async def open(self) -> None:
-        """Remove the pictures of persons who have been deleted, and from now on with them."""
+        """Remove the pictures of deleted persons, now and at each later deletion."""
         await self._uploads.sweep()
         self._assistant.archive.forgetting.append(self._uploads.forget)
 
     async def close(self) -> None:
-        """Remove the pictures that were stored for this run alone."""
+        """Remove the pictures that were stored only for this run."""
         self._assistant.archive.forgetting.remove(self._uploads.forget)
         self._uploads.close()
 
     async def visitor(self, request: TypedRequest[None, None]) -> VisitorInfo:
-        """Return who the caller is."""
+        """Return the caller."""
         who = request.visitor
         page = self._operators_page if who.kind == "operator" else None
         return VisitorInfo(who.kind, who.user, who.name, who.session is not None, page)
 
     async def turn_of_reply(self, request: TypedRequest[ReplyPath, None]) -> TurnExplanation:
-        """Explain how a reply came about."""
+        """Explain the origin of a reply."""
         utt_id = request.params.utt_id
         await self._check_owner(request, utt_id)
         turn = await self._explanations.find(utt_id)

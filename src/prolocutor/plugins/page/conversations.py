@@ -53,7 +53,7 @@ def user_of(visitor: Visitor, params: PageUser) -> str:
 
 
 def dialog_of(visitor: Visitor, params: PageUser, conversation: str) -> str | None:
-    """Return the name of the dialog that is one's own conversation of this id, None if it is none.
+    """Return the dialog name of one's own conversation with an id, None for another's conversation.
 
     An anonymous visitor's ids begin with the id by which the visitor is known.
     """
@@ -66,7 +66,7 @@ def dialog_of(visitor: Visitor, params: PageUser, conversation: str) -> str | No
 
 
 def conversation_id(visitor: Visitor, params: PageUser, dialog: str) -> str:
-    """Return the id of the conversation that is one's own dialog of this name."""
+    """Return the conversation id of one's own dialog with a name."""
     mine = _ANONYMOUS.fullmatch(params.id or "")
     if visitor.kind != "anonymous" or mine is None:
         return dialog
@@ -74,7 +74,7 @@ def conversation_id(visitor: Visitor, params: PageUser, dialog: str) -> str:
 
 
 def may_see(visitor: Visitor, params: PageUser, user: str | None) -> bool:
-    """Return whether a visitor may see what belongs to a user."""
+    """Return whether a visitor may see the data of a user."""
     return visitor.kind == "operator" or user == user_of(visitor, params)
 
 
@@ -87,7 +87,7 @@ SHOWN: Final = 200
 
 
 class SaidMessage(msgspec.Struct, frozen=True):
-    """What is read of a row's message; everything else in it counts for nothing."""
+    """The parts of a row's message that are read; all other parts are ignored."""
 
     type: str = ""
     text: Any = None
@@ -98,7 +98,7 @@ class SaidMessage(msgspec.Struct, frozen=True):
     utt_id: str = ""
 
     def around(self, wanted: list[str]) -> str | None:
-        """Return the words around the first one that is wanted; None unless all are there."""
+        """Return the text around the first wanted word; None unless all wanted words occur."""
         parts = (self.command, self.text, self.title, self.alt)
         text = " ".join(one for one in parts if isinstance(one, str))
         folded = text.casefold()
@@ -112,7 +112,7 @@ class SaidMessage(msgspec.Struct, frozen=True):
 
 
 def read_message(message: bytes | None) -> SaidMessage:
-    """Read the message of a row; one that is no such object says nothing."""
+    """Read the message of a row; a message of another form is empty."""
     try:
         read = _DECODER.decode(message) if message else _NOTHING
     except msgspec.DecodeError:
@@ -125,7 +125,8 @@ def read_message(message: bytes | None) -> SaidMessage:
 def may_have(message: bytes | None, wanted: list[str]) -> bool:
     """Return whether a row may have all words, without reading it.
 
-    Where both are ASCII they stand there as they are; in other texts folded letters may differ.
+    If both are ASCII, the words occur in the row as they are; in other texts folded letters may
+    differ.
     """
     if message is None:
         return False
@@ -136,7 +137,7 @@ def may_have(message: bytes | None, wanted: list[str]) -> bool:
 
 
 def first_words(text: object) -> str:
-    """Return the beginning of a text as a title, cut between words where that is possible."""
+    """Return the beginning of a text as a title, cut between words if possible."""
     words = " ".join(text.split()) if isinstance(text, str) else ""
     if len(words) <= TITLE:
         return words
@@ -145,7 +146,7 @@ def first_words(text: object) -> str:
 
 
 def time_of_id(id_: str) -> float:
-    """Return when an id was made (seconds, UNIX): it begins with the milliseconds."""
+    """Return the time of an id (UNIX seconds): an id begins with its milliseconds."""
     try:
         return int(id_[:12], 16) / 1000
     except ValueError:
@@ -220,7 +221,7 @@ Tag: TypeAlias = Annotated[
 
 
 class ConversationMarks(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a person keeps a conversation."""
+    """A person's marks on a conversation."""
 
     pinned: bool = False
     archived: bool = False
@@ -228,7 +229,7 @@ class ConversationMarks(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ConversationSummary(msgspec.Struct, frozen=True):
-    """A conversation in the list; `id` is what `?id=` of the page and the socket takes."""
+    """A conversation in the list; `id` is the `?id=` of the page and the socket."""
 
     id: str
     title: Annotated[
@@ -245,9 +246,9 @@ class ConversationSummary(msgspec.Struct, frozen=True):
 class ConversationList(msgspec.Struct, frozen=True):
     """A page of conversations, the latest first.
 
-    A page may have few items, or none, and a `next`: it looks through so many at most. `pinned` are
-    those that are pinned, on the first page of the list without a tag. `tags` are all that the
-    person has given, `archived` counts what is put away.
+    A page may have few items, or no items, and a `next`, because it searches a limited number of
+    conversations. `pinned` are the pinned conversations, on the first page of the list without a
+    tag. `tags` are all tags of the person, `archived` counts the archived conversations.
     """
 
     items: list[ConversationSummary]
@@ -258,7 +259,7 @@ class ConversationList(msgspec.Struct, frozen=True):
 
 
 class ListParams(PageOfList, frozen=True, kw_only=True):
-    """The parameters of the list: what is put away is not in it unless asked for."""
+    """The parameters of the list, which has archived conversations only on request."""
 
     tag: Tag | None = None
     kind: Annotated[
@@ -267,7 +268,7 @@ class ListParams(PageOfList, frozen=True, kw_only=True):
 
 
 class ConversationChange(msgspec.Struct, frozen=True):
-    """What is to change of a conversation; what is not given stays.
+    """The changes to a conversation; values that are not given stay.
 
     A `title` of null gives it its first words again.
     """
@@ -285,7 +286,7 @@ class ConversationChange(msgspec.Struct, frozen=True):
 
 
 class MessagePath(OwnConversationPath, frozen=True, kw_only=True):
-    """The parameters of a request for what was said in a conversation."""
+    """The parameters of a request for the messages of a conversation."""
 
     after: Annotated[
         int, Meta(ge=-1, le=2**53, description="The `id` of the last message that is known.")
@@ -300,7 +301,7 @@ class SaidFrame(msgspec.Struct, frozen=True):
 
 
 class SaidFrames(msgspec.Struct, frozen=True):
-    """What was said in a conversation, in order; `next` is the `after` of the next page."""
+    """The messages of a conversation, in order; `next` is the `after` of the next page."""
 
     items: list[SaidFrame]
     next: int | None
@@ -309,9 +310,9 @@ class SaidFrames(msgspec.Struct, frozen=True):
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """A message that was found.
 
-    `message` is its `id` in the frames of the conversation, `text` its words around the first that
-    was looked for. `icon` names who said it, null for the person. `at` (seconds, UNIX) is null
-    where the time is not known.
+    `message` is its `id` in the frames of the conversation, `text` its words around the first
+    match. `icon` names its speaker, null for the person. `at` (UNIX seconds) is null if the time is
+    not known.
     """
 
     conversation: str
@@ -323,9 +324,10 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchHits(msgspec.Struct, frozen=True):
-    """A page of what was found, the latest first.
+    """A page of found messages, the latest first.
 
-    A page may have few items, or none, and a `next`: it looks through so many messages at most.
+    A page may have few items, or no items, and a `next`, because it searches a limited number of
+    messages.
     """
 
     items: list[SearchHit]
@@ -333,7 +335,7 @@ class SearchHits(msgspec.Struct, frozen=True):
 
 
 class OwnConversations:
-    """Answers for the list of conversations and for search, each person for their own."""
+    """Answers requests for lists of conversations and for searches in a person's own data."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
@@ -372,7 +374,7 @@ class OwnConversations:
         )
 
     async def messages(self, request: TypedRequest[MessagePath, None]) -> SaidFrames:
-        """Return what was said in a conversation, as to export it."""
+        """Return the messages of a conversation, for instance to export them."""
         params = request.params
         user, dialog = await self.found(request.visitor, params)
         rows = await self._store.feed_tail(user, dialog, PAGE, params.after)
@@ -423,14 +425,14 @@ class OwnConversations:
             await self._store.put_record(user, MARKS, dialog, msgspec.json.encode(new))
 
     async def delete_conversation(self, request: TypedRequest[OwnConversationPath, None]) -> None:
-        """Delete a conversation with all that was said in it."""
+        """Delete a conversation with all its messages."""
         user, dialog = await self.found(request.visitor, request.params)
         for kind in (KIND, MARKS):
             await self._store.delete_record(user, kind, dialog)  # before, so that it is erased too
         await self._assistant.archive.delete(user, dialog)
 
     async def search(self, request: TypedRequest[SearchParams, None]) -> SearchHits:
-        """Find what was said by or to oneself, in all conversations."""
+        """Find messages by or to oneself, in all conversations."""
         params = request.params
         user = user_of(request.visitor, params)
         wanted = params.words.casefold().split()
@@ -455,12 +457,12 @@ class OwnConversations:
         return SearchHits(found, str(before))
 
     async def title(self, user: str, dialog: str) -> str:
-        """Return the title of a conversation: as the person named it, else its first words."""
+        """Return the title of a conversation: the person's title, else its first words."""
         given = (await _titles(self._store, user)).get(dialog)
         return given or await _about(self._store, user, dialog, None)
 
     async def found(self, visitor: Visitor, params: OwnConversationPath) -> tuple[str, str]:
-        """Return the user and the dialog name of one's own conversation; `NotFound` for another."""
+        """Return the user and the dialog name of one's own conversation; else raise `NotFound`."""
         user = user_of(visitor, params)
         dialog = dialog_of(visitor, params, params.conversation)
         if dialog is None or not await self._store.feed_tail(user, dialog, 1):
@@ -497,7 +499,7 @@ class OwnList:
     async def find(
         self, before: int | None, limit: int, fits: Callable[[str], bool]
     ) -> tuple[list[ConversationSummary], str | None]:
-        """Return up to `limit` conversations that fit, and the cursor of the next ones."""
+        """Return up to `limit` conversations that fit, and the cursor of the next conversations."""
         found: list[ConversationRow] = []
         size = max(limit + 1, LISTED) if self.marks else limit + 1
         for _ in range(LOOKS):
@@ -513,7 +515,7 @@ class OwnList:
         return await self._shown(found), str(before)
 
     async def pinned(self) -> list[ConversationSummary]:
-        """Return what is pinned, the latest first."""
+        """Return the pinned conversations, the latest first."""
         names = {name for name, mark in self.marks.items() if mark.pinned and not mark.archived}
         found: list[ConversationSummary] = []
         cursor: str | None = None
@@ -542,9 +544,9 @@ class OwnList:
 
 
 async def _about(store: Store, user: str, dialog: str, first: bytes | None) -> str:
-    """Return the words that say what a conversation is about; a greeting says little.
+    """Return the words that describe the subject of a conversation, rather than a greeting.
 
-    `first` is its first message, None where that is not known.
+    `first` is its first message, None if it is not known.
     """
     words = read_message(first).command
     if first is not None and _says_enough(words):
@@ -560,7 +562,7 @@ def _says_enough(said: object) -> bool:
 
 
 def _hit(row: FeedRow, wanted: list[str], later: bytes | None) -> SearchHit | None:
-    """Return a row that has all words; `later` is the row after it, by which words have a time."""
+    """Return the hit of a row with all words; the next message `later` dates the words."""
     message = read_message(row.message)
     found = message.around(wanted)
     if found is None or row.id is None:

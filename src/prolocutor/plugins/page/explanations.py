@@ -1,4 +1,4 @@
-"""How a reply came about: the record of its turn, or what is stored of it."""
+"""Explanations of replies: the record of a turn, or its stored utterances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prolocutor.observe.recent_turns import RecentTurns
 
 
 class HypothesisView(msgspec.Struct, frozen=True):
-    """A hypothesis as the panel draws it."""
+    """A hypothesis in the form that the panel draws."""
 
     hypothesis_id: str | None
     skill_name: str
@@ -25,7 +25,7 @@ class HypothesisView(msgspec.Struct, frozen=True):
 
 
 class TurnExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """How a reply came about; null stands for what is no longer known."""
+    """The explanation of a reply; null stands for values no longer known."""
 
     turn_id: str | None = None
     utt_id: str
@@ -49,14 +49,14 @@ class TurnExplanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnExplanations:
-    """Explains replies, by the latest records of turns or by what is stored."""
+    """Explains replies, by the latest records of turns or by stored utterances."""
 
     def __init__(self, archive: ArchiveStore, recent: RecentTurns | None) -> None:
         self._archive = archive
         self._recent = recent
 
     async def find(self, utt_id: str) -> TurnExplanation | None:
-        """Return how the reply with this id came about; an old one has no services."""
+        """Return the explanation of the reply with this id; for an old reply it has no services."""
         record = self._recent.of_reply(utt_id.lower()) if self._recent is not None else None
         if record is not None:
             return of_record(record)
@@ -64,8 +64,11 @@ class TurnExplanations:
 
 
 def without_internals(turn: TurnExplanation) -> TurnExplanation:
-    """Leave out what is for operators: error texts, which may name addresses and code, and what
-    stands in brackets in reasons, which may quote other users."""
+    """Leave out the parts for operators.
+
+    These are error texts, which may name addresses and code, and bracketed parts of reasons, which
+    may quote other users.
+    """
     return msgspec.structs.replace(
         turn,
         services=turn.services
@@ -77,7 +80,7 @@ def without_internals(turn: TurnExplanation) -> TurnExplanation:
 
 
 def of_record(record: TurnRecord) -> TurnExplanation:
-    """Return all that the panel draws of a record, and nothing of other turns."""
+    """Return the parts of a record that the panel draws, and nothing of other turns."""
     return TurnExplanation(
         turn_id=record.turn_id,
         utt_id=record.utt_id,
@@ -102,7 +105,7 @@ def of_record(record: TurnRecord) -> TurnExplanation:
 def of_stored(
     utterances: Sequence[HumanUtterance | BotUtterance],
 ) -> TurnExplanation | None:
-    """Return what is stored of a turn, which is without the times and faults of services."""
+    """Return the stored parts of a turn, without the times and faults of services."""
     said = utterances[-1] if utterances else None
     if not isinstance(said, BotUtterance):
         return None

@@ -19,7 +19,7 @@ _NAME: Final = "all"
 
 
 class PageSettings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a person has chosen; null stands for what the browser says."""
+    """A person's choices; null stands for the browser's setting."""
 
     language: Annotated[
         Annotated[str, Meta(max_length=35, pattern="^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")] | None,
@@ -37,7 +37,7 @@ class PageSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SettingsEndpoints:
-    """Reads and keeps the settings of persons, each for themselves."""
+    """Reads and keeps a person's own settings."""
 
     def __init__(self, records: RecordStore) -> None:
         self._records = records
@@ -53,7 +53,7 @@ class SettingsEndpoints:
         return PageSettings() if kept is None else msgspec.json.decode(kept, type=PageSettings)
 
     async def keep_settings(self, request: TypedRequest[PageUser, PageSettings]) -> None:
-        """Keep one's own settings, in the place of those before."""
+        """Keep one's own settings, in place of earlier settings."""
         zone = request.body.time_zone
         if zone is not None and zone not in available_timezones():
             raise BadInput(f"there is no time zone {zone!r}", field="time_zone")

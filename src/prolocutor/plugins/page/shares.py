@@ -1,4 +1,4 @@
-"""Shared conversations: a person lets others read one of theirs by a link, until they stop it."""
+"""Shared conversations: a person lets others read a conversation by a link, until it is stopped."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KINDS: Final = frozenset({"text", "command", "picture", "audio", "video", "rdl",
 
 
 class KeptShare(msgspec.Struct, frozen=True):
-    """What a person shares: the link's token, up to which message, since when."""
+    """A share of a conversation: the link's token, the last shared message, the time of sharing."""
 
     token: str
     until: int
@@ -44,21 +44,21 @@ class KeptShare(msgspec.Struct, frozen=True):
 
 
 class OpenedShare(msgspec.Struct, frozen=True):
-    """Whose conversation a token opens."""
+    """The conversation that a token opens, and its person."""
 
     user: str
     dialog: str
 
 
 class SharedLink(msgspec.Struct, frozen=True):
-    """The path of the link of a conversation, null where it is not shared; `at` is since when."""
+    """The path of a conversation's link, null if it is not shared; `at` is the time of sharing."""
 
     path: str | None
     at: float | None
 
 
 class SharedPath(msgspec.Struct, frozen=True, kw_only=True):
-    """The parameters of a request for what a link shows."""
+    """The parameters of a request for a shared conversation."""
 
     token: Annotated[str, Meta(max_length=100)]
     after: Annotated[int, Meta(ge=-1, le=2**53)] = -1
@@ -71,7 +71,7 @@ class SharedPagePath(CachedCopy, frozen=True, kw_only=True):
 
 
 class SharedConversation(msgspec.Struct, frozen=True):
-    """What was said in a shared conversation until it was shared, in order.
+    """The messages of a shared conversation until it was shared, in order.
 
     `next` is the `after` of the next page, null at the end.
     """
@@ -83,7 +83,7 @@ class SharedConversation(msgspec.Struct, frozen=True):
 
 
 class SharedConversations:
-    """Makes links to conversations, ends them, and shows what they lead to to anybody."""
+    """Makes links to conversations, ends them, and shows shared conversations to anybody."""
 
     def __init__(self, own: OwnConversations, store: Store, files: StaticFiles) -> None:
         self._own, self._store, self._files = own, store, files
@@ -104,7 +104,7 @@ class SharedConversations:
         return SharedLink(None, None) if kept is None else _link(kept)
 
     async def share(self, request: TypedRequest[OwnConversationPath, None]) -> SharedLink:
-        """Let anybody with the link read what was said in one's own conversation until now."""
+        """Let anybody with the link read the present messages of one's own conversation."""
         user, dialog = await self._own.found(request.visitor, request.params)
         (last,) = await self._store.feed_tail(user, dialog, 1)
         kept = await self._kept(user, dialog)
@@ -124,7 +124,7 @@ class SharedConversations:
             await self._store.delete_record("", OPENED, kept.token)
 
     async def shared(self, request: TypedRequest[SharedPath, None]) -> SharedConversation:
-        """Return what was said in a shared conversation."""
+        """Return the messages of a shared conversation."""
         token = request.params.token
         opened = await self._store.record("", OPENED, token)
         whose = None if opened is None else msgspec.json.decode(opened, type=OpenedShare)
@@ -140,7 +140,7 @@ class SharedConversations:
         return SharedConversation(title, kept.at, items, said[-1].id if more else None)
 
     async def shared_page(self, request: TypedRequest[SharedPagePath, None]) -> HttpResponse:
-        """Return the page on which a shared conversation is read."""
+        """Return the page that shows a shared conversation."""
         return self._files.find(FILE, request.params)
 
     async def _kept(self, user: str, dialog: str) -> KeptShare | None:
@@ -153,7 +153,7 @@ def _link(kept: KeptShare) -> SharedLink:
 
 
 def _shown(message: bytes | None) -> msgspec.Raw | None:
-    """Return what a link shows of a message, None where that is nothing."""
+    """Return the shared parts of a message, None if there are no such parts."""
     try:
         frame = msgspec.json.decode(message or b"null")
     except msgspec.DecodeError:

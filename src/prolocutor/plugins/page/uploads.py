@@ -26,9 +26,9 @@ _ID_DIGITS: Final = 32
 
 
 class FolderPictures:
-    """Pictures in a folder, made when it is first needed.
+    """Pictures in a folder, which is made when it is first needed.
 
-    Without a folder they last as long as this object.
+    Without a given folder they last as long as this object.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -105,7 +105,7 @@ class FolderPictures:
 class StorePictures:
     """Pictures as records of their persons, for all replicas of a store.
 
-    The owner of a name stands in one of some lists of the assistant's own records.
+    The owner of a name is in one of several lists in the assistant's own records.
     """
 
     folder: Final = None
@@ -151,12 +151,12 @@ _LIST: Final = "picture-owners"
 
 
 def _kind_of(name: str) -> str:
-    """Return the kind of the record with the bytes: of its own, so that it is read alone."""
+    """Return the kind of the record with the bytes: a kind of its own, to be read alone."""
     return f"picture-{name}"
 
 
 def _list_of(name: str) -> str:
-    """Return the list in which a name is, by the last digits of its id, which are random."""
+    """Return the list of a name, by the last digits of its id, which are random."""
     return f"{_LIST}-{int(name[:_ID_DIGITS][-2:], 16) % _BUCKETS}"
 
 
@@ -192,7 +192,7 @@ _TYPES: Final = {
 
 
 class Pictures(Protocol):
-    """Where pictures are, by a name that cannot be guessed, each with its owner."""
+    """A place for pictures, by names that cannot be guessed, each with its owner."""
 
     async def write(self, name: str, user: str, body: bytes) -> None:
         """Write a picture."""
@@ -208,10 +208,10 @@ class Pictures(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """The folder that they are in from one run to the next."""
+        """The folder that keeps the pictures from one run to the next."""
 
     def close(self) -> None:
-        """Remove what was written for this run alone."""
+        """Remove pictures that were written only for this run."""
 
 
 class Uploads:
@@ -240,7 +240,7 @@ class Uploads:
         self._pictures.close()
 
     async def store(self, user: str, body: bytes) -> str:
-        """Store a picture and return its name; raise `BadInput` for what is no picture."""
+        """Store a picture and return its name; raise `BadInput` for other content."""
         name = f"{new_id()}.{_suffix(body)}"
         await self._pictures.write(name, user, body)
         await self._records.put_record(user, KIND, name, b"{}")
@@ -264,7 +264,7 @@ class Uploads:
 
 
 async def forget_person(store: RecordStore, user: str | None) -> None:
-    """Remove the pictures of a person who is going to be deleted, where no door is open."""
+    """Remove the pictures of a person who is going to be deleted, while no door is open."""
     if user is None:
         return
     folders = await store.records("", FOLDER)
