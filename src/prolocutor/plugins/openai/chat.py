@@ -172,7 +172,7 @@ def _wishes_of(request: Request) -> ModelWishes | None:
 
 
 def _asked(value: Any, system: str | None, wishes: ModelWishes | None) -> dict[str, Any]:
-    """Return the part of the body with the messages: a formatter's, the client's, the dialog's."""
+    """Return the body's part with the messages, of a formatter, of the client, or of the dialog."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         return value
     if isinstance(value, list):
@@ -231,7 +231,7 @@ def _for_responses(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _flat(tool: dict[str, Any]) -> dict[str, Any]:
-    """Return a function as responses have it: without an object of its own."""
+    """Return a function in the form of responses: without an object of its own."""
     function = tool.get("function")
     return {"type": "function", **function} if isinstance(function, dict) else tool
 
@@ -307,7 +307,7 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
 
     @classmethod
     def guess(cls, call: object) -> str | None:
-        """Return how a model is written that is named alone, or with who runs it."""
+        """Return the connector and call of a model given by its name alone, or with its provider."""
         if not isinstance(call, str):
             return None
         if (found := _NAMED.fullmatch(call)) is not None:

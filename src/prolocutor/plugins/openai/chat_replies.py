@@ -157,7 +157,7 @@ def read_response(body: bytes) -> ModelReply:
 
 
 class StreamedCompletion:
-    """A completion that comes piece by piece, also where no stream was asked for.
+    """A completion that comes piece by piece, even without a request for a stream.
 
     `counts`: the usage is waited for, which comes after the text.
     """
@@ -232,11 +232,11 @@ class _GatheredCalls:
 
     @property
     def found(self) -> list[JsonObject]:
-        """All of them, as a completion has them."""
+        """All calls, in the form of completions."""
         return [_call(*parts) for parts in self._calls.values()]
 
     def add(self, pieces: list[_ToolCall] | None) -> None:
-        """Add calls, or pieces of them; `BadReply` where there is too much."""
+        """Add calls, or pieces of calls; raise `BadReply` if there are too many."""
         for number, piece in enumerate(pieces or ()):
             place = number if piece.index is None else piece.index
             parts = self._calls.setdefault(place, ["", "", ""])
@@ -255,7 +255,7 @@ def _call(id_: str, name: str, arguments: str) -> JsonObject:
 
 
 class _ModelWords:
-    """Words of a reply, within its bounds."""
+    """The words of a reply, within its bounds."""
 
     def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
         self._deltas = deltas
@@ -265,11 +265,11 @@ class _ModelWords:
 
     @property
     def text(self) -> str:
-        """All of them."""
+        """All words."""
         return "".join(self._pieces)
 
     def add(self, piece: str | None) -> None:
-        """Add words; `BadReply` where there are too many."""
+        """Add words; raise `BadReply` if there are too many."""
         if piece:
             self._left -= len(piece)
             if self._left < 0:

@@ -42,7 +42,7 @@ class OpenAiEmbeddings:
         self._body = {"model": endpoint.model, **(parameters or {})}
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a vector for each text, in order; `ServiceError` says what went wrong."""
+        """Return a vector for each text, in order; raise `ServiceError` with the fault."""
         if not texts:
             return []
         body = {**self._body, "input": list(texts), "encoding_format": "float"}
@@ -70,7 +70,7 @@ _decode: Final = msgspec.json.Decoder(_Embeddings).decode
 
 
 def _read(reply: bytes, number: int) -> list[list[float]]:
-    """Put the vectors in order: servers need not give them in that of the texts."""
+    """Put the vectors in the order of the texts, since servers may return another order."""
     try:
         found = _decode(reply)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""What the assistant said to a request, whole or piece by piece, with who said it and why."""
+"""The assistant's answer to a request, whole or piece by piece, with its details."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from prolocutor.web.event_writing import batches, begun, event_stream
 
 
 class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What the reply is beside its text: an extension of OpenAI's API.
+    """The details of a reply beside its text: an extension of OpenAI's API.
 
     `ask` is the kind of value that is asked for, `choices` the titles to choose from; `messages`
-    are the rich messages. `by` says which way the reply came about, `asked` who was asked,
-    `reasons` why. `handover` is there where a person has the dialog, and says who.
-    `replaced`: the last words replace the provisional ones before the blank line; `text` is then
-    what counts. `attributes` are the others of the reply.
+    are the rich messages. `by` is the origin of the reply, `asked` names the asked agents,
+    `reasons` gives the reasons. `handover` is present if a person has the dialog, and names the
+    person. `replaced`: the last words replace the provisional ones before the blank line; `text` is
+    then what counts. `attributes` are the others of the reply.
     """
 
     conversation_id: str
@@ -54,7 +54,7 @@ class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Usage(msgspec.Struct):
-    """How much was read and written, in tokens: an estimate of four characters each."""
+    """The tokens read and written: an estimate of four characters each."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -68,8 +68,8 @@ class Usage(msgspec.Struct):
 class ChatAnswer(msgspec.Struct, kw_only=True):
     """The reply to a request: its text as it was sent, and the details.
 
-    `rest` is what a stream has not sent of the text. `calls` are those of the client's tools whose
-    results are waited for, in the form of chat completions.
+    `rest` is the part of the text that a stream has not sent. `calls` are those of the client's
+    tools whose results are waited for, in the form of chat completions.
     """
 
     text: str
@@ -84,7 +84,7 @@ class AnswerWriter(Protocol):
     """Writes a streamed reply in the form of one API."""
 
     def start(self, utt_id: str) -> bytes:
-        """Write what comes before the words; `utt_id` is the id that the reply will have."""
+        """Write the beginning before the words; `utt_id` is the id of the coming reply."""
 
     def words(self, text: str) -> bytes:
         """Write words."""
@@ -93,11 +93,11 @@ class AnswerWriter(Protocol):
         """Write the end; `answer.rest` has not been written."""
 
     def failure(self, error: Exception) -> bytes:
-        """Write that there will be no reply."""
+        """Write the failure of the reply."""
 
 
 class SentWords:
-    """The words that a stream has sent; what replaces them follows after a blank line."""
+    """The words that a stream has sent; their replacement follows after a blank line."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -105,7 +105,7 @@ class SentWords:
         self._start = 0
 
     def add(self, words: str) -> str:
-        """Add words, and return what is to be sent."""
+        """Add words, and return the text to send."""
         gap = "\n\n" if self.text and self._start == len(self.text) else ""
         self.text += gap
         self._start += len(gap)
@@ -113,12 +113,12 @@ class SentWords:
         return gap + words
 
     def replace(self) -> None:
-        """Let words that come replace those that were sent."""
+        """Let later words replace the words that were sent."""
         self._start = len(self.text)
         self.was_replaced = bool(self.text)
 
     def finish(self, said: str) -> str:
-        """Return what is still to be sent of a reply."""
+        """Return the unsent part of a reply."""
         current = self.text[self._start :]
         if not said.startswith(current):
             self.replace()
@@ -137,14 +137,14 @@ class Answering:
         self._tools = ToolRounds(assistant.store)
 
     def check_loop(self, turns: str | None) -> None:
-        """Raise `Forbidden` where an assistant asks itself, within a turn that is running."""
+        """Raise `Forbidden` if an assistant asks itself, within a running turn."""
         for turn_id in (turns or "").split(","):
             if turn_id and self._assistant.turns.is_running(turn_id.strip()):
                 what = f"the assistant asks itself: turn {turn_id.strip()} waits for this one"
                 raise Forbidden(what)
 
     async def do_side_task(self, given: ChatInput, task: SideTask) -> ChatAnswer:
-        """Return the answer to what is no word of a person; no dialog knows of it."""
+        """Return the answer to a side task, which is no word of a person and in no dialog."""
         text, skill, confidence = task.answer(), "", 1.0
         if self._side_tasks is not None:
             alone = await self._assistant.alone.ask(given.text, self._side_tasks)
@@ -181,8 +181,8 @@ class Answering:
     ) -> HttpResponse:
         """Return the reply as a stream, which begins once the input is stored.
 
-        `make_writer` makes a writer for the id of the turn. What was sent cannot be taken back:
-        where another answer wins after all, it follows after a blank line, and the details say so.
+        `make_writer` makes a writer for the id of the turn. Sent words cannot be taken back: if
+        another answer wins after all, it follows after a blank line, and the details say so.
         """
         try:
             skill = await self._skill_of(found, given, skill)
@@ -202,7 +202,7 @@ class Answering:
     async def _skill_of(
         self, found: FoundDialog, given: ChatInput, skill: str | None
     ) -> str | None:
-        """Return the skill that is asked alone: the one whose tools these are the results of."""
+        """Return the skill to ask alone: the skill that waits for these results of tools."""
         if not given.results or given.wishes is None:
             return skill
         return await self._tools.go_on(found.user, given.results, given.wishes)
@@ -216,7 +216,7 @@ class Answering:
         writer: AnswerWriter,
         operator: bool,
     ) -> AsyncGenerator[bytes, None]:
-        """Write the events of a turn; those that came together are sent together."""
+        """Write the events of a turn; events that came together are sent together."""
         sent, first = SentWords(), happened[0]
         assert isinstance(first, TurnStarted | ReplyGiven)
         utt_id = first.utt_id if isinstance(first, TurnStarted) else first.utterance.utt_id
@@ -244,7 +244,7 @@ class Answering:
         sent: SentWords,
         operator: bool,
     ) -> ChatAnswer:
-        """Return a reply, after what a client will resend was noted."""
+        """Return a reply, after noting the history that a client will resend."""
         reply = result.spoken
         said = said_as_text(reply.text, reply.attributes)
         calls: Sequence[dict[str, Any]] = ()
@@ -311,7 +311,7 @@ def _details(found: FoundDialog, result: TurnResult, operator: bool) -> AnswerDe
 
 
 def tokens(text: str) -> int:
-    """Return about how many tokens a text is."""
+    """Return the approximate number of tokens of a text."""
     return (len(text) + 3) // 4
 
 

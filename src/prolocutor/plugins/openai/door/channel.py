@@ -43,7 +43,7 @@ class OpenAiDoor(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
     def check(self, place: DoorPlace) -> None:
-        """Raise `ConfigError` for a skill that there is not."""
+        """Raise `ConfigError` for an unknown skill."""
         if self.tasks is not None and self.tasks not in place.skills:
             what = f"no skill is called {self.tasks!r}; {suggest(self.tasks, place.skills)}"
             raise ConfigError(what, key="doors.openai.tasks")
@@ -94,5 +94,5 @@ class OpenAi:
 
 
 def _route(method: Method, path: str, operation: Operation) -> Route:
-    """Return a route; its clients always send a key, also where there is none to be known."""
+    """Return a route; its clients always send a key, even if no keys are configured."""
     return Route(method, path, operation, any_secret=True)

@@ -26,7 +26,7 @@ from prolocutor.web.operations import TypedRequest
 
 
 class AssistantMessage(msgspec.Struct, kw_only=True):
-    """What the assistant said."""
+    """The assistant's message."""
 
     content: str | None
     role: Literal["assistant"] = "assistant"
@@ -35,7 +35,7 @@ class AssistantMessage(msgspec.Struct, kw_only=True):
 
 
 class CompletionChoice(msgspec.Struct, kw_only=True):
-    """The reply; there is one."""
+    """The single choice: the reply."""
 
     message: AssistantMessage
     index: int = 0
@@ -44,7 +44,7 @@ class CompletionChoice(msgspec.Struct, kw_only=True):
 
 
 class CompletionUsage(msgspec.Struct):
-    """How much was read and written, in tokens (an estimate)."""
+    """The tokens read and written (an estimate)."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -166,7 +166,7 @@ class CompletionWriter:
         return self._chunk(b'{"content":%b}' % plain.encode(text))
 
     def end(self, answer: ChatAnswer) -> bytes:
-        """Write the last words, the end, the usage where it is wanted."""
+        """Write the last words, the end, and the usage if it is wanted."""
         rest = self.words(answer.rest) if answer.rest else b""
         finish = b'"stop"'
         if answer.calls:

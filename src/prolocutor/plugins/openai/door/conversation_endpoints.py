@@ -41,7 +41,7 @@ class ConversationPath(CallerHeaders, frozen=True, kw_only=True):
 
 
 class ItemsQuery(ConversationPath, frozen=True, kw_only=True):
-    """Which items of a conversation are listed."""
+    """The requested items of a conversation."""
 
     limit: int = 20
     order: Literal["asc", "desc"] = "desc"
@@ -49,7 +49,7 @@ class ItemsQuery(ConversationPath, frozen=True, kw_only=True):
 
 
 class ConversationRequest(msgspec.Struct, kw_only=True):
-    """A new conversation, or what changes of one."""
+    """A new conversation, or changes to a conversation."""
 
     metadata: dict[str, Any] | None = None
     items: list[dict[str, Any]] | None = None
@@ -73,7 +73,7 @@ class DeletedConversation(msgspec.Struct, kw_only=True):
 
 
 class ConversationItems(msgspec.Struct, kw_only=True):
-    """What was said in a conversation."""
+    """The items of a conversation."""
 
     data: Sequence[Any]
     first_id: str
@@ -93,7 +93,7 @@ class ConversationEndpoints:
     async def create_conversation(
         self, request: TypedRequest[CallerHeaders, ConversationRequest]
     ) -> ConversationObject:
-        """Make a conversation; `items` are what was said before."""
+        """Make a conversation; `items` are its earlier messages."""
         found = self._named(request, f"conv_{new_id()}")
         made = ConversationObject(
             id=found.id, created_at=int(time.time()), metadata=request.body.metadata or {}
@@ -122,14 +122,14 @@ class ConversationEndpoints:
     async def delete_conversation(
         self, request: TypedRequest[ConversationPath, None]
     ) -> DeletedConversation:
-        """End a conversation; what was said stays in the store until the person is deleted."""
+        """End a conversation; its messages stay in the store until the person is deleted."""
         found, stored = await self._stored(request)
         await self._store.delete_record(found.user, KIND, stored.id)
         await self._finder.delete(found)
         return DeletedConversation(id=stored.id)
 
     async def list_items(self, request: TypedRequest[ItemsQuery, None]) -> ConversationItems:
-        """List what was said in a conversation."""
+        """List the items of a conversation."""
         found, _ = await self._stored(request)
         query = request.params
         dialog_id = await self._store.active_dialog_id(found.user, found.dialog)
@@ -179,7 +179,7 @@ class ConversationEndpoints:
 
 
 def _history(items: list[dict[str, Any]]) -> list[Said]:
-    """Return what items of a conversation say."""
+    """Return the texts of a conversation's items."""
     messages: list[ChatTurnMessage] = ResponseRequest(input=items).messages()
     return [
         Said("assistant" if one.role == "assistant" else "user", text_of(one.content, "items"))

@@ -1,8 +1,8 @@
-"""Which dialog a request belongs to.
+"""DialogFinder: finds the dialog of a request.
 
-Clients of chat completions name no dialog: they send all that was said before. A dialog is found
-again by a hash of that. Records in the store say which reply ended a history; they are written
-before the reply is sent, so that a restart or another replica finds the dialog as well:
+Clients of chat completions name no dialog: they send all earlier messages. A dialog is found again
+by a hash of these. Records in the store say which reply ended a history; they are written before
+the reply is sent, so that a restart or another replica finds the dialog as well:
 
     owner, "openai-history:<hash>", <conversation> -> Ending
 
@@ -40,7 +40,7 @@ MAX_RETOLD: Final = 10
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a history ended: in a dialog of a user, with a reply.
+    """The end of a history: a reply in a dialog of a user.
 
     `came` is a hash of all attributes that came with the inputs, "" if there were none. `next` is
     set when the dialog has gone on: the idempotency key of the next input, or "-".
@@ -66,7 +66,7 @@ def retold(history: Sequence[Said]) -> list[EarlierTurn]:
 
 
 def as_earlier(text: str, reply: BotUtterance) -> EarlierTurn:
-    """Return a stored turn as one that a new dialog begins with."""
+    """Return a stored turn in the form for the beginning of a new dialog."""
     messages, ask = reply.attributes.get("messages"), reply.attributes.get("ask")
     return EarlierTurn(
         text=text,
@@ -116,7 +116,7 @@ _NOBODY: Final = f"{PREFIX}?"
 
 
 class EndingKey(msgspec.Struct, frozen=True):
-    """Where an ending is noted: the owner, kind and key of a record."""
+    """The place of an ending: the owner, kind and key of a record."""
 
     owner: str
     kind: str
@@ -124,7 +124,7 @@ class EndingKey(msgspec.Struct, frozen=True):
 
 
 class ClaimedEnding(msgspec.Struct, frozen=True):
-    """An ending that a request goes on from, so that no other one does, and where it is noted."""
+    """An ending that only a single request may continue, and its place."""
 
     key: EndingKey
     ending: Ending
@@ -150,7 +150,7 @@ class FoundDialog(msgspec.Struct, kw_only=True):
 
 
 class DialogFinder:
-    """Finds the dialogs of requests, and notes where they end."""
+    """Finds the dialogs of requests, and notes their endings."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
@@ -167,7 +167,7 @@ class DialogFinder:
         user: str | None,
         conversation: str | None,
     ) -> FoundDialog:
-        """Return the dialog of a request; `release` it when all is over."""
+        """Return the dialog of a request; call `release` at the end of the request."""
         person = person_of(visitor, user or headers.web_user)
         id_ = conversation or headers.conversation or headers.web_chat
         key = headers.idempotency_key
@@ -191,12 +191,12 @@ class DialogFinder:
             raise NotFound(f"there is no conversation {found.id!r:.80}", field="conversation_id")
 
     async def delete(self, found: FoundDialog) -> None:
-        """End a conversation for good: its id begins no other one."""
+        """End a conversation for good: its id cannot begin another conversation."""
         await self._store.put_record(found.user, f"{DELETED}{found.id}", "", b"{}")
         await self._assistant.archive.close(found.user, found.dialog)
 
     async def begin(self, found: FoundDialog) -> None:
-        """Start a new dialog with what was said before."""
+        """Start a new dialog with the earlier turns."""
         if found.earlier:
             await self._assistant.archive.begin(
                 found.earlier, found.user, found.dialog, channel="openai"
@@ -212,7 +212,7 @@ class DialogFinder:
         repeated: bool,
         calls: Iterable[str] = (),
     ) -> None:
-        """Store where the dialog ends now: with words, or with calls of the client's tools."""
+        """Store the present end of the dialog: words, or calls of the client's tools."""
         ending = Ending(user=found.user, dialog=found.dialog, utt_id=utt_id, came=found.came)
         name = digest(f"{found.user}\n{found.dialog}")
         places: list[EndingKey] = []
@@ -338,7 +338,7 @@ class DialogFinder:
         )  # fmt: skip
 
     async def _last_turn(self, ending: Ending, told: EarlierTurn) -> list[EarlierTurn]:
-        """Return the last turn of a history as it is stored, so that what it asked is open."""
+        """Return the last turn of a history as it is stored, so that its question is open."""
         stored = await self._store.turn(ending.utt_id)
         reply = stored[-1] if stored else None
         if len(stored) != 2 or not isinstance(reply, BotUtterance):
@@ -363,7 +363,7 @@ class DialogFinder:
 
 
 def person_of(visitor: Visitor, user: str | None) -> str | None:
-    """Return the person that a request is from, None where it does not say.
+    """Return the person of a request, None if the request names no person.
 
     Raise `Forbidden` for another person than the visitor may be.
     """
@@ -371,7 +371,7 @@ def person_of(visitor: Visitor, user: str | None) -> str | None:
 
 
 def _caller(visitor: Visitor, headers: CallerHeaders, given: ChatInput) -> str:
-    """Return the owner of histories that say of no person whose they are."""
+    """Return the owner of histories without a person."""
     told = [headers.authorization or ""]
     if visitor.kind == "anonymous":
         told.append(given.instructions)
@@ -379,7 +379,7 @@ def _caller(visitor: Visitor, headers: CallerHeaders, given: ChatInput) -> str:
 
 
 def named(visitor: Visitor, person: str | None, id_: str) -> FoundDialog:
-    """Return the conversation with this id; an anonymous visitor needs one that was issued here."""
+    """Return the conversation with an id; an anonymous visitor's id must have been issued here."""
     if not 0 < len(id_) <= MAX_ID:
         raise BadInput(f"a conversation's id has 1 to {MAX_ID} characters", field="conversation_id")
     if person is not None:

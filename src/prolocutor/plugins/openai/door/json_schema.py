@@ -1,4 +1,4 @@
-"""What does not fit a JSON Schema: the keywords by which clients describe an answer.
+"""Faults by a JSON Schema: the keywords by which clients describe an answer.
 
 Source: JSON Schema 2020-12. Patterns and formats are not checked, and neither is a keyword that is
 not known here.
@@ -21,7 +21,7 @@ _TYPES: Final[dict[str, Any]] = {
 
 
 def schema_fault(schema: Any, value: Any) -> str:
-    """Return what does not fit and where, as in `$.age: not of type integer`; "" if all does."""
+    """Return the fault and its place, as in `$.age: not of type integer`; "" without a fault."""
     return next(_faults(schema, value, "$", schema, MAX_DEPTH), "")
 
 
@@ -54,7 +54,7 @@ def _faults(schema: Any, value: Any, path: str, root: Any, depth: int) -> Iterat
 
 
 def _parts(schema: Any, value: Any, path: str, root: Any, depth: int) -> Iterator[str]:
-    """Return what does not fit of the members of an object or the items of a list."""
+    """Return the faults of the members of an object or the items of a list."""
     if isinstance(value, dict):
         properties = schema.get("properties") or {}
         for name in schema.get("required") or ():
@@ -97,7 +97,7 @@ def _bounds(schema: Any, value: Any, path: str) -> Iterator[str]:
 
 
 def _referred(ref: str, root: Any) -> Any:
-    """Return the schema that a reference within the same document names; True for another one."""
+    """Return the schema of a reference within the same document; True for another reference."""
     if not ref.startswith("#"):
         return True
     found = root

@@ -35,7 +35,7 @@ class UnknownModel(NotFound):
 
 
 class ApiError(msgspec.Struct, frozen=True):
-    """Why a request was refused."""
+    """The reason for the refusal of a request."""
 
     message: str
     type: str
@@ -114,7 +114,7 @@ class ChatModels:
         return self._models[request.params.model]
 
     def skill_of(self, model: str) -> str | None:
-        """Return the skill that a model is, None for the assistant; raise `UnknownModel`."""
+        """Return the skill of a model, None for the assistant; else raise `UnknownModel`."""
         if model == self.name:
             return None
         if model in self._models:

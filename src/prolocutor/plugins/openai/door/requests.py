@@ -1,4 +1,4 @@
-"""The requests of the door, as OpenAI's API has them, and what they come to: one input.
+"""The requests of the door, in the form of OpenAI's API, and the input made of them.
 
 Source: OpenAI's API reference, and the types of its Python package 3.52. Keys without a field are
 ignored: agents are black boxes, so that nobody could act by a temperature.
@@ -33,7 +33,7 @@ Content: TypeAlias = str | list[dict[str, Any]] | None
 
 
 class CallerHeaders(msgspec.Struct, frozen=True, kw_only=True):
-    """The headers that say who asks, and in which conversation."""
+    """The headers that name the caller and the conversation."""
 
     authorization: Annotated[str | None, Meta(extra=_HEADER)] = msgspec.field(
         default=None, name="Authorization"
@@ -64,7 +64,7 @@ class ChatTurnMessage(msgspec.Struct, omit_defaults=True):
 
 
 class StreamOptions(msgspec.Struct):
-    """What a stream shows."""
+    """Options of a stream."""
 
     include_usage: bool | None = None
 
@@ -187,7 +187,7 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ChatInput(msgspec.Struct, kw_only=True):
-    """What a request comes to: a text, what went before it, and the utterance's attributes.
+    """The input of a request: a text, the history before it, and the utterance's attributes.
 
     `extra` becomes the attribute `openai`: instructions, metadata, parts that are no text, and
     `store` where it is false.
@@ -216,7 +216,7 @@ class ChatInput(msgspec.Struct, kw_only=True):
 
     @property
     def instructions(self) -> str:
-        """What the messages of developer and system say."""
+        """The texts of the messages of developer and system."""
         return str(self.extra.get("instructions", ""))
 
     @property
@@ -305,7 +305,7 @@ def _text_in(part: dict[str, Any]) -> Any:
 
 
 def _address(parts: list[dict[str, Any]]) -> str:
-    """Return the address of a picture that came alone: it may be what was asked for."""
+    """Return the address of a picture that came alone: it may be the requested value."""
     for part in parts:
         told = part.get("image_url")
         url = told.get("url") if isinstance(told, dict) else told

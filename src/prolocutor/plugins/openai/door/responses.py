@@ -50,7 +50,7 @@ class ResponseText(msgspec.Struct, kw_only=True):
 
 
 class OutputMessage(msgspec.Struct, kw_only=True, tag_field="type", tag="message"):
-    """What the assistant said."""
+    """The assistant's message."""
 
     id: str
     status: Literal["in_progress", "completed"] = "completed"
@@ -69,7 +69,7 @@ class FunctionCall(msgspec.Struct, kw_only=True, tag_field="type", tag="function
 
 
 class ResponseUsage(msgspec.Struct):
-    """How much was read and written, in tokens (an estimate)."""
+    """The tokens read and written (an estimate)."""
 
     input_tokens: int
     output_tokens: int
@@ -207,7 +207,7 @@ class ResponseWriter:
         return added + self._at("response.content_part.added", part=ResponseText(text=""))
 
     def end(self, answer: ChatAnswer) -> bytes:
-        """Write the last words, what is called, and that all of it is complete."""
+        """Write the last words, the calls of tools, and the completion."""
         pieces = [self.words(answer.rest) if answer.rest else b""]
         whole = completed(self._response, answer)
         for index, item in enumerate(whole.output):
@@ -267,7 +267,7 @@ class ResponsePath(CallerHeaders, frozen=True, kw_only=True):
 
 
 class DeletedResponse(msgspec.Struct, kw_only=True):
-    """A response that is not shown any more."""
+    """A response that is no longer shown."""
 
     id: str
     object: Literal["response"] = "response"
@@ -275,7 +275,7 @@ class DeletedResponse(msgspec.Struct, kw_only=True):
 
 
 class InputItems(msgspec.Struct, kw_only=True):
-    """What was said to get a response."""
+    """The input of a response."""
 
     data: Sequence[dict[str, Any]]
     first_id: str
@@ -383,13 +383,13 @@ class Responses:
         )
 
     async def delete_response(self, request: TypedRequest[ResponsePath, None]) -> DeletedResponse:
-        """Show a response no more; what was said stays until the person is deleted."""
+        """Hide a response; its messages stay until the person is deleted."""
         _, reply, owner = await self._stored(request.visitor, request.params.response_id)
         await self._store.put_record(owner, DELETED + reply.utt_id, "", b"{}")
         return DeletedResponse(id=f"resp_{reply.utt_id}")
 
     async def list_input_items(self, request: TypedRequest[ResponsePath, None]) -> InputItems:
-        """List what was said to get a response."""
+        """List the input of a response."""
         asked, _, _ = await self._stored(request.visitor, request.params.response_id)
         id_ = f"msg_{asked.utt_id}"
         content = [{"type": "input_text", "text": asked.text}]

@@ -23,7 +23,7 @@ _TITLE_LENGTH: Final = 60
 
 
 class SideTask(msgspec.Struct, frozen=True):
-    """What is wanted of a chat: the key of the JSON, and what its person said first."""
+    """A side task for a chat: the wanted key of the JSON, and the person's first message."""
 
     key: str
     first: str
@@ -38,7 +38,7 @@ class SideTask(msgspec.Struct, frozen=True):
 
 
 def side_task_in(given: ChatInput) -> SideTask | None:
-    """Return the side task that a request is, None where a person speaks."""
+    """Return the side task of a request, None if a person speaks."""
     if given.history or given.results or not given.text.startswith("### Task:"):
         return None
     after = given.text.partition("<chat_history>")[2]

@@ -33,7 +33,7 @@ class StoredRound(ToolRound):
 
 
 class ToolRounds:
-    """The calls that were handed to clients, by the reply that they are and by their ids."""
+    """The calls that were handed to clients, by their reply and by their ids."""
 
     def __init__(self, records: RecordStore) -> None:
         self._records = records
@@ -41,7 +41,7 @@ class ToolRounds:
     async def round_of(
         self, user: str, reply: SpokenReply, wishes: ModelWishes
     ) -> ToolRound | None:
-        """Return the calls that a reply is, None where it is words; keep them for their results."""
+        """Return the calls in a reply, None if it is words; keep the calls for their results."""
         round_ = wishes.rounds.get(reply.active_skill)
         if round_ is None:
             return await self.stored(user, reply.utt_id) if wishes.tools else None
@@ -56,7 +56,7 @@ class ToolRounds:
     async def go_on(
         self, user: str, results: Sequence[ChatTurnMessage], wishes: ModelWishes
     ) -> str:
-        """Return the skill that waits for these results; its model gets all that led to them.
+        """Return the skill that waits for these results; its model gets the messages before them.
 
         Raise `BadInput` for the result of a call that nobody waits for.
         """
@@ -74,13 +74,13 @@ class ToolRounds:
         return stored.skill
 
     async def stored(self, user: str, name: str) -> StoredRound | None:
-        """Return the calls with the id of their reply, or one of which has this id."""
+        """Return the calls of the reply with an id, or the calls that include a call with it."""
         body = (await self._records.records(user, KIND + name)).get("")
         return None if body is None else msgspec.json.decode(body, type=StoredRound)
 
 
 def check_form(text: str, skill: str, form: JsonObject | None) -> None:
-    """Raise `HttpError` (422) for an answer that is not what the client's format says."""
+    """Raise `HttpError` (422) for an answer that does not fit the client's format."""
     if form is None:
         return
     try:
