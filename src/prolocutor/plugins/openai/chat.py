@@ -307,7 +307,7 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
 
     @classmethod
     def guess(cls, call: object) -> str | None:
-        """Return the connector and call of a model given by its name alone, or with its provider."""
+        """Return the connector and call of a model given by its name, or with its provider."""
         if not isinstance(call, str):
             return None
         if (found := _NAMED.fullmatch(call)) is not None:
