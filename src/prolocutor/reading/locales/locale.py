@@ -54,6 +54,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     fillers: Phrases = []
     hesitation: Phrases = []
     openers: Phrases = []
+    remarks: Phrases = []
+    framings: Phrases = []
     politeness: Phrases = []
     softeners: Phrases = []
     shorthand: list[tuple[str, str]] = []

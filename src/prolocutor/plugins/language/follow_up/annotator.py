@@ -37,6 +37,8 @@ from prolocutor.reading.locales.locale import codes
 MOST_WORDS: Final = 14
 LONGEST_TEXT: Final = 160
 LONGEST_QUESTION: Final = 400
+LONGEST_FRAMED: Final = 300
+"""Characters of a text of which the request is found among greetings, thanks and remarks."""
 ENGLISH: Final = "en"
 ALONE: Final = 0.6
 """How sure it is that words in another spelling mean the same."""
@@ -74,11 +76,16 @@ class FollowUps:
         the words in the agents' spelling where that is another one; where they stand alone they are
         the `text`, and there is no `of`. `state` is agent state JSON.
         """
-        text = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
-        if not text or len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
+        said = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
+        if not said or len(said) > LONGEST_FRAMED:
             return {}
-        told = language_of(text)
+        told = language_of(said)
         spoken = told.code if told else ""
+        text = _unframed(said, spoken)
+        if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
+            if text == said:
+                return {}
+            return {"text": text, "of": "", "confidence": LIKELY, "normalized": text}
         turns = last_turns_of(state, text)
         code = spoken or (turns[-1].language if turns else "")
         meant = self._normalizer.normalized(text, code)
@@ -87,9 +94,10 @@ class FollowUps:
         found = self._returned(meant.spelled, state, code) if turns else {}
         found = found or self._passed_over(meant.spelled, turns, state, code)
         found = found or self._follow_up(meant.spelled, turns, spoken)
-        if meant.bare == text:
+        if meant.bare == said:
             return found
-        alone = {"text": meant.bare, "of": "", "confidence": ALONE}
+        sure = ALONE if text == said else LIKELY
+        alone = {"text": meant.bare, "of": "", "confidence": sure}
         return {**(found or alone), "normalized": meant.bare}
 
     def _returned(self, text: str, state: Mapping[str, Any], code: str) -> dict[str, Any]:
@@ -195,6 +203,13 @@ def _general_meaning(turn: LastTurn) -> Meaning | None:
     spoken = grammar_of(turn.spoken) if turn.spoken else None
     found = meant(turn.text, turn, asked, spoken or asked)
     return (*found, turn.language or asked.code) if found else None
+
+
+def _unframed(text: str, code: str) -> str:
+    """Return the request in a text without the greetings, thanks and remarks around it."""
+    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+    assert grammar is not None
+    return grammar.unframed(text)
 
 
 _TWO_TURNS: Final = 5

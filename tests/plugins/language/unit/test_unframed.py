@@ -1,0 +1,51 @@
+"""A request is read without the greetings, thanks and remarks before and after it."""
+
+import pytest
+
+from prolocutor.plugins.language.follow_up.grammar import grammar_of
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "request_"),
+    [
+        ("en", "hello, I hope you're well. where is my parcel?", "where is my parcel?"),
+        ("en", "my aunt wants to know where my parcel is, thanks a lot", "where my parcel is"),
+        ("en", "that's great, thanks! now track my order", "track my order"),
+        ("en", "send a letter, thanks so much, have a great day", "send a letter"),
+        ("en", "is the office open? thanks in advance, you're the best", "is the office open?"),
+        ("de", "hallo, ich hoffe es geht dir gut. wo ist mein Paket?", "wo ist mein Paket?"),
+        ("de", "kurze Frage: wo ist mein Paket? danke dir", "wo ist mein Paket?"),
+        ("fr", "bonjour, j'espère que vous allez bien, où est mon colis ?", "où est mon colis ?"),
+        ("fr", "ma tante voudrait savoir où est mon colis, merci", "où est mon colis"),
+        ("es", "hola, espero que estés bien, ¿dónde está mi carta?", "dónde está mi carta?"),
+        ("es", "mi tía quiere saber dónde está mi carta, gracias", "dónde está mi carta"),
+    ],
+)
+def test_chat_around_a_request_is_left_out(code: str, said: str, request_: str) -> None:
+    grammar = grammar_of(code)
+    assert grammar is not None
+    assert grammar.unframed(said) == request_
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "hello there, how are you?",
+        "thanks a lot, have a nice day",
+        "where is my parcel, and what does a stamp cost",
+        "I have 3 boxes with 12 stamps each. how many stamps is that?",
+        "write to my aunt that I hope she is well",
+        "no wait, the blue one",
+    ],
+)
+def test_words_that_belong_to_what_is_meant_stay(said: str) -> None:
+    grammar = grammar_of("en")
+    assert grammar is not None
+    assert grammar.unframed(said) == said
+
+
+def test_a_request_within_an_opening_remark_is_kept() -> None:
+    grammar = grammar_of("en")
+    assert grammar is not None
+    said = "by the way what time is it, and where is my parcel"
+    assert grammar.unframed(said) == "what time is it, and where is my parcel"
