@@ -69,6 +69,7 @@ OTHERS = {
     "prolocutor.cli": "the operator's command line",
     "prolocutor.config": "the assistant's file",
     "prolocutor.dialog.turn_request": "the assistant's functions",
+    "prolocutor.plugins.authoring": "the assistant's file, and pages of its authors",
     "prolocutor.plugins.console.ways": "the assistant's file",
     "prolocutor.plugins.pairing.measuring": "files of those who measure",
     "prolocutor.plugins.pairing.selector_settings": "the assistant's file",

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from prolocutor.cli.options import STORE_OPTION, AgeParam, TimeParam
+from prolocutor.cli.output import visible
 from prolocutor.cli.owner import change, full_id
 from prolocutor.config.store_location import read_from
 from prolocutor.contracts.store import DialogQuery, Store
@@ -87,7 +88,7 @@ def plain(rows: list[DialogListRow]) -> list[str]:
 def head(dialog: Dialog) -> str:
     """Return a dialog's id, user, start, channel and state in one line."""
     parts = [
-        f"dialog {dialog.dialog_id} of {dialog.human.user_external_id}",
+        f"dialog {dialog.dialog_id} of {visible(dialog.human.user_external_id)}",
         f"started {local(dialog.date_start)}",
         f"by {dialog.channel_type}",
         "open" if dialog.active else "closed",
@@ -99,7 +100,7 @@ def head(dialog: Dialog) -> str:
 
 def transcript(dialog: Dialog, *, ids: bool = False) -> list[Text]:
     """Return a line for each utterance: time, speaker, text; `ids` adds the utterances' ids."""
-    names = [_speaker(one) for one in dialog.utterances]
+    names = [visible(_speaker(one)) for one in dialog.utterances]
     width = min(max(map(len, names), default=0), 24)
     return [
         _line(one, name, width, ids=ids) for one, name in zip(dialog.utterances, names, strict=True)
@@ -111,7 +112,7 @@ def _line(one: Utterance, name: str, width: int, *, ids: bool) -> Text:
     by_bot = isinstance(one, BotUtterance)
     line.append(f"{local(one.date_time, '%H:%M:%S')}  ", style="dim")
     line.append(f"{name:<{width}}  ", style="cyan" if by_bot else "bold")
-    line.append(one.text, style="" if by_bot else "bold")
+    line.append(visible(one.text), style="" if by_bot else "bold")
     notes = [f"{one.confidence:.3g}"] if isinstance(one, BotUtterance) else []
     ratings = one.attributes.get("ratings")
     if isinstance(ratings, list) and ratings and isinstance(ratings[-1], dict):
@@ -134,7 +135,8 @@ def _rating_cell(rating: object) -> str:
 
 
 def _cells(row: DialogListRow) -> tuple[str, ...]:
-    return row.id, row.started, row.user, str(row.turns), row.skills, row.rating, row.first
+    cells = row.id, row.started, row.user, str(row.turns), row.skills, row.rating, row.first
+    return tuple(map(visible, cells))
 
 
 def local(moment: str | None, form: str = "%Y-%m-%d %H:%M") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,9 +39,18 @@ def clean(text: str, longest: int = 160) -> str:
     return (shown if len(shown) <= longest else f"{shown[: longest - 1]}…") or "-"
 
 
+def visible(text: str) -> str:
+    """Return a text with spaces for the control and direction characters that a terminal obeys.
+
+    Line ends and tabs stay, as do the joiners of scripts and emoji.
+    """
+    return _OBEYED.sub(" ", text)
+
+
 Show = Callable[[int, Sequence[str]], None]
 """Called with how many are done, and notes such as scores, the most important first."""
 
+_OBEYED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _EVERY: Final = 200
 
 _GAP: Final = "  "

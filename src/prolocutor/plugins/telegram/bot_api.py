@@ -146,7 +146,7 @@ class BotApi:
                 problem = self._problem(status, answer)
             except (ServiceUnreachable, TimeoutError) as error:
                 problem = type(error).__name__
-            except (BadReply, msgspec.MsgspecError):
+            except (BadReply, msgspec.MsgspecError, RecursionError):
                 problem = "the answer is not of the Bot API"
             log.warning("Telegram: %s fails: %s; it is tried again", method, problem)
             await asyncio.sleep(wait if wait is not None and wait > 0 else pause)
