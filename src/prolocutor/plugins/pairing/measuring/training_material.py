@@ -88,6 +88,7 @@ def gather_material(
     if order.data:
         loaded = [load_pairing_data(spec, order.cards) for spec in order.data]
         base = [one for data in loaded for one in (*data.learn, *data.test)]
+        _check_agents(order.data, order.cards, base)
     labels = order.labels
     thumbs = [*order.rated, *rated]
     if order.role == "ranker":
@@ -146,6 +147,18 @@ def _cards(own: Sequence[Card], lessons: Sequence[LabelledQuestion]) -> list[Car
         for name in one.agents:
             have.setdefault(name, Card(name=name))
     return list(have.values())
+
+
+def _check_agents(
+    data: Sequence[str], cards: Sequence[Card], lessons: Sequence[LabelledQuestion]
+) -> None:
+    """Raise `BadInput` if data name agents, but none of the assistant: labels may be texts."""
+    named = {name for one in lessons for name in one.agents}
+    if cards and named and named.isdisjoint(card.name for card in cards):
+        what = (
+            f"the labels of {', '.join(data)} name no agent of this assistant: {min(named)[:60]!r}"
+        )
+        raise BadInput(f"{what}; give names of agents as labels", field="what")
 
 
 def _check(order: TrainingOrder, cards: list[Card], lessons: list[LabelledQuestion]) -> None:

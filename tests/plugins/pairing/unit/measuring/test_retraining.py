@@ -193,3 +193,11 @@ def test_too_little_is_refused_before_anything_is_written(live: Path) -> None:
         trained(live.with_name("nothing"), labels=nobody)
 
     assert not live.with_name("new").exists()
+
+
+def test_data_whose_labels_are_answers_and_no_agents_are_refused(live: Path) -> None:
+    data = live.with_name("cases.jsonl")
+    data.write_text('{"text": "how long does green tea take?", "labels": ["3 minutes."]}\n')
+
+    with pytest.raises(BadInput, match=r"name no agent of this assistant: '3 minutes\.'"):
+        trained(live, data=[f"jsonl:{data}"])
