@@ -3,7 +3,7 @@
 import difflib
 import re
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from prolocutor_demo.reading.number_words import number_text, with_digits, with_fractions
 from prolocutor_demo.reading.request import text_of
@@ -103,6 +103,10 @@ def _read(words: str) -> Reading | None:
     return said, LIKELY if guessed else SURE
 
 
+MOST_MENDED: Final = 60
+"""Words of a text in which misspelled units are looked for."""
+
+
 def _items(words: str) -> tuple[list[UnitToken], bool]:
     tokens = [(found[0], found.start()) for found in _TOKEN.finditer(words)]
     items: list[UnitToken] = []
@@ -118,7 +122,8 @@ def _items(words: str) -> tuple[list[UnitToken], bool]:
             at += 1
             continue
         length, unit = _unit_at([token for token, _ in tokens], at, items)
-        if unit is None and 5 <= len(token) <= 20 and token not in _FILLER | _VETO:
+        may_mend = len(tokens) <= MOST_MENDED and 5 <= len(token) <= 20
+        if unit is None and may_mend and token not in _FILLER | _VETO:
             close = difflib.get_close_matches(token, _LONG_SPELLINGS, n=1, cutoff=0.84)
             unit, length = (UNITS[close[0]], 1) if close else (None, 1)
             guessed = guessed or unit is not None
