@@ -216,6 +216,7 @@ class PreparedPipeline:
         self.graph: Graph = compile_graph(pipeline)
         self.user_snapshot = pipeline.user_snapshot
         self.commit = commit_of(pipeline)
+        self.may_be_silent = not pipeline.own_words
         self.limits = limits
         self.fallback = fallback
         self.max_attributes = max_attributes

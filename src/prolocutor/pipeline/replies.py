@@ -180,8 +180,11 @@ def notes(reply: Plain, number: int, fault: Fault) -> list[Plain | None]:
     return [Plain(one, bytes(part)) for one, part in zip(reply.value, parts, strict=True)]
 
 
-def choice(value: Any, known: Callable[[str], bool]) -> SelectorChoice:
-    """Read a response selector's reply; `known` tells whether a hypothesis id exists."""
+def choice(value: Any, find: Callable[[str], object], *, silent: bool = False) -> SelectorChoice:
+    """Read a response selector's reply; `find(id)` gives a hypothesis or None.
+
+    A reply without words is refused unless `silent` is true.
+    """
     if not isinstance(value, dict):
         raise BadReply(f"expected an object, found {_kind(value)}")
     named = value.get("hypotheses")
@@ -191,11 +194,11 @@ def choice(value: Any, known: Callable[[str], bool]) -> SelectorChoice:
         if not isinstance(named, list) or not named:
             raise BadReply("expected a list of hypothesis ids", path="$.hypotheses")
         for one in named:
-            if not isinstance(one, str) or not known(one):
+            if not isinstance(one, str) or find(one) is None:
                 raise BadReply(f"no hypothesis has the id {one!r:.80}", path="$.hypotheses")
     text = _text(value, "text", "$")
     messages = _list(value, "messages", "$")
-    if not text.strip() and not messages and value.get("ask") is None:
+    if not (silent or text.strip() or messages) and value.get("ask") is None:
         raise BadReply("expected a text that says something", path="$.text")
     return SelectorChoice(
         skill_name=_text(value, "skill_name", "$"),

@@ -62,7 +62,7 @@ class SlotWriter:
         self._skills, self._skills_of_label = prepared.skills, prepared.skills_of_label
         self._max_attributes = prepared.max_attributes
         self._least = start.least
-        self._may_be_silent = start.otherwise is not None
+        self._may_be_silent = prepared.may_be_silent or start.otherwise is not None
         self._draft = draft
         self._ledger = ledger
         self._selection = selection
@@ -198,7 +198,7 @@ class SlotWriter:
         if isinstance(value, dict) and value.get("abstain") is True:
             draft.abstain()
             return
-        choice = replies.choice(value, lambda one: draft.find(one) is not None)
+        choice = replies.choice(value, draft.find, silent=self._may_be_silent)
         if choice.skill_name:
             if carries and not draft.chosen(choice):
                 raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")

@@ -301,7 +301,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
         about(
             "Where nothing is asked, a bare yes, no, stop or help that no skill is sure of is"
             " answered by the assistant itself, and a skill that can go on is asked and preferred;"
-            " else the pipeline alone decides."
+            " else the pipeline alone decides, and may choose a hypothesis without words."
         ),
     ] = True
 

@@ -73,6 +73,15 @@ async def test_who_says_nothing_never_wins(text: str) -> None:
     assert [fault["service"] for fault in turn.faults] == ["silent", "silent"]
 
 
+async def test_a_hypothesis_without_words_may_be_chosen_where_the_pipeline_alone_decides() -> None:
+    silent = says("silent", [hypothesis("", 1.0)])
+    selector = says("best", {"skill_name": "silent", "text": "", "confidence": 1.0})
+    pipeline = Pipeline(skills=[silent, skill()], response_selector=selector, own_words=False)
+    turn = await Talk(pipeline).turn()
+    assert turn.draft.spoken().text == ""
+    assert turn.faults == []
+
+
 async def test_an_empty_text_without_confidence_is_no_fault() -> None:
     turn = await Talk(Pipeline(skills=[says("chat", [hypothesis("", 0.0)])])).turn()
     assert turn.draft.spoken().text == FALLBACK

@@ -121,7 +121,6 @@ class _BoundedConnection(ClientConnection, PacedReading):
 
     def process_event(self, event: Event) -> None:
         """Take a frame, and break off where there are too many that say nothing."""
-        super().process_event(event)
         if isinstance(event, Frame) and not (event.opcode in DATA_OPCODES and event.fin):
             now = self.loop.time()
             if now > self._idle_since + PING:
@@ -129,6 +128,8 @@ class _BoundedConnection(ClientConnection, PacedReading):
             self._idle_frames += 1
             if self._idle_frames > IDLE_FRAMES:
                 self.transport.abort()
+                return
+        super().process_event(event)
 
 
 def _refused(shown: str, status: int) -> ServiceError:
