@@ -1,8 +1,8 @@
 """Detects the language of a text among a few, by frequent words and by letters.
 
-It is small on purpose: no model, but a table of some hundred words, which also count without their
-accents and apostrophes. Utterances are short, and ambiguous texts ("12 * 8", "ok", "Paris?") have
-no language.
+It is small on purpose: no model, but the frequent words of `words.yaml`, which also count without
+their accents and apostrophes. Utterances are short, and ambiguous texts ("12 * 8", "ok", "Paris?")
+have no language.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from prolocutor.reading.locales.locale import codes, words_of
+from prolocutor.reading.locales.locale import Words, codes, words_of
 from prolocutor.reading.plain_text import without_accents
 
 LONGEST: Final = 400
@@ -21,75 +21,7 @@ _LONGEST_ANSWER: Final = 100
 """The number of characters of the longest answer that mends itself."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_FREQUENT: Final[dict[str, str]] = {
-    "en": """the a an is are was were what whats how when where who which why do does did you
-        your i me my we it its that this these those of to for and or with on at from by be
-        been have has had can could will would should shall please tell show give set add
-        put make please many much long far old time day today tomorrow yesterday hello hi
-        hey thanks thank good morning evening night yes not don't about there here convert
-        remind cancel stop list into if then than but so i'm what's it's let's cost between
-        until after before capital weather joke timer die roll call sided twice no am war flip
-        toss dice pick random half define bored create hat tag mars pour font cent
-        est plus he she they forget become becomes tonight together cannot whatever whenever
-        wherever whoever however maybe without within inside outside because behind beside below
-        beyond forever therefore itself myself yourself himself herself anyone anybody anything
-        anywhere everyone everybody everything everywhere someone somebody something somewhere
-        nobody nothing nowhere""",
-    "de": """der die das den dem des ein eine einen einem einer eines ist sind war waren bin bist
-        was wie wann wo wer wen wem welche welcher welches welchen welchem warum wieso
-        weshalb ich du er sie wir ihr mir dir mich dich uns euch mein meine dein deine und
-        oder aber nicht kein keine keinen mit auf für von zu zum zur bei nach aus über unter
-        bis seit im ins am an um viel viele spät uhr uhrzeit heute morgen gestern tag tage
-        tagen woche wochen jahr jahre bitte danke vielen dank hallo guten abend nacht
-        tschüss wiedersehen ja nein doch kannst kann können könntest sag sage erzähl erzähle
-        gib zeig zeige mach mache geht heißt heißen heiße wird werden wurde hat haben habe
-        hast gibt mal plus geteilt durch prozent wurzel hauptstadt einwohner währung sprache
-        witz länder grenzen rechne hilfe vergiss abbrechen stopp sprichst deutsch grad pfund
-        zoll meilen wieviel wieviele noch schon auch sehr gut will möchte hundert zwei drei
-        vier fünf sechs sieben acht neun zehn elf zwölf zwanzig erinnere lösche stelle wecke
-        januar februar märz mai juni juli oktober dezember montag dienstag mittwoch
-        donnerstag freitag samstag sonntag übermorgen nächsten nächste dreißig vierzig
-        fünfzig sechzig siebzig achtzig neunzig tausend fünfzehn sechzehn einundzwanzig
-        fünfundzwanzig mittag bedeutet stell setze kostet geboren jemand brauche wetter weiß
-        warst sollte lange ists gehts wars gibts meinte nochmal zurück lieber umgekehrt andersrum
-        dort jetzt wieder leben lebt wohnen leute zahlt kosten menschen spricht bezahlt vorwahl
-        selbe einfach""",
-    "fr": """le la les un une des du de est sont était es suis quel quelle quels quelles que qui
-        quoi où quand comment combien pourquoi je tu il elle nous vous ils elles on me te se
-        moi toi mon ma mes ta tes son sa ses notre votre et ou mais pas ne non oui avec sur
-        pour dans en au aux par chez depuis jusqu jusque heure heures aujourd hui demain
-        hier jour jours semaine an ans année s'il plaît merci beaucoup bonjour bonsoir salut
-        revoir bonne nuit ça va peux peut pouvez dis raconte donne montre fais fait font
-        sommes sais parles parle blague capitale monnaie langue pays habitants superficie
-        convertis calcule fois plus moins divisé pour cent racine carrée laisse tomber
-        annule annuler c'est qu'est l'heure aide appelles j'ai j'aime livres valent cela
-        cette ce ces vont voisins tomber deux trois quatre cinq sept huit neuf dix cent
-        vingt janvier février mars avril juin juillet août septembre octobre novembre
-        décembre lundi mardi mercredi jeudi vendredi samedi dimanche prochain prochaine
-        trente quarante cinquante soixante mille midi minuit après degrés gens vivent encore
-        inverse pardon dire voulais veux parlais revenons retour maintenant quelqu langues
-        suisses mets minuteur pieds moitié indicatif""",
-    "es": """el la los las un una unos unas es son era soy eres está están qué que quién quiénes
-        cómo cuándo dónde cuál cuáles cuánto cuánta cuántos cuántas por para porque tú él
-        ella nosotros ustedes ellos me te se mi mis tu tus su sus y o pero no sí con sin
-        sobre en de del hasta desde hora horas hoy mañana ayer día días semana año años
-        favor gracias muchas hola buenos buenas tardes noches adiós luego puedes puede
-        podrías dime cuenta cuéntame dame muestra haz hace habla hablas habla chiste capital
-        moneda idioma países habitantes superficie convierte calcula más menos dividido
-        entre ciento raíz cuadrada déjalo cancelar cancela olvídalo ayuda llamas estás sabes
-        hacer eres faltan será dentro fecha tiene limitan libras millas grados dos tres
-        cuatro cinco seis siete ocho nueve diez cien mil quiero tengo dólares enero febrero
-        marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes
-        martes miércoles jueves viernes sábado domingo próximo próxima treinta cuarenta
-        cincuenta sesenta setenta ochenta noventa veinte mediodía pasado gente vive viven
-        idiomas hablan usan monedas cuando allí ahí perdón quise decir volviendo vuelve volvamos
-        mejor otra otro vez también entonces ahora falta vale tal a pon minutos
-        temporizador segundos población prefijo vecinos pies personas mitad""",
-}
 _SHORT: Final = frozenset("aiyà")
-_LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}
-_CONJUNCTIONS: Final = {"and": "en", "und": "de", "et": "fr", "y": "es"}
-"""The first words of follow-ups: "et a los angeles" is French."""
 _ELIDED: Final = re.compile(r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}")
 _OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
@@ -115,15 +47,15 @@ class KnownLanguages(NamedTuple):
 @cache
 def _known_languages(every: tuple[str, ...]) -> KnownLanguages:
     table: dict[str, tuple[str, ...]] = {}
-    letters, conjunctions = dict(_LETTERS), dict(_CONJUNCTIONS)
-    for code in dict.fromkeys((*_FREQUENT, *every)):
-        words = words_of(code)
-        for word in frequent_words(code):
+    letters: dict[str, str] = {}
+    conjunctions: dict[str, str] = {}
+    for code in every:
+        words = words_of(code) or Words(name=code)
+        for word in words.frequent.split():
             for part in _typed_forms(word):
                 table[part] = tuple(dict.fromkeys((*table.get(part, ()), code)))
-        if words is not None and code not in _FREQUENT:
-            letters[code] = words.letters
-            conjunctions.setdefault(words.conjunction, code)
+        letters[code] = words.letters
+        conjunctions.setdefault(words.conjunction, code)
     return KnownLanguages(table, letters, conjunctions)
 
 
@@ -134,16 +66,6 @@ def _typed_forms(word: str) -> list[str]:
         one for part in (*parts, word.replace("'", "")) if len(one := without_accents(part)) > 1
     ]
     return list(dict.fromkeys((*parts, *bare)))
-
-
-LANGUAGES: Final = tuple(_FREQUENT)
-"""The languages among which detection decides."""
-
-
-def frequent_words(code: str) -> list[str]:
-    """Return the characteristic words of a language."""
-    words = words_of(code)
-    return [*_FREQUENT.get(code, "").split(), *(words.frequent.split() if words else ())]
 
 
 def is_frequent(word: str) -> bool:
@@ -276,7 +198,7 @@ def language_of(text: str) -> DetectedLanguage | None:
 @lru_cache(maxsize=1024)
 def _detect_language(said: str, every: tuple[str, ...]) -> DetectedLanguage | None:
     known = _known_languages(every)
-    scores = dict.fromkeys(LANGUAGES, 0.0)
+    scores = dict.fromkeys(every, 0.0)
     for word in _WORD.findall(said):
         told = known.words.get(word, ())
         for code in told:

@@ -114,11 +114,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     after: str = ""
     afterwards: Phrases = []
     dwellers: str = ""
-    yes: Phrases = []
-    no: Phrases = []
-    nevermind: Phrases = []
-    stop: Phrases = []
-    help: Phrases = []
+    replies: dict[str, str] = {}
 
 
 def add_folder(folder: Path) -> None:
@@ -146,6 +142,12 @@ def words_of(code: str) -> Words | None:
     """Return the words of a language; None for a language without a folder."""
     folder = _FOLDERS.get(code)
     return None if folder is None else _read(folder / "words.yaml", Words)
+
+
+def replies_of(name: str) -> list[str]:
+    """Return the whole wordings of a reply, such as "nevermind", in all languages."""
+    written = [words.replies.get(name, "") for code in codes() if (words := words_of(code))]
+    return [" ".join(one.split()) for text in written for one in text.split(",") if one.strip()]
 
 
 @cache

@@ -7,21 +7,24 @@ from pathlib import Path
 FOLDER = Path(__file__).parents[3] / "data" / "locales"
 
 SCRIPT = """
+from prolocutor.asks.controls import control_of
+from prolocutor.asks.yesno import said
 from prolocutor.reading.languages import language_of
 from prolocutor.reading.locales.locale import add_folder, sentence
 from prolocutor.plugins.language.follow_up import annotate
 from pathlib import Path
 add_folder(Path({folder!r}))
 def meant(question, reply, words):
-    said = {{"text": words}}
+    now = {{"text": words}}
     before = [{{"text": question}}, {{"text": reply, "active_skill": "agent"}}]
-    state = {{"utterances": [*before, said], "human_utterances": [before[0], said]}}
+    state = {{"utterances": [*before, now], "human_utterances": [before[0], now]}}
     return annotate(state).get("text")
 print(language_of("quando parte il traghetto da Ancona?").code)
 print(meant("Quando apre il museo a Torino?", "Alle 9.", "e a Milano?"))
 print(meant("Quando apre il museo a Torino?", "Alle 9.", "e domani?"))
 print(meant("Quando parte il traghetto da Ancona a Spalato?", "Alle 19.", "no, da Bari"))
 print(sentence("not_understood", "it"))
+print(said("Sì, grazie!"), said("no grazie"), control_of("lascia perdere"))
 """
 
 
@@ -36,4 +39,5 @@ def test_italian_takes_one_folder_with_two_files() -> None:
         "Quando apre il museo a Torino domani?",
         "Quando parte il traghetto da Bari a Spalato?",
         "Scusa, non ho capito.",
+        "True False nevermind",
     ]

@@ -18,7 +18,6 @@ import msgspec
 from prolocutor.contracts.connector import AgentProfile, Vocabulary
 from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of, plain_of
 from prolocutor.plugins.language.follow_up.spelling import Spelling
-from prolocutor.reading.languages import frequent_words
 from prolocutor.reading.locales.locale import codes
 
 MOST_CARD_WORDS: Final = 20_000
@@ -86,7 +85,7 @@ class _Words:
         agents = {key for one in self._others for word in one.words if (key := _key(word))}
         agents |= set(_card_words(cards, code))
         own = _own_words(code)
-        frequent = {plain_of(one).lower() for one in frequent_words(code)}
+        frequent = {plain_of(one).lower() for one in grammar.words.frequent.split()}
         known = {*agents, *own, *frequent}
         self._known = frozenset({*known, *(one.replace("ß", "ss") for one in known)})
         self._short = {_key(short): meant for short, meant in grammar.words.shorthand}
