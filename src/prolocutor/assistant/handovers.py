@@ -203,7 +203,7 @@ class Handovers:
         now = round_of(opened).handover
         if now is None or not (now.by or self._settings.waiting == "silent"):
             return None
-        turn = self._engine.unasked(opened, TurnStart(input=input))
+        turn = self._engine.make_unasked_turn(opened, TurnStart(input=input))
         turn.draft.say_itself(DirectReply(), {"handover": _mark(now.by, _state_of(now))})
         change = HandoverChange(state="heard", by=now.by, text=input.text)
         entries = [self._ending(opened)]
@@ -289,10 +289,10 @@ class Handovers:
     def _acted(self, opened: OpenedTurn, input: TurnInput, act: OperatorAct) -> HandoverTurn:
         """Return the turn in which an operator takes over, speaks or gives back."""
         said = opened.opening
-        turn = self._engine.unasked(opened, TurnStart(input=input))
+        turn = self._engine.make_unasked_turn(opened, TurnStart(input=input))
         marks = {"handover": _mark(act.by, act.state, act.note)}
         turn.draft.say(OPERATOR, OPERATOR, act.text, {}, marks, confidence=1.0)
-        turn.draft.spoken().silent = True  # its row of the feed is that of the input
+        turn.draft.final_reply().silent = True  # its row of the feed is that of the input
         change = HandoverChange(state=act.state, by=act.by, text=act.text, note=act.note)
         if act.state == "given":
             struck = [(HANDOVERS, said.dialog_name)]

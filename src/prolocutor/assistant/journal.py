@@ -197,7 +197,7 @@ class Journal:
     ) -> TurnResult:
         """Store a turn's additions, effects and lessons; then its reply may be spoken."""
         draft = turn.draft
-        opened, reply = draft.opened, draft.spoken()
+        opened, reply = draft.opened, draft.final_reply()
         said = opened.opening
         result = TurnResult(
             turn_id=said.turn_id,

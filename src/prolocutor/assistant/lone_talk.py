@@ -41,7 +41,7 @@ class LoneTalk:
 
         Raise `NotFound` for an unknown agent or dialog.
         """
-        step = self._engine.step_of(agent, stage)
+        step = self._engine.find_step(agent, stage)
         check_words(text, self._max_text)
         input = TurnInput(text, STRANGER, channel="console")
         opened = _new_dialog(input)

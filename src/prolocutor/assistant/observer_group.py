@@ -159,12 +159,12 @@ class FollowedTurn:
             )
         )
 
-    def asked(self, entry: LedgerEntry) -> None:
+    def note_asked(self, entry: LedgerEntry) -> None:
         """Pass on that a service is asked."""
         step = entry.step
         self._observers.service_asked(self._turn_id, step.name, step.stage_name)
 
-    def settled(self, entry: LedgerEntry) -> None:
+    def note_settled(self, entry: LedgerEntry) -> None:
         """Pass on the outcome of a service, if it was called."""
         if entry.started is None or entry.outcome is None:
             return

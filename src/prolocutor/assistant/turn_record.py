@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 def record_of(turn: Turn, seconds: float) -> TurnRecord:
     """Make the record of a turn that took so many seconds in all."""
     draft = turn.draft
-    opened, reply = draft.opened, draft.spoken()
+    opened, reply = draft.opened, draft.final_reply()
     said = opened.opening
     hypotheses, services = draft.hypotheses(), turn.records()
     pairing = _pairing_in(reply.attributes)

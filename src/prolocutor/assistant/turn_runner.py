@@ -207,10 +207,10 @@ class TurnRunner:
             if self._speaking is not None:
                 await self._speaking.add_to(opened)
             turn = await self._engine_run(opened, decision, started, listener, stop)
-            if decision.instead is not None and turn.draft.spoken().by == ITSELF:
+            if decision.instead is not None and turn.draft.final_reply().by == ITSELF:
                 decision = replace(decision.instead, state=decision.state)
                 turn = await self._engine_run(opened, decision, started, listener, stop)
-            reply = turn.draft.spoken()
+            reply = turn.draft.final_reply()
             if reply.by == STOPPED:  # what was open before it stays open
                 decision = Decision(start=decision.start, state=decision.state)
             if decision.learned or decision.run is not None:
@@ -251,7 +251,7 @@ class TurnRunner:
         for keeper in self._keepers:
             await keeper.turn_was_cut_off(opened.opening)
         decision = Decision(start=TurnStart(input=input_of(opened)), state=round_of(opened))
-        turn = self._engine.closed(opened, decision.start, INTERRUPTED)
+        turn = self._engine.make_fallback_turn(opened, decision.start, INTERRUPTED)
         return await self._close(turn, effects_of(opened, decision, turn.draft), monotonic())
 
     async def _close(self, turn: Turn, effects: TurnEffects, started: float) -> TurnResult:

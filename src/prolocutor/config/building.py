@@ -91,7 +91,7 @@ def build(
     search_in(settings.folder)
     if settings.languages is not None:
         add_folder(settings.folder / settings.languages)
-    limits = StageDeadlines.within(settings.deadline, settings.reserve)
+    limits = StageDeadlines.divide_deadline(settings.deadline, settings.reserve)
     kept = store or (store_url(None, settings) if settings.file else DEFAULT_STORE)
     kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept
     wanted = pipeline or settings.pipeline

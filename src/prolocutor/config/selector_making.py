@@ -55,7 +55,7 @@ def make_selectors(
         name="",
         cards=cards_of(pipeline.of(Stage.SKILL), folder),
         folder=folder,
-        skill_seconds=limits.end_of(Stage.SKILL),
+        skill_seconds=limits.stage_end(Stage.SKILL),
         others=wanted,
         hinted=hinted,
         share=share,

@@ -25,7 +25,7 @@ from prolocutor.contracts.connector import (
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import Plain, PlainItems, check
-from prolocutor.dialog.turn_request import takes_requests, taking_dicts
+from prolocutor.dialog.turn_request import is_state_source, takes_requests, taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import is_async, is_cancelled_from_outside, takes_argument, text_of
 
@@ -129,7 +129,7 @@ class PythonConnector:
         """Return the request for a function in the event loop; a typed function copies the parts
         that it reads.
         """
-        return request if self._typed and hasattr(request, "heard") else request.value()
+        return request if self._typed and is_state_source(request) else request.value()
 
     def _one(self, result: Any) -> Replies:
         return (self._check(result),)

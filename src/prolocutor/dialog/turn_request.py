@@ -50,21 +50,22 @@ class StateSource(Protocol):
     def value(self) -> Any:
         """Return a copy of all of it."""
 
-    def heard(self) -> JsonObject:
+    def copy_human_utterance(self) -> JsonObject:
         """Return a copy of what the human said in this turn."""
 
-    def heard_member(self, key: str) -> Any:
+    def copy_human_member(self, key: str) -> Any:
         """Return a copy of one member of what the human said, not of its `user`."""
 
-    def said(self) -> JsonObject | None:
+    def copy_bot_utterance(self) -> JsonObject | None:
         """Return a copy of what is going to be said in this turn; None before it was chosen."""
 
     def member(self, key: str) -> Any:
         """Return a copy of a member that is not the dialog's but the request's; None if none."""
 
 
-def _is_source(given: object) -> TypeGuard[StateSource]:
-    return hasattr(given, "heard")
+def is_state_source(given: object) -> TypeGuard[StateSource]:
+    """Return whether something has the methods of a state that is copied when it is read."""
+    return hasattr(given, "copy_human_utterance")
 
 
 class TurnRequest(Mapping[str, Any]):
@@ -83,7 +84,7 @@ class TurnRequest(Mapping[str, Any]):
         self._source: StateSource | None = None
         self._copied: Mapping[str, Any] | None = None
         self._heard: JsonObject | None = None
-        if type(state) is not dict and _is_source(state):
+        if type(state) is not dict and is_state_source(state):
             self._source = state
         elif isinstance(state, Mapping):
             self._copied = state
@@ -201,7 +202,7 @@ class TurnRequest(Mapping[str, Any]):
     def reply(self) -> BotUtterance | None:
         """What is going to be said in this turn, for services after the response selector."""
         if self._copied is None and self._source is not None:
-            said = self._source.said()
+            said = self._source.copy_bot_utterance()
         else:
             last: JsonObject = self._state["utterances"][-1]
             said = last if agent_state.is_bot(last) else None
@@ -260,14 +261,14 @@ class TurnRequest(Mapping[str, Any]):
     def _heard_member(self, key: str) -> Any:
         """Return a member of what the human said; a copy of it alone where that will do."""
         if self._heard is None and self._copied is None and self._source is not None:
-            return self._source.heard_member(key)
+            return self._source.copy_human_member(key)
         return self._heard_state[key]
 
     @property
     def _heard_state(self) -> JsonObject:
         if self._heard is None:
             if self._copied is None and self._source is not None:
-                self._heard = self._source.heard()
+                self._heard = self._source.copy_human_utterance()
             else:
                 self._heard = self._last_heard()
         return self._heard

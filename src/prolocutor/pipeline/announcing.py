@@ -68,7 +68,7 @@ class TurnAnnouncer:
         self._speaker: SkillWords | None = None
 
     @property
-    def shown(self) -> tuple[str, str] | None:
+    def shown_words(self) -> tuple[str, str] | None:
         """The skill whose words are shown now, and the words; None if no words are shown."""
         words = self._speaker
         return None if words is None or not words.so_far else (words.skill, words.so_far)
@@ -79,7 +79,7 @@ class TurnAnnouncer:
         self._words.clear()
         self._speaker = None
 
-    def deltas_of(self, entry: LedgerEntry) -> SkillWords | None:
+    def skill_words(self, entry: LedgerEntry) -> SkillWords | None:
         """Return the sink for the words of a service; None unless it is a skill that may speak."""
         step = entry.step
         if step.stage is not Stage.SKILL or self._commit == "never":
@@ -89,7 +89,7 @@ class TurnAnnouncer:
         words = self._words[step.index] = SkillWords(self, entry)
         return words
 
-    def asked(self, entry: LedgerEntry) -> None:
+    def note_asked(self, entry: LedgerEntry) -> None:
         """Announce that a service is asked, and the start of its stage before the first service."""
         step = entry.step
         if step.stage not in self._running:
@@ -97,7 +97,7 @@ class TurnAnnouncer:
             self.listener(StageStarted(step.stage_name))
         self.listener(ServiceAsked(step.name, step.stage_name))
 
-    def settled(self, entry: LedgerEntry) -> None:
+    def note_settled(self, entry: LedgerEntry) -> None:
         """Announce the outcome of a service if it was asked, and the end of a finished stage."""
         step = entry.step
         if entry.started is not None and entry.outcome is not None:
@@ -139,7 +139,7 @@ class TurnAnnouncer:
             return False
         others = (one for one in ledger.skills() if one.wave is not None and one is not entry)
         is_running = any(one.outcome is None for one in others)
-        rivals = [one.value["confidence"] for one in self._draft.drafted()]
+        rivals = [one.value["confidence"] for one in self._draft.all_hypotheses()]
         if not (rivals or is_running):
             return self._commit != "only" or ledger.closed or not self._selection.is_open
         if self._commit != "first_good":
@@ -201,7 +201,9 @@ def records_of_services(
     """Return the record of each service; of the last chance only if it was asked."""
     return [
         record_of_service(
-            one, began, draft.drafted_by(one.step.name) if one.step.stage is Stage.SKILL else ()
+            one,
+            began,
+            draft.skill_hypotheses(one.step.name) if one.step.stage is Stage.SKILL else (),
         )
         for one in entries
         if one.started is not None or not one.step.is_last_chance

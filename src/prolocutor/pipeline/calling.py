@@ -1,7 +1,7 @@
 """The only way to call a service, in a turn or outside of turns.
 
 `ask_once` makes the calls of one question to a service and collects their replies. A turn asks many
-services side by side and waits for all of them; `answers_of` asks one service and waits for it.
+services side by side and waits for all of them; `ask_service` asks one service and waits for it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class CallGroup(msgspec.Struct, eq=False):
             if self.step.guard.is_foreign and not _is_own(outcome):
                 read = _checked_again(outcome)
             if self.reshape is not None and isinstance(read, Plain) and not _is_own(read):
-                read = _reshaped(self.reshape, read, self.turn)
+                read = _format_reply(self.reshape, read, self.turn)
             return read
         if isinstance(outcome, ServiceError):
             return outcome
@@ -92,7 +92,7 @@ class CallGroup(msgspec.Struct, eq=False):
         assert type(reply) is Plain or isinstance(reply, Plain)
         return reply
 
-    def joined(self) -> Plain | None:
+    def annotation_value(self) -> Plain | None:
         """Return one annotation: the reply, or the list of replies of a fan-out.
 
         It is `{}` if the formatter found nothing to ask, None if the replies have effects alone.
@@ -100,8 +100,8 @@ class CallGroup(msgspec.Struct, eq=False):
         if not self.replies and self.step.may_skip:
             return Plain({}, b"{}")
         if not self.step.fan_out:
-            return _valued(self.only())
-        each = [_valued(reply) for reply in self.replies if isinstance(reply, Plain)]
+            return _reply_value(self.only())
+        each = [_reply_value(reply) for reply in self.replies if isinstance(reply, Plain)]
         good = [reply for reply in each if reply is not None]
         if each and not good:
             return None
@@ -146,7 +146,7 @@ def ask_once(
             started.append(call)
 
 
-async def answers_of(
+async def ask_service(
     step: ServiceStep,
     requests: Sequence[AnyRequest],
     seconds: float,
@@ -223,12 +223,12 @@ def _item_again(item: Any) -> Plain | ServiceError:
         return error
 
 
-def _valued(reply: Plain) -> Plain | None:
+def _reply_value(reply: Plain) -> Plain | None:
     """Return a reply, None if only its effects count."""
     return None if type(reply) is EffectsReply and not reply.has_value else reply
 
 
-def _reshaped(
+def _format_reply(
     format_reply: Formatter, reply: Plain, turn: Callable[[], object] | None
 ) -> Plain | ServiceError:
     """Apply a response formatter; return its error as a failure of its service."""

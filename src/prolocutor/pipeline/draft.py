@@ -30,7 +30,7 @@ Slots = dict[str, Plain]
 _RESERVED: Final = frozenset({"skill_name", "hypothesis_id", "annotations"})
 
 
-def filled(slots: Slots, name: str, reply: Plain, order: Order) -> Slots:
+def fill_slot(slots: Slots, name: str, reply: Plain, order: Order) -> Slots:
     """Return the slots and a new reply, in declared order whatever the order of arrival."""
     every = {**slots, name: reply}
     if slots and order.get(name, -1) < order.get(next(reversed(slots)), -1):
@@ -42,12 +42,12 @@ def _place(order: Order, name: str) -> int:
     return order.get(name, -1)
 
 
-def slots_of(values: dict[str, Any]) -> Slots:
+def make_slots(values: dict[str, Any]) -> Slots:
     """Return slots of values."""
     return {name: Plain(value, encode(value)) for name, value in values.items()}
 
 
-def values_of(slots: Slots) -> dict[str, Any]:
+def slot_values(slots: Slots) -> dict[str, Any]:
     """Return the values of slots, without copying them."""
     return {name: reply.value for name, reply in slots.items()}
 
@@ -88,21 +88,21 @@ class DraftHypothesis:
         self.value = value
         if slots is None:
             given = value.get("annotations")
-            slots = slots_of(given) if given else {}
+            slots = make_slots(given) if given else {}
         self.slots = slots
         self.template = template = {"skill_name": skill, **value, "hypothesis_id": self.id}
         template.pop("annotations", None)
-        template["annotations"] = values_of(slots) if slots else {}
+        template["annotations"] = slot_values(slots) if slots else {}
         self._checked = checked
         self._encoded: bytes | None = None
 
-    def annotated(self, name: str, reply: Plain, order: Order) -> DraftHypothesis:
+    def annotated_copy(self, name: str, reply: Plain, order: Order) -> DraftHypothesis:
         """Return the hypothesis with a candidate annotator's slot filled."""
-        slots = filled(self.slots, name, reply, order)
+        slots = fill_slot(self.slots, name, reply, order)
         return DraftHypothesis(self.skill, self.position, self.value, self._checked, slots)
 
     @property
-    def encoded(self) -> bytes:
+    def json_bytes(self) -> bytes:
         """The agent state of the hypothesis as JSON."""
         if self._encoded is None:
             self._encoded = b'%b,"annotations":%b}' % (self._front(), encoded_slots(self.slots))
@@ -181,31 +181,31 @@ class Draft:
 
     # -- what is known so far ---------------------------------------------------------------
 
-    def drafted(self) -> list[DraftHypothesis]:
+    def all_hypotheses(self) -> list[DraftHypothesis]:
         """Return all hypotheses, in declared order of the skills; callers never change the list."""
         if self._drafted is None:
             self._drafted = list(chain.from_iterable(self._hypotheses.values()))
         return self._drafted
 
-    def drafted_by(self, skill: str) -> list[DraftHypothesis]:
+    def skill_hypotheses(self, skill: str) -> list[DraftHypothesis]:
         """Return the hypotheses of one skill."""
         return self._hypotheses[skill]
 
     def hypotheses(self) -> list[dict[str, Any]]:
         """Return a copy of the agent state of all hypotheses."""
-        return [copied(one.template) for one in self.drafted()]
+        return [copied(one.template) for one in self.all_hypotheses()]
 
     def find(self, hypothesis_id: str) -> DraftHypothesis | None:
         """Return the hypothesis with an id, None if it does not exist."""
         each = self._hypotheses.get(hypothesis_id.rpartition(".")[0], [])
         return next((one for one in each if one.id == hypothesis_id), None)
 
-    def chosen(self, choice: SelectorChoice) -> list[DraftHypothesis]:
+    def chosen_hypotheses(self, choice: SelectorChoice) -> list[DraftHypothesis]:
         """Return the hypotheses that a response selector chose."""
         if choice.named is not None:
             found = [self.find(one) for one in choice.named]
             return [candidate for candidate in found if candidate is not None]
-        every = self.drafted()
+        every = self.all_hypotheses()
         of_skill = [one for one in every if one.skill == choice.skill_name] or [
             one for one in every if one.value.get("skill_name") == choice.skill_name
         ]
@@ -214,20 +214,20 @@ class Draft:
                 return [candidate]
         return [max(of_skill, key=lambda c: c.value["confidence"])] if of_skill else []
 
-    def spoken(self) -> DraftReply:
+    def final_reply(self) -> DraftReply:
         """Return the reply; the turn must have it by now."""
         assert self.reply is not None, "nothing has been said yet"
         return self.reply
 
     def annotations(self) -> dict[str, Any]:
         """Return a copy of the annotations of the human utterance."""
-        return copied(values_of(self.annotation_slots))  # type: ignore[no-any-return]
+        return copied(slot_values(self.annotation_slots))  # type: ignore[no-any-return]
 
     # -- slots ------------------------------------------------------------------------------
 
     def annotate(self, name: str, reply: Plain) -> None:
         """Fill an annotator's slot of the human utterance."""
-        self.annotation_slots = filled(self.annotation_slots, name, reply, self._order)
+        self.annotation_slots = fill_slot(self.annotation_slots, name, reply, self._order)
         self.changes += 1
 
     def annotate_previous_reply(self, name: str, reply: Plain) -> None:
@@ -264,7 +264,7 @@ class Draft:
         each = self._hypotheses[hypothesis.skill]
         if hypothesis.position < len(each):
             now = each[hypothesis.position]
-            each[hypothesis.position] = now.annotated(name, reply, self._order)
+            each[hypothesis.position] = now.annotated_copy(name, reply, self._order)
             self._drafted = None
             self.changes += 1
 
@@ -286,7 +286,7 @@ class Draft:
         the chosen hypotheses, if the caller knows them already.
         """
         if chosen is None:
-            chosen = self.chosen(choice)
+            chosen = self.chosen_hypotheses(choice)
         self.speakers = chosen
         first = chosen[0].value if chosen and carries else {}
         attributes = first.get("attributes") if choice.attributes is None else choice.attributes
@@ -294,11 +294,11 @@ class Draft:
         if messages is None:
             messages = first.get("messages")
             if messages and choice.text != first["text"]:
-                messages = rewritten(messages, choice.text)
+                messages = rewrite_messages(messages, choice.text)
         ask = choice.ask if choice.ask is not None else first.get("ask")
         annotations: Slots = {}
         if choice.annotations is not None:
-            annotations = slots_of(choice.annotations)
+            annotations = make_slots(choice.annotations)
         elif len(chosen) == 1 and carries:
             annotations = chosen[0].slots
         own = {
@@ -320,7 +320,7 @@ class Draft:
                 active_skill=skill,
                 confidence=choice.confidence,
                 chosen=[one.id for one in chosen],
-                attributes=encode(attributes_of(attributes, messages, ask)),
+                attributes=encode(reply_attributes(attributes, messages, ask)),
                 annotations=annotations,
                 messages=messages or [],
                 ask=ask,
@@ -335,7 +335,7 @@ class Draft:
         `preferred` is the skill that wins unless another skill is more confident by more than
         `margin`. Return False without a hypothesis that is good enough.
         """
-        candidates = self.drafted()
+        candidates = self.all_hypotheses()
         if not candidates or self.abstained:
             return False
         best = candidates[0]
@@ -374,7 +374,7 @@ class Draft:
                 confidence=confidence,
                 chosen=[],
                 attributes=encode(attributes or {}),
-                annotations=slots_of(annotations),
+                annotations=make_slots(annotations),
             )
         )
 
@@ -388,23 +388,23 @@ class Draft:
         texts = [one["text"] for one in messages if one["type"] == "text"]
         text = texts[0] if texts else plain_text(messages)
         rich = words.ask is not None or len(messages) > len(texts[:1])
-        told = attributes_of(attributes, messages if rich else None, words.ask)
+        told = reply_attributes(attributes, messages if rich else None, words.ask)
         self.say(ITSELF, words.skill, text, {}, told)
-        reply = self.spoken()
+        reply = self.final_reply()
         reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
 
     def show(self, messages: list[dict[str, Any]], ask: str | None) -> None:
         """Replace the messages and the ask of the reply; its texts stay."""
-        reply = self.spoken()
+        reply = self.final_reply()
         reply.messages, reply.ask = messages, ask
-        reply.attributes = encode(attributes_of(decode(reply.attributes), messages, ask))
+        reply.attributes = encode(reply_attributes(decode(reply.attributes), messages, ask))
         self.changes += 1
 
     def rewrite(self, text: str) -> None:
         """Replace the text of the reply and its first text message; `orig_text` stays."""
-        reply = self.spoken()
+        reply = self.final_reply()
         if reply.messages:
-            self.show(rewritten(reply.messages, text), reply.ask)
+            self.show(rewrite_messages(reply.messages, text), reply.ask)
         reply.text = text
         self.changes += 1
 
@@ -422,8 +422,8 @@ class Draft:
 
     def annotate_reply(self, name: str, reply: Plain) -> None:
         """Fill a response annotator's slot of the bot utterance."""
-        spoken = self.spoken()
-        spoken.annotations = filled(spoken.annotations, name, reply, self._order)
+        spoken = self.final_reply()
+        spoken.annotations = fill_slot(spoken.annotations, name, reply, self._order)
         self.changes += 1
 
     # -- inside -----------------------------------------------------------------------------
@@ -487,7 +487,7 @@ def _told(chosen: list[DraftHypothesis]) -> dict[str, Any]:
     return told
 
 
-def attributes_of(
+def reply_attributes(
     own: dict[str, Any] | None, messages: list[dict[str, Any]] | None, ask: str | None
 ) -> dict[str, Any]:
     """Return the attributes of a reply, including its messages and ask if it has them."""
@@ -501,7 +501,7 @@ def attributes_of(
     return attributes
 
 
-def rewritten(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+def rewrite_messages(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
     """Return messages with another first text."""
     for place, message in enumerate(messages):
         if message["type"] == "text":

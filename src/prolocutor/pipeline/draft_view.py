@@ -28,7 +28,7 @@ from prolocutor.pipeline.draft import (
     DraftReply,
     Slots,
     encoded_slots,
-    values_of,
+    slot_values,
 )
 from prolocutor.pipeline.snapshot import (
     CurrentUtterance,
@@ -167,7 +167,7 @@ class DraftView:
     def utterances(self) -> list[NewUtterance]:
         """Return both utterances of the turn, for the store."""
         draft = self._draft
-        said, reply = draft.opened.opening, draft.spoken()
+        said, reply = draft.opened.opening, draft.final_reply()
         return [
             NewUtterance(
                 utt_id=said.utt_id,
@@ -175,7 +175,7 @@ class DraftView:
                 date_time=said.date_time,
                 body=_human_body(self._input, draft.annotation_slots),
                 user_version=self._stored_human().number,
-                hypotheses=_encoded_hypotheses(draft.drafted()),
+                hypotheses=_encoded_hypotheses(draft.all_hypotheses()),
             ),
             NewUtterance(
                 utt_id=said.bot_utt_id,
@@ -217,7 +217,7 @@ class DraftView:
         every = self._every
         if every is None:
             every = self._every = EarlierUtterances(self._loaded_window())
-        start = _start_of(every.every, room)
+        start = _window_start(every.every, room)
         return (every, start) if only is None else (EarlierUtterances(every.every[start:], only), 0)
 
     def _loaded_window(self) -> list[UtteranceParts]:
@@ -230,14 +230,14 @@ class DraftView:
         profiles = self._profiles = self._profiles or CurrentProfiles()
         return [
             msgspec.structs.replace(
-                one, user=profiles.shown(one.user, bot if one.by_bot else human)
+                one, user=profiles.shown_profile(one.user, bot if one.by_bot else human)
             )
             for one in window
         ]
 
     def _meant(self) -> HumanInput | None:
         """Return the input with its whole question; None if the input is complete."""
-        found = follow_up_of(values_of(self._draft.annotation_slots))
+        found = follow_up_of(slot_values(self._draft.annotation_slots))
         shown = self._shown_input.flat["text"]
         if found is None or found.text == shown:
             return None
@@ -245,9 +245,9 @@ class DraftView:
 
     def _current_human(self, meant: HumanInput | None = None) -> CurrentUtterance:
         draft, said = self._draft, meant or self._shown_input
-        slots, hypotheses = draft.annotation_slots, draft.drafted()
+        slots, hypotheses = draft.annotation_slots, draft.all_hypotheses()
         if slots is not self._slots:
-            self._slots, self._annotations = slots, values_of(slots) if slots else {}
+            self._slots, self._annotations = slots, slot_values(slots) if slots else {}
         if hypotheses is not self._drafted:
             self._drafted, self._hypotheses = hypotheses, [one.template for one in hypotheses]
         inner = {
@@ -272,7 +272,7 @@ class DraftView:
     def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
         inner = {
             "attributes": decode(reply.attributes),
-            "annotations": values_of(reply.annotations),
+            "annotations": slot_values(reply.annotations),
         }
         user = self._draft.newest_bot.state
         front = _bot_front(self._draft.opened.opening.bot_utt_id, reply)
@@ -285,7 +285,7 @@ class DraftView:
             self._look_again()
         if self._bot is None:
             draft = self._draft
-            reply, user = draft.spoken(), draft.newest_bot.state
+            reply, user = draft.final_reply(), draft.newest_bot.state
             front = _bot_front(draft.opened.opening.bot_utt_id, reply)
             self._bot = _bot_parts(front, reply.attributes, reply.annotations, user)
         return self._bot
@@ -302,7 +302,7 @@ class CurrentProfiles:
         self._kinds: dict[bytes, tuple[bytes, bool]] = {}
         self._shown: dict[tuple[bytes, bytes, bool], bytes] = {}
 
-    def shown(self, stored: bytes, now: bytes) -> bytes:
+    def shown_profile(self, stored: bytes, now: bytes) -> bytes:
         """Return the profile that an utterance shows: `now`, adapted to the `stored` profile."""
         if stored == now:
             return now
@@ -318,7 +318,7 @@ class CurrentProfiles:
         return made
 
 
-def _start_of(window: list[UtteranceParts], size: int | None) -> int:
+def _window_start(window: list[UtteranceParts], size: int | None) -> int:
     """Return the start of the last `size` utterances (None: all), at a human utterance."""
     start = 0 if size is None else max(0, len(window) - size)
     while start < len(window) and window[start].by_bot:
@@ -338,7 +338,7 @@ def _human_parts(
 
 
 def _encoded_hypotheses(hypotheses: list[DraftHypothesis]) -> bytes:
-    return b"[%b]" % b",".join([one.encoded for one in hypotheses])
+    return b"[%b]" % b",".join([one.json_bytes for one in hypotheses])
 
 
 def _bot_front(utt_id: str, reply: DraftReply) -> State:

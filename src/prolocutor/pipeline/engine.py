@@ -20,7 +20,7 @@ from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadInput, BadReply, NotFound, ServiceError, SwitchedOff
 from prolocutor.functions import text_and_place
 from prolocutor.pipeline import replies
-from prolocutor.pipeline.calling import CallGroup, answers_of
+from prolocutor.pipeline.calling import CallGroup, ask_service
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.ledger import LedgerWatch
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
@@ -29,7 +29,7 @@ from prolocutor.pipeline.requests import (
     StateRequest,
     checked_payload,
     formatter_failure,
-    requests_for,
+    make_requests,
 )
 from prolocutor.pipeline.turn import Turn
 from prolocutor.plan.pipeline import Formatter, Pipeline, Stage, StageService
@@ -65,7 +65,7 @@ class Engine:
             pipeline,
             connect=connect,
             resolve=resolve,
-            limits=StageDeadlines.within(deadline, reserve),
+            limits=StageDeadlines.divide_deadline(deadline, reserve),
             fallback=fallback,
             max_attributes=max_attributes,
             breaker_changed=breaker_changed,
@@ -92,7 +92,7 @@ class Engine:
         await turn.run()
         if turn.announcer is not None:
             turn.announcer.close()
-        if start.otherwise is not None and not turn.draft.spoken().says_something:
+        if start.otherwise is not None and not turn.draft.final_reply().says_something:
             turn.draft.say_itself(start.otherwise)
         return turn
 
@@ -106,28 +106,30 @@ class Engine:
         if step is None or step.off is not None:
             return
         draft = turn.draft
-        seconds = min(step.timeout, turn.seconds_until(Stage.POSTPROCESSOR))
+        seconds = min(step.timeout, turn.seconds_left(Stage.POSTPROCESSOR))
         if seconds <= 0 or (not step.rerun and draft.opened.attempt > 1):
             turn.slots.fault(skill, "was not told that its ask is over: there was no time left")
             return
         snapshot, turn_id = turn.view.snapshot(step.window, step.only), draft.opened.opening.turn_id
         try:
-            requests = requests_for(step, snapshot, turn_id, seconds, extra)
+            requests = make_requests(step, snapshot, turn_id, seconds, extra)
         except BaseException as error:
             turn.slots.fault(skill, f"its formatter raised {text_and_place(error)}")
             return
         state = StateRequest(step, turn_id, seconds, snapshot, extra)
-        group = await answers_of(step, requests, seconds, self.prepared.strays, turn=lambda: state)
+        group = await ask_service(step, requests, seconds, self.prepared.strays, turn=lambda: state)
         for reply in group.replies:
             turn.slots.learn(step, reply)
 
-    def unasked(self, opened: OpenedTurn, start: TurnStart) -> Turn:
+    def make_unasked_turn(self, opened: OpenedTurn, start: TurnStart) -> Turn:
         """Return a turn in which no service is asked; the caller writes its draft."""
         return Turn(self.prepared, opened, start, 0.0)
 
-    def closed(self, opened: OpenedTurn, start: TurnStart, attributes: dict[str, Any]) -> Turn:
+    def make_fallback_turn(
+        self, opened: OpenedTurn, start: TurnStart, attributes: dict[str, Any]
+    ) -> Turn:
         """Return a turn that ends with the fallback text, without asking a service."""
-        turn = self.unasked(opened, start)
+        turn = self.make_unasked_turn(opened, start)
         turn.draft.say("fallback", "", self.prepared.fallback, {}, attributes)
         return turn
 
@@ -142,14 +144,14 @@ class Engine:
         formatted: bool = False,
     ) -> Any:
         """Ask a service under its guard, outside of any turn (`contracts/connector.py`)."""
-        step = self.step_of(service, stage)
+        step = self.find_step(service, stage)
         if step.off is not None:
             raise SwitchedOff(step.off)
-        asked = checked_payload(_formatted(step, request) if formatted else request)
+        asked = checked_payload(_format_request(step, request) if formatted else request)
         key = key or f"{new_id()}/{service}"
         payload = PayloadRequest(service, key.partition("/")[0], key, timeout, asked)
         strays = self.prepared.strays
-        group = await answers_of(
+        group = await ask_service(
             step, [payload], timeout, strays, turn=lambda: request, formatted=formatted
         )
         (reply,) = group.replies
@@ -167,7 +169,7 @@ class Engine:
                 closing.cancel()
                 log.error("service %s was not let go within %g s", step.name, CLOSE_SECONDS)
 
-    def step_of(self, service: str, stage: str | None = None) -> ServiceStep:
+    def find_step(self, service: str, stage: str | None = None) -> ServiceStep:
         """Return the service with a name: in the stage if given, else preferably the skill.
 
         Raise `NotFound` if it does not exist.
@@ -191,7 +193,7 @@ async def _let_go(step: ServiceStep) -> None:
         log.exception("service %s could not be let go", step.name)
 
 
-def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:
+def _format_request(step: ServiceStep, state: dict[str, Any]) -> Any:
     """Return the formatter's request of an agent state, the first one of a fan-out."""
     if step.format_request is None:
         return state
@@ -235,12 +237,12 @@ async def ask_alone(
     began = monotonic()
     try:
         snapshot = view.snapshot(step.window, step.only)
-        asked = requests_for(step, snapshot, opened.opening.turn_id, step.timeout)
+        asked = make_requests(step, snapshot, opened.opening.turn_id, step.timeout)
     except BaseException as error:
         return LoneAnswer(hypotheses=[], seconds=0.0, error=formatter_failure(error))
     strays = prepared.strays
     state = StateRequest(step, opened.opening.turn_id, step.timeout, snapshot)
-    group = await answers_of(step, asked, step.timeout, strays, turn=lambda: state, counted=False)
+    group = await ask_service(step, asked, step.timeout, strays, turn=lambda: state, counted=False)
     seconds = monotonic() - began
     failures = group.failures()
     if failures and len(failures) == len(group.replies):

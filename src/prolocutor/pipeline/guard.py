@@ -69,7 +69,7 @@ class CircuitBreaker:
             self._trying = False
             self._turn("half-open")
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         """Record a failure."""
         if self.state == "open":
             return
@@ -87,13 +87,13 @@ class CircuitBreaker:
         if self.state != "open":
             self._turn("open")
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Record a success."""
         self.failures.clear()
         if self.state != "closed":
             self._turn("closed")
 
-    def undecided(self) -> None:
+    def record_undecided(self) -> None:
         """Record that a call ended without showing whether the service works."""
         if self.state == "half-open" and self._trying:
             self._turn("open")
@@ -174,7 +174,7 @@ class Guard:
             (reply,) = await self._send((request,))
             return reply
         except asyncio.CancelledError:
-            self.breaker.undecided()
+            self.breaker.record_undecided()
             raise
         finally:
             if self._waiting:
@@ -240,7 +240,7 @@ class Guard:
 
             self._answer = answer_seen
 
-    def watched(self, work: Callable[..., Any]) -> Callable[..., Any]:
+    def watch_function(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that runs `work` as code of this service."""
 
         def run(*given: Any, **named: Any) -> Any:
@@ -256,11 +256,11 @@ class Guard:
         """Record the outcome of a call in the breaker; the guard's own refusals do not count."""
         if error is None:
             if self.breaker.failures:
-                self.breaker.succeeded()
+                self.breaker.record_success()
         elif isinstance(error, NoPlace):
-            self.breaker.undecided()
+            self.breaker.record_undecided()
         elif not isinstance(error, BreakerOpen):
-            self.breaker.failed()
+            self.breaker.record_failure()
 
     async def aclose(self) -> None:
         """Let go of the service."""
@@ -298,7 +298,7 @@ class Guard:
                 self._leave()
             elif turn in self._waiting:
                 self._waiting.remove(turn)
-            self.breaker.undecided()
+            self.breaker.record_undecided()
             raise
 
     def _leave(self) -> None:
@@ -362,7 +362,7 @@ class Batcher:
             _settle_batch(batch, [error] * len(batch))
             return
         loop = asyncio.get_running_loop()
-        away = start_now(self._ask_for(batch), loop, self._task_name)
+        away = start_now(self._ask_batch(batch), loop, self._task_name)
         gone = asyncio.gather(*(reply for _, reply in batch), return_exceptions=True)
         await asyncio.wait((away, gone), return_when=asyncio.FIRST_COMPLETED)
         if not away.done():
@@ -370,7 +370,7 @@ class Batcher:
             self._lost.add(away)
             away.add_done_callback(self._lost.discard)
 
-    async def _ask_for(self, batch: list[Waiting]) -> None:
+    async def _ask_batch(self, batch: list[Waiting]) -> None:
         error = await self._try(batch)
         if error is None:
             return

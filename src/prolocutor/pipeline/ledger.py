@@ -73,7 +73,7 @@ class Lingering:
         self._until: dict[int, float] = {}
         self.waiting: list[LedgerEntry] = []
 
-    def until(self, end: float) -> float:
+    def next_start(self, end: float) -> float:
         """Return the time at which the first of them starts in any case, at the latest `end`."""
         return min([end, *(self._until[one.step.index] for one in self.waiting)])
 
@@ -97,7 +97,7 @@ class Lingering:
         self._ready.extend(over)
         return bool(over)
 
-    def settled(self, step: ServiceStep) -> None:
+    def release_for(self, step: ServiceStep) -> None:
         """Release the services that lingered for a service that has settled."""
         over = [one for one in self.waiting if step.index in one.step.lingers_for]
         for entry in over:
@@ -112,10 +112,10 @@ NOTHING_LINGERS: Final = Lingering((), deque())
 class LedgerWatch(Protocol):
     """Is told about the asked and settled services of one turn."""
 
-    def asked(self, entry: LedgerEntry) -> None:
+    def note_asked(self, entry: LedgerEntry) -> None:
         """Note that a service is asked, for the first time in the turn."""
 
-    def settled(self, entry: LedgerEntry) -> None:
+    def note_settled(self, entry: LedgerEntry) -> None:
         """Note that a service has settled, whether it was asked or not."""
 
 
@@ -125,18 +125,18 @@ class LedgerWatches:
     def __init__(self, first: LedgerWatch, second: LedgerWatch) -> None:
         self._both = (first, second)
 
-    def asked(self, entry: LedgerEntry) -> None:
+    def note_asked(self, entry: LedgerEntry) -> None:
         """Pass it on to both."""
         for watch in self._both:
-            watch.asked(entry)
+            watch.note_asked(entry)
 
-    def settled(self, entry: LedgerEntry) -> None:
+    def note_settled(self, entry: LedgerEntry) -> None:
         """Pass it on to both."""
         for watch in self._both:
-            watch.settled(entry)
+            watch.note_settled(entry)
 
 
-def watched_by(first: LedgerWatch | None, second: LedgerWatch | None) -> LedgerWatch | None:
+def join_watches(first: LedgerWatch | None, second: LedgerWatch | None) -> LedgerWatch | None:
     """Return a watch that passes everything on to both; without both, the given one or None."""
     return LedgerWatches(first, second) if first and second else first or second
 
@@ -247,13 +247,13 @@ class Ledger:
 
     # -- transitions ----------------------------------------------------------------------------
 
-    def asked(self, entry: LedgerEntry, now: float, calls: int = 0) -> None:
+    def record_asked(self, entry: LedgerEntry, now: float, calls: int = 0) -> None:
         """Record that a service is asked, by a number of calls."""
         if entry.started is None:
             entry.started = now
             entry.standing = "asked"
             if self.watch is not None:
-                self.watch.asked(entry)
+                self.watch.note_asked(entry)
         entry.calls += calls
 
     def settle(
@@ -272,7 +272,7 @@ class Ledger:
         if error is not None:
             entry.error = error
         if self.watch is not None:
-            self.watch.settled(entry)
+            self.watch.note_settled(entry)
         step, entries = entry.step, self.entries
         if step.stage is _SKILL:
             if entry.wave is not None or outcome != "skipped":
@@ -291,7 +291,7 @@ class Ledger:
             if not missing:
                 self.ready.append(other)
         if self.lingering.waiting:
-            self.lingering.settled(step)
+            self.lingering.release_for(step)
         if step.before_candidates:
             self.due.append(_ANNOTATE)
         if step.before_reply:
@@ -370,7 +370,7 @@ class Ledger:
             self._settle_annotator(entry, now)
         return None
 
-    def lacks_for(self, entry: LedgerEntry, wave: SkillWave) -> bool:
+    def is_blocked(self, entry: LedgerEntry, wave: SkillWave) -> bool:
         """Return whether a candidate annotator is off, or lacks a required result for a wave."""
         if entry.step.off is not None:
             return True
@@ -384,7 +384,7 @@ class Ledger:
                 return True
         return False
 
-    def annotated(
+    def record_annotated(
         self,
         entry: LedgerEntry,
         wave: SkillWave,
@@ -395,7 +395,7 @@ class Ledger:
         wave.notes[entry.step.index] = WaveNote(outcome, error)
         self.due.append(_ANNOTATE)
 
-    def replied(self) -> None:
+    def release_after_reply(self) -> None:
         """Release the services that waited for the reply."""
         for index in self._prepared.after_reply:
             entry = self.entries[index]
@@ -422,7 +422,7 @@ class Ledger:
         self.closed = True
         for entry in self.entries:
             if entry.started is not None and entry.outcome is None:
-                entry.step.guard.breaker.undecided()
+                entry.step.guard.breaker.record_undecided()
             if entry.started is not None or not entry.step.is_last_chance:
                 self.settle(entry, "skipped", now, ServiceLate("the turn was over"))
         self.ready.clear()

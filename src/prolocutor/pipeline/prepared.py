@@ -10,7 +10,7 @@ import msgspec
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
 from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
-from prolocutor.pipeline.variants import variants_of
+from prolocutor.pipeline.variants import load_variants
 from prolocutor.plan.formatters import (
     Widening,
     is_own,
@@ -48,11 +48,11 @@ class StageDeadlines(msgspec.Struct, frozen=True):
     reserve: float
 
     @classmethod
-    def within(cls, deadline: float, reserve: float | None) -> StageDeadlines:
+    def divide_deadline(cls, deadline: float, reserve: float | None) -> StageDeadlines:
         """Return deadlines; the default reserve is a quarter of `deadline`, up to `MAX_RESERVE`."""
         return cls(deadline, min(MAX_RESERVE, deadline / 4) if reserve is None else reserve)
 
-    def end_of(self, stage: Stage) -> float:
+    def stage_end(self, stage: Stage) -> float:
         """Return the end of a stage."""
         cut = self.deadline - self.reserve
         match stage:
@@ -148,8 +148,8 @@ class ServiceStep:
         self.name = node.name
         self.service = service
         self.guard = guard
-        self.format_request = format_request and guard.watched(format_request)
-        self.format_reply = format_reply and guard.watched(format_reply)
+        self.format_request = format_request and guard.watch_function(format_request)
+        self.format_reply = format_reply and guard.watch_function(format_reply)
         self.formats_by_turn = takes_turn(format_reply)
         self.annotates_previous = getattr(format_reply, "annotates", "") == "previous"
         self.fan_out = service.fan_out or bool(getattr(format_request, "fan_out", False))
@@ -166,7 +166,7 @@ class ServiceStep:
         self.empty_means_all = isinstance(service, SkillSelector) and service.empty_means_all
         self.rerun = service.rerun
         self.rewrites = service.rewrites
-        self.end = limits.end_of(node.stage)
+        self.end = limits.stage_end(node.stage)
         self.label = service.label or node.name
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
@@ -215,7 +215,7 @@ class PreparedPipeline:
     ) -> None:
         self.graph: Graph = compile_graph(pipeline)
         self.user_snapshot = pipeline.user_snapshot
-        self.commit = commit_of(pipeline)
+        self.commit = commit_time(pipeline)
         self.may_be_silent = not pipeline.own_words
         self.limits = limits
         self.fallback = fallback
@@ -237,7 +237,7 @@ class PreparedPipeline:
         self._plan_lingering()
         self._plan_selection(pipeline)
         self._plan_reply()
-        self.variants = variants_of(pipeline, self)
+        self.variants = load_variants(pipeline, self)
         self.everyone = self.every()
         self.missing = [self._missing(one) for one in self.everyone]
         self.roots = [
@@ -294,7 +294,7 @@ class PreparedPipeline:
         """Return every service, with the last chance at the end."""
         return [*self.steps, *([self.last_chance] if self.last_chance else ())]
 
-    def of(self, stage: Stage) -> list[ServiceStep]:
+    def stage_services(self, stage: Stage) -> list[ServiceStep]:
         """Return the services of a stage, in declared order."""
         return [self.steps[node.index] for node in self.graph.stages[stage]]
 
@@ -316,11 +316,13 @@ class PreparedPipeline:
         self.lingers = any(one.lingers_for for one in self.steps)
 
     def _plan_selection(self, pipeline: Pipeline) -> None:
-        self.skill_steps = {one.name: one for one in self.of(Stage.SKILL)}
+        self.skill_steps = {one.name: one for one in self.stage_services(Stage.SKILL)}
         self.skills = list(self.skill_steps)
         self.always = [one.name for one in pipeline.of(Stage.SKILL) if one.always]
-        self.selectors = len(self.of(Stage.SKILL_SELECTOR))
-        self.candidate_steps = sorted(self.of(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index)
+        self.selectors = len(self.stage_services(Stage.SKILL_SELECTOR))
+        self.candidate_steps = sorted(
+            self.stage_services(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index
+        )
         self.skill_indices = [one.index for one in self.skill_steps.values()]
         self.candidate_indices = [one.index for one in self.candidate_steps]
         for one in self.candidate_steps:
@@ -329,12 +331,15 @@ class PreparedPipeline:
                     other.before_candidates = True
 
     def _plan_reply(self) -> None:
-        selectors = self.response_selectors = self.of(Stage.RESPONSE_SELECTOR)
+        selectors = self.response_selectors = self.stage_services(Stage.RESPONSE_SELECTOR)
         before = selectors or [*self.skill_steps.values(), *self.candidate_steps]
         self.before_reply = len(before)
         for one in before:
             one.before_reply = True
-        after = [*self.of(Stage.POSTPROCESSOR), *self.of(Stage.RESPONSE_ANNOTATOR)]
+        after = [
+            *self.stage_services(Stage.POSTPROCESSOR),
+            *self.stage_services(Stage.RESPONSE_ANNOTATOR),
+        ]
         self.after_reply = [one.index for one in after]
 
     def _missing(self, step: ServiceStep) -> int:
@@ -347,7 +352,7 @@ class PreparedPipeline:
         return len(step.before) + (step.index in self.after_reply)
 
 
-def commit_of(pipeline: Pipeline) -> Commit:
+def commit_time(pipeline: Pipeline) -> Commit:
     """Return when words may be shown: `commit` of a selector, else of the pipeline."""
     if pipeline.of(Stage.POSTPROCESSOR):
         return "never"

@@ -26,7 +26,7 @@ class SkillReply(msgspec.Struct, frozen=True, gc=False):
     value: dict[str, Any]
     checked: bytes | None
 
-    def labelled(self, label: str) -> SkillReply:
+    def labelled_copy(self, label: str) -> SkillReply:
         """Return the hypothesis with the label of its skill as `skill_name`."""
         return SkillReply({"skill_name": label, **self.value}, None)
 
@@ -79,7 +79,7 @@ class SelectorChoice(msgspec.Struct, frozen=True, kw_only=True):
     ask: str | None = None
 
 
-def selected(value: Any, known: Sequence[str], fault: Fault) -> Selection:
+def read_selection(value: Any, known: Sequence[str], fault: Fault) -> Selection:
     """Read a skill selector's reply: names, None for all; unknown names are faults and left out."""
     more, reason, version = None, "", ""
     if isinstance(value, Selection):
@@ -209,12 +209,12 @@ def choice(value: Any, find: Callable[[str], object], *, silent: bool = False) -
         bot_attributes=_object(value, "bot_attributes", "$") or {},
         attributes=_object(value, "attributes", "$"),
         annotations=_object(value, "annotations", "$"),
-        messages=None if messages is None else _with_text(messages, text, "$"),
+        messages=None if messages is None else _add_text(messages, text, "$"),
         ask=checked_ask(value.get("ask")),
     )
 
 
-def rewritten(value: Any) -> str:
+def read_rewritten_text(value: Any) -> str:
     """Read a postprocessor's reply: the new text."""
     if not isinstance(value, str):
         raise BadReply(f"expected the new text, found {_kind(value)}")
@@ -272,7 +272,7 @@ def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
     messages = _list(item, "messages", path)
     if messages:
         text = item.get("text")
-        messages = _with_text(messages, text if isinstance(text, str) else "", path)
+        messages = _add_text(messages, text if isinstance(text, str) else "", path)
         item["messages"] = messages
         if "text" not in item:
             texts = (one["text"] for one in messages if _is_text(one))
@@ -281,7 +281,7 @@ def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
     return item
 
 
-def _with_text(messages: list[Any], text: str, path: str) -> list[dict[str, Any]]:
+def _add_text(messages: list[Any], text: str, path: str) -> list[dict[str, Any]]:
     """Check messages; if they have no text, put the text first."""
     checked = checked_messages(messages, f"{path}.messages")
     if text.strip() and checked and not any(map(_is_text, checked)):

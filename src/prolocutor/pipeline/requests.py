@@ -20,7 +20,7 @@ from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import text_and_place
 from prolocutor.pipeline.draft import DraftHypothesis
 from prolocutor.pipeline.prepared import ServiceStep
-from prolocutor.pipeline.snapshot import DialogSnapshot, State, copied, list_of
+from prolocutor.pipeline.snapshot import DialogSnapshot, State, copied, json_list
 
 
 class StateRequest(msgspec.Struct, frozen=True, eq=False):
@@ -63,28 +63,28 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         """Return a fresh copy of the state."""
         return self._whole(self.snapshot.copy(), copied)
 
-    def heard(self) -> State:
+    def copy_human_utterance(self) -> State:
         """Return a fresh copy of the human utterance of this turn."""
-        return self.snapshot.heard()
+        return self.snapshot.copy_human_utterance()
 
-    def heard_member(self, key: str) -> Any:
+    def copy_human_member(self, key: str) -> Any:
         """Return a fresh copy of a member of the human utterance of this turn, except `user`."""
-        return self.snapshot.heard_member(key)
+        return self.snapshot.copy_human_member(key)
 
-    def said(self) -> State | None:
+    def copy_bot_utterance(self) -> State | None:
         """Return a fresh copy of the bot utterance of this turn, None before it is chosen."""
-        return self.snapshot.said()
+        return self.snapshot.copy_bot_utterance()
 
     def member(self, key: str) -> Any:
         """Return a fresh copy of a member of the state beside the dialog, None if it is missing."""
         if key == "hypotheses" and self.step.selecting:
-            return self.snapshot.heard_member(key)
+            return self.snapshot.copy_human_member(key)
         of_call = {"turn_id": self.turn_id, "service": self.step.name}
-        return copied({**of_call, **self._added()}.get(key))
+        return copied({**of_call, **self._additions()}.get(key))
 
-    def shared(self) -> State:
+    def shared_state(self) -> State:
         """Return the state without copying its parts, for a formatter that does not change them."""
-        return self._whole(self.snapshot.shared(), _as_it_is)
+        return self._whole(self.snapshot.shared_state(), _keep_part)
 
     def _whole(self, state: State, part: Callable[[State], State]) -> State:
         """Return the state with this request's additions; `part` copies them, or not."""
@@ -92,7 +92,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         state["turn_id"] = self.turn_id
         state["service"] = step.name
         if self.extra is not None or self.about is not None:
-            state.update(part(self._added()))
+            state.update(part(self._additions()))
         if step.selecting:
             state["hypotheses"] = state["human_utterances"][-1]["hypotheses"]
         if step.counts:
@@ -101,7 +101,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
             state["active_skills"] = self.snapshot.active_skills()
         return state
 
-    def _added(self) -> State:
+    def _additions(self) -> State:
         """Return the additions of the turn for this request: `extra`, and hypotheses."""
         about, extra = self.about, self.extra or {}
         if about is None:
@@ -112,14 +112,14 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
 
     def body(self) -> bytes:
         """Return the state as JSON, joined from the bytes of its parts."""
-        spliced = self.snapshot.spliced()
+        spliced = self.snapshot.splice_state()
         own: State = {"turn_id": self.turn_id, "service": self.step.name, **(self.extra or {})}
         pieces = [spliced.front, b",", encode(own)[1:-1]]
         about = self.about
         if isinstance(about, list):
-            pieces += (b',"hypotheses":', list_of(one.encoded for one in about))
+            pieces += (b',"hypotheses":', json_list(one.json_bytes for one in about))
         elif about is not None:
-            pieces += (b',"hypothesis":', about.encoded)
+            pieces += (b',"hypothesis":', about.json_bytes)
         pieces += (b',"human_utterances":', spliced.humans, b',"bot_utterances":', spliced.bots)
         if self.step.selecting:
             pieces += (b',"hypotheses":', spliced.hypotheses)
@@ -127,7 +127,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         return b"".join(pieces)
 
 
-def _as_it_is(state: State) -> State:
+def _keep_part(state: State) -> State:
     return state
 
 
@@ -183,7 +183,7 @@ class PayloadRequest:
 AnyRequest = StateRequest | PayloadRequest
 
 
-def requests_for(
+def make_requests(
     step: ServiceStep,
     snapshot: DialogSnapshot,
     turn_id: str,
@@ -211,10 +211,10 @@ def requests_for(
         for number, one in enumerate(about):
             place = None if len(about) == 1 else number
             states.append(StateRequest(step, turn_id, seconds, snapshot, extra, one, place))
-    return states if step.format_request is None else _formatted(step, states, about, every)
+    return states if step.format_request is None else _format_requests(step, states, about, every)
 
 
-def _formatted(
+def _format_requests(
     step: ServiceStep,
     states: list[StateRequest],
     about: list[DraftHypothesis] | None,
@@ -223,7 +223,7 @@ def _formatted(
     """Return the requests with the payloads of the service's formatter."""
     own, first, format_request = step.own_formatter, states[0], step.format_request
     assert format_request is not None
-    payloads = [format_request(one.shared() if own else one.value()) for one in states]
+    payloads = [format_request(one.shared_state() if own else one.value()) for one in states]
     if step.fan_out:
         payloads = _tasks(payloads[0], about, every)
     elif step.may_skip:
@@ -240,7 +240,7 @@ def _formatted(
     return requests
 
 
-def extra_for(
+def request_additions(
     step: ServiceStep,
     start: TurnStart,
     forced: str | None,

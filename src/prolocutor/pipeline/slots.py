@@ -74,7 +74,7 @@ class SlotWriter:
         if stage is _SKILL:
             draft.hypothesize(step.name, self._hypotheses(group))
         elif stage is _ANNOTATOR:
-            if (note := group.joined()) is not None:
+            if (note := group.annotation_value()) is not None:
                 draft.annotate(step.label, note)
         elif stage is _CANDIDATE_ANNOTATOR:
             self._annotations(group)
@@ -83,9 +83,9 @@ class SlotWriter:
         elif stage is _RESPONSE_SELECTOR:
             self._choose(group)
         elif stage is _POSTPROCESSOR:
-            draft.rewrite(replies.rewritten(group.only().value))
+            draft.rewrite(replies.read_rewritten_text(group.only().value))
         elif stage is _RESPONSE_ANNOTATOR:
-            if (note := group.joined()) is not None:
+            if (note := group.annotation_value()) is not None:
                 draft.annotate_reply(step.label, note)
         else:
             text, annotations, confidence = replies.last_words(group.only().value)
@@ -97,7 +97,7 @@ class SlotWriter:
 
     def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
         """Add the attributes of a skill that was called after the reply."""
-        fault = self.fault_of(step.name)
+        fault = self.fault_recorder(step.name)
         try:
             if isinstance(reply, ServiceError):
                 fault(str(reply))
@@ -116,7 +116,7 @@ class SlotWriter:
         """Record an error that does not make a whole reply useless."""
         self.faults.append({"service": service, "what": what})
 
-    def fault_of(self, service: str) -> Fault:
+    def fault_recorder(self, service: str) -> Fault:
         """Return the function that records faults of a service."""
         return partial(self.fault, service)
 
@@ -130,10 +130,10 @@ class SlotWriter:
         human, bot = effects.human_attributes, effects.bot_attributes
         if human or bot:
             changes = {"human_attributes": human, "bot_attributes": bot}
-            draft.learn(changes, self._max_attributes, self.fault_of(step.name))
+            draft.learn(changes, self._max_attributes, self.fault_recorder(step.name))
 
     def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
-        step, fault = group.step, self.fault_of(group.step.name)
+        step, fault = group.step, self.fault_recorder(group.step.name)
         if len(group.replies) == 1 and not step.fan_out:
             given = replies.hypotheses(group.only(), fault, silent=self._may_be_silent)
         else:
@@ -141,9 +141,9 @@ class SlotWriter:
             for part, reply in enumerate(group.replies):
                 if isinstance(reply, Plain):
                     found = replies.hypotheses(reply, fault, silent=self._may_be_silent)
-                    given += _parts_of(found, part) if step.fan_out else found
+                    given += _number_parts(found, part) if step.fan_out else found
         if step.label != step.name:
-            given = [one.labelled(step.label) for one in given]
+            given = [one.labelled_copy(step.label) for one in given]
         if len(given) > replies.MAX_HYPOTHESES:
             raise BadReply(f"{len(given)} hypotheses, more than {replies.MAX_HYPOTHESES}")
         least = self._least
@@ -172,20 +172,20 @@ class SlotWriter:
             if len(noted) != len(about):
                 raise BadReply(f"{len(noted)} items for {len(about)} hypotheses")
         elif step.together:
-            noted = [*replies.notes(group.only(), len(about), self.fault_of(step.name))]
+            noted = [*replies.notes(group.only(), len(about), self.fault_recorder(step.name))]
         for one, reply in zip(about, noted, strict=True):
             if isinstance(reply, Plain):
                 self._draft.annotate_hypothesis(one, step.label, reply)
 
     def _propose(self, group: CallGroup) -> None:
-        step, fault = group.step, self.fault_of(group.step.name)
+        step, fault = group.step, self.fault_recorder(group.step.name)
         value = group.only().value
         if value == [] and step.empty_means_all:
             value = None
         if self._skills_of_label and isinstance(value, list):
             same = [self._skills_of_label.get(one, ()) for one in value if isinstance(one, str)]
             value = [*value, *chain.from_iterable(same)]
-        selection = replies.selected(value, self._skills, fault)
+        selection = replies.read_selection(value, self._skills, fault)
         self._selection.propose(step.name, selection, fault)
 
     def _choose(self, group: CallGroup) -> None:
@@ -200,9 +200,9 @@ class SlotWriter:
             return
         choice = replies.choice(value, draft.find, silent=self._may_be_silent)
         if choice.skill_name:
-            if carries and not draft.chosen(choice):
+            if carries and not draft.chosen_hypotheses(choice):
                 raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")
-            fault = self.fault_of(group.step.name)
+            fault = self.fault_recorder(group.step.name)
             draft.choose(choice, self._max_attributes, fault, carries=carries)
         elif self._least is not None:
             draft.abstain()  # there are words for when no hypothesis is sure enough
@@ -211,7 +211,7 @@ class SlotWriter:
             draft.say_itself(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
 
 
-def _parts_of(found: list[replies.SkillReply], part: int) -> list[replies.SkillReply]:
+def _number_parts(found: list[replies.SkillReply], part: int) -> list[replies.SkillReply]:
     return [one.with_part(part) for one in found]
 
 
@@ -257,7 +257,7 @@ class SkillSelection:
 
     def propose(self, selector: str, selection: Selection, fault: Fault) -> None:
         """Add the answer of one skill selector; the selection is the union of all."""
-        first = self._placed(selection.first)
+        first = self._replace_skills(selection.first)
         self._names = [*(self._names or ()), *first]
         self._note(selector, first, selection.reason)
         self.choices += [
@@ -271,7 +271,9 @@ class SkillSelection:
         """Return the skills to ask first; without a proposal, all skills."""
         if self._names is None:
             return self._known
-        names = [*self._names, *self._placed([*self._always])] if self._always else self._names
+        names = (
+            [*self._names, *self._replace_skills([*self._always])] if self._always else self._names
+        )
         return [*names, preferred] if preferred else names
 
     def more(
@@ -284,12 +286,12 @@ class SkillSelection:
             if isinstance(answer, Enough):
                 self._note(chooser.selector, [], answer.reason)
                 return answer
-            chosen = self._placed(answer.first)
+            chosen = self._replace_skills(answer.first)
             self._note(chooser.selector, chosen, answer.reason)
             names.extend(chosen)
         return names
 
-    def _placed(self, names: list[str]) -> list[str]:
+    def _replace_skills(self, names: list[str]) -> list[str]:
         """Return the skills that are asked in place of the named skills."""
         if not self._instead:
             return names
@@ -309,7 +311,7 @@ class SkillSelection:
             if iscoroutine(answer):
                 answer.close()
                 raise BadReply("is async; `more` must answer at once")
-            return replies.selected([] if answer is None else answer, self._known, fault)
+            return replies.read_selection([] if answer is None else answer, self._known, fault)
         except BadReply as error:
             fault(f"choosing more skills: {error}")
         except BaseException as error:

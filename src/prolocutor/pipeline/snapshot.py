@@ -87,7 +87,7 @@ class SnapshotHead:
         return self._template
 
     @property
-    def encoded(self) -> bytes:
+    def json_front(self) -> bytes:
         """The head as JSON, open at its end."""
         if self._encoded is None:
             self._encoded = b'%b,"rating":%b,"attributes":%b,"human":%b,"bot":%b' % (
@@ -161,7 +161,7 @@ class EarlierUtterances:
     __slots__ = ("_bodies", "_made", "every")
 
     def __init__(self, window: list[UtteranceParts], only: str | None = None) -> None:
-        self.every = window if only is None else _turns_of(only, window)
+        self.every = window if only is None else _skill_turns(only, window)
         self._bodies: list[State] = []
         self._made: tuple[SnapshotHead, EarlierTemplates] | None = None
 
@@ -173,7 +173,7 @@ class EarlierUtterances:
         parts, made, bodies = self.every[start:], self._made, self._bodies
         if made is None or made[0] is not head or len(made[1].flat) < len(parts):
             if len(bodies) < len(parts):
-                self._bodies = bodies = decode(list_of([one.body for one in parts]))
+                self._bodies = bodies = decode(json_list([one.body for one in parts]))
             made = head, EarlierTemplates()
             shown = self.every[len(self.every) - len(bodies) :]
             for body, one in zip(bodies, shown, strict=True):
@@ -182,7 +182,7 @@ class EarlierUtterances:
         return made[1].last(len(parts))
 
 
-def _turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
+def _skill_turns(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
     turns = [
         (before, said)
         for before, said in pairwise(window)
@@ -273,18 +273,18 @@ class DialogSnapshot:
         """
         if not self._flat:
             self._prepare()
-        return self._joined(copied(self._inner))
+        return self._join_state(copied(self._inner))
 
-    def heard(self) -> State:
+    def copy_human_utterance(self) -> State:
         """Return a copy of the human utterance of this turn."""
         return self._alone(self._human, self._head.human, "human")
 
-    def heard_member(self, key: str) -> Any:
+    def copy_human_member(self, key: str) -> Any:
         """Return a copy of one member of the human utterance of this turn, not of its user."""
         human = self._human
         return copied(human.inner[key]) if key in human.inner else human.flat[key]
 
-    def said(self) -> State | None:
+    def copy_bot_utterance(self) -> State | None:
         """Return a copy of the bot utterance of this turn, None before the reply is chosen."""
         return None if self._bot is None else self._alone(self._bot, self._head.bot, "bot")
 
@@ -295,15 +295,15 @@ class DialogSnapshot:
         state["user"] = copied(self._head.template().inner[who]) if same else decode(one.user)
         return state
 
-    def shared(self) -> State:
+    def shared_state(self) -> State:
         """Return the same made of the very parts of the snapshot, for one who changes nothing."""
         if self._shared is None:
             if not self._flat:
                 self._prepare()
-            self._shared = self._joined(self._inner)
+            self._shared = self._join_state(self._inner)
         return self._shared.copy()
 
-    def _joined(self, every: list[State]) -> State:
+    def _join_state(self, every: list[State]) -> State:
         """Return a state whose inner parts are these."""
         *inner, head = every
         state: State = self._head_flat | head
@@ -341,7 +341,7 @@ class DialogSnapshot:
             flat.append(bot.flat)
         self._flat = flat  # last of all: a thread may ask meanwhile
 
-    def spliced(self) -> SplicedState:
+    def splice_state(self) -> SplicedState:
         """Return the same as JSON, joined from the bytes of its parts."""
         if self._spliced is None:
             every = [*self._earlier.every[self._start :], self._human.parts()]
@@ -351,14 +351,14 @@ class DialogSnapshot:
             states = [(one.by_bot, one.state) for one in every]
             self._spliced = SplicedState(
                 front=b'%b,"utterances":%b'
-                % (self._head.encoded, list_of(state for _, state in states)),
-                humans=list_of(state for by_bot, state in states if not by_bot),
-                bots=list_of(state for by_bot, state in states if by_bot),
+                % (self._head.json_front, json_list(state for _, state in states)),
+                humans=json_list(state for by_bot, state in states if not by_bot),
+                bots=json_list(state for by_bot, state in states if by_bot),
                 hypotheses=hypotheses,
             )
         return self._spliced
 
 
-def list_of(items: Iterable[bytes]) -> bytes:
+def json_list(items: Iterable[bytes]) -> bytes:
     """Return the JSON list of these items."""
     return b"[%b]" % b",".join(items)

@@ -22,11 +22,23 @@ from prolocutor.functions import text_of
 from prolocutor.pipeline.announcing import TurnAnnouncer, records_of_services
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
-from prolocutor.pipeline.draft import Draft, DraftHypothesis, values_of
+from prolocutor.pipeline.draft import Draft, DraftHypothesis, slot_values
 from prolocutor.pipeline.draft_view import DraftView
-from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry, LedgerWatch, SkillWave, watched_by
+from prolocutor.pipeline.ledger import (
+    Due,
+    Ledger,
+    LedgerEntry,
+    LedgerWatch,
+    SkillWave,
+    join_watches,
+)
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-from prolocutor.pipeline.requests import StateRequest, extra_for, formatter_failure, requests_for
+from prolocutor.pipeline.requests import (
+    StateRequest,
+    formatter_failure,
+    make_requests,
+    request_additions,
+)
 from prolocutor.pipeline.slots import SkillSelection, SlotWriter
 from prolocutor.pipeline.variants import WHOLE
 from prolocutor.plan.pipeline import Stage
@@ -63,11 +75,11 @@ class Turn:
         self._forced = start.forced_skill if start.forced_skill in prepared.skill_steps else None
         forced, variant = self._forced, WHOLE
         if prepared.variants is not None and forced is None:
-            variant = prepared.variants.of(opened.opening.user)
+            variant = prepared.variants.choose_variant(opened.opening.user)
         self._variant = variant
         excluded = variant.skipped
         if excluded or start.excluded is not None:
-            excluded = variant.excluded(start.excluded, start.preferred)
+            excluded = variant.excluded_skills(start.excluded, start.preferred)
         self._ledger = Ledger(prepared, excluded)
         self._selection = SkillSelection(
             prepared.skills, () if forced is not None else prepared.always, variant.instead
@@ -79,7 +91,7 @@ class Turn:
         self.announcer = listener and TurnAnnouncer(
             listener, prepared.commit, self._ledger, self._selection, self.draft, start
         )
-        self._ledger.watch = watched_by(self.announcer, watch)
+        self._ledger.watch = join_watches(self.announcer, watch)
         self._calls: RunningCalls[CallToken] = RunningCalls(
             asyncio.get_running_loop(), prepared.strays
         )
@@ -88,7 +100,7 @@ class Turn:
         self._stop_signal.wake = self._calls.wake
         if start.input.attributes and (zone := start.input.timezone):
             self.draft.know(
-                {"timezone": zone}, prepared.max_attributes, self.slots.fault_of("client")
+                {"timezone": zone}, prepared.max_attributes, self.slots.fault_recorder("client")
             )
 
     @property
@@ -132,7 +144,7 @@ class Turn:
                     break
                 ledger.lingering.release(now)
                 if not (ledger.ready or ledger.due):
-                    await calls.wait(ledger.lingering.until(end))
+                    await calls.wait(ledger.lingering.next_start(end))
                 with calls.apart:
                     self._work()
         finally:
@@ -149,9 +161,9 @@ class Turn:
         """Return the names of the skills that were asked."""
         return [one.step.name for one in self._ledger.skills() if one.started is not None]
 
-    def seconds_until(self, stage: Stage) -> float:
+    def seconds_left(self, stage: Stage) -> float:
         """Return the seconds until a stage is over."""
-        return self._started + self._prepared.limits.end_of(stage) - monotonic()
+        return self._started + self._prepared.limits.stage_end(stage) - monotonic()
 
     # -- the loop ---------------------------------------------------------------------------
 
@@ -174,7 +186,7 @@ class Turn:
                 (group, position), outcome = settled.popleft()
                 entry = ledger.entries[group.step.index]
                 if entry.outcome is None and group.take(position, outcome):
-                    self._answered(entry, group)
+                    self._write_answers(entry, group)
             else:
                 return
 
@@ -186,7 +198,7 @@ class Turn:
         elif due is _LOOK:
             self._look()
         elif self._ledger.selecting:
-            self._select(self._preferred())
+            self._select(self._preferred_skill())
 
     def _enter(self, entry: LedgerEntry) -> None:
         """Ask, hold or skip a service that no longer waits for others."""
@@ -206,7 +218,7 @@ class Turn:
             draft = self.draft
             if entry.step.name in self._variant.skipped:
                 return True
-            return draft.reply is not None or draft.abstained or not draft.drafted()
+            return draft.reply is not None or draft.abstained or not draft.all_hypotheses()
         return False
 
     def _ask(
@@ -224,43 +236,43 @@ class Turn:
             return
         try:
             snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
-            every = self.draft.drafted() if about is not None and step.fan_out else ()
-            extra = self.extra_for(step)
-            words = self.announcer and self.announcer.deltas_of(entry)
+            every = self.draft.all_hypotheses() if about is not None and step.fan_out else ()
+            extra = self.request_additions(step)
+            words = self.announcer and self.announcer.skill_words(entry)
             wishes = self._start.input.wishes if step.stage is _SKILL else None
-            requests = requests_for(
+            requests = make_requests(
                 step, snapshot, self._id, seconds, extra, about, every, words, wishes
             )
         except BaseException as error:
-            self._ledger.asked(entry, now)
+            self._ledger.record_asked(entry, now)
             self._over(entry, wave, "failed", formatter_failure(error))
             return
-        self._ledger.asked(entry, now, len(requests))
+        self._ledger.record_asked(entry, now, len(requests))
         if self._variant.on_ask is not None:
             self._variant.on_ask(self, step)
         group = new_group(step, len(requests), wave, about)
         if step.formats_by_turn:
             group.turn = partial(self._state_now, step, about)
         if not requests:
-            self._answered(entry, group)
+            self._write_answers(entry, group)
             return
         if step.stage is _SKILL:
             self._groups[step.index] = group
         ask_once(group, requests, seconds, self._calls, now)
 
-    def extra_for(self, step: ServiceStep) -> dict[str, Any] | None:
+    def request_additions(self, step: ServiceStep) -> dict[str, Any] | None:
         """Return the additions to a service's request beside the dialog."""
-        preferred = self._preferred() if step.reads_preferred else None
-        return extra_for(step, self._start, self._forced, preferred, self._variant.instead)
+        preferred = self._preferred_skill() if step.reads_preferred else None
+        return request_additions(step, self._start, self._forced, preferred, self._variant.instead)
 
-    def _preferred(self) -> str | None:
+    def _preferred_skill(self) -> str | None:
         """Return the preferred skill.
 
         It is the skill that answered the question before a follow-up, else the skill that can
         continue.
         """
         slots = self.draft.annotation_slots
-        found = follow_up_of(values_of(slots)) if slots else None
+        found = follow_up_of(slot_values(slots)) if slots else None
         if found is not None and found.of:
             spoke = found.skill or self.view.last_speaker()
             skill = self._variant.instead.get(spoke, spoke)
@@ -273,7 +285,7 @@ class Turn:
         snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
         return StateRequest(step, self._id, step.timeout, snapshot, None, about)
 
-    def _answered(self, entry: LedgerEntry, group: CallGroup) -> None:
+    def _write_answers(self, entry: LedgerEntry, group: CallGroup) -> None:
         """Write the replies of a service to its slot, once all its calls have ended."""
         step, failed = group.step, group.failed
         if failed and failed == len(group.replies):
@@ -305,13 +317,13 @@ class Turn:
     ) -> None:
         """Record the outcome of a service, or of a candidate annotator for one wave."""
         if wave is not None:
-            self._ledger.annotated(entry, wave, outcome, error)
+            self._ledger.record_annotated(entry, wave, outcome, error)
         else:
             self._ledger.settle(entry, outcome, monotonic(), error)
 
     def _stop(self, now: float) -> None:
         """Settle all remaining services when the turn is stopped or past its deadline."""
-        shown = self.announcer.shown if self.announcer is not None else None
+        shown = self.announcer.shown_words if self.announcer is not None else None
         self._ledger.stop(now)
         if self.draft.reply is None and self._stop_signal.is_set:
             skill, text = shown or ("", NOTHING_SAID)
@@ -335,7 +347,7 @@ class Turn:
         ledger = self._ledger
         if ledger.closed:
             return
-        seconds = self.seconds_until(Stage.SKILL)
+        seconds = self.seconds_left(Stage.SKILL)
         answer = self._selection.more(self.draft.hypotheses, ledger.settled_skills(), seconds)
         opened = False
         if isinstance(answer, Enough):
@@ -360,7 +372,7 @@ class Turn:
         running = self._groups.pop(entry.step.index).calls or []
         while running:
             self._calls.drop(running.pop())
-        entry.step.guard.breaker.undecided()
+        entry.step.guard.breaker.record_undecided()
         self._ledger.settle(entry, "skipped", monotonic())
 
     def _annotate(self) -> None:
@@ -368,11 +380,11 @@ class Turn:
         ledger, draft = self._ledger, self.draft
         while found := ledger.next_annotation(monotonic()):
             entry, wave = found
-            about = [one for skill in wave.skills for one in draft.drafted_by(skill)]
-            if about and not ledger.lacks_for(entry, wave):
+            about = [one for skill in wave.skills for one in draft.skill_hypotheses(skill)]
+            if about and not ledger.is_blocked(entry, wave):
                 self._ask(entry, wave, about)
             else:
-                ledger.annotated(entry, wave, "skipped", ledger.switched_off(entry))
+                ledger.record_annotated(entry, wave, "skipped", ledger.switched_off(entry))
 
     # -- the reply --------------------------------------------------------------------------
 
@@ -385,17 +397,17 @@ class Turn:
                 failed = draft.abstained
                 if last.before_confidence:
                     failed = prepared.has_response_selector
-                if failed or not draft.drafted():
+                if failed or not draft.all_hypotheses():
                     self._ask(self._ledger.entries[last.index])
                     return
             self._fall_back()
-        self._ledger.replied()
+        self._ledger.release_after_reply()
 
     def _fall_back(self) -> None:
         """Reply with the most confident hypothesis, else with the words for this case."""
         draft, start = self.draft, self._start
-        fault = self.slots.fault_of("reply")
-        preferred = self._preferred()
+        fault = self.slots.fault_recorder("reply")
+        preferred = self._preferred_skill()
         if draft.choose_most_confident(preferred, PREFERENCE, self._prepared.max_attributes, fault):
             return
         if start.otherwise is not None:

@@ -26,7 +26,7 @@ class TurnVariant(msgspec.Struct, frozen=True, eq=False):
     choices: Sequence[LoggedChoice] = ()
     on_ask: Callable[[Any, Any], None] | None = None
 
-    def excluded(self, waiting: str | None, preferred: str | None) -> frozenset[str]:
+    def excluded_skills(self, waiting: str | None, preferred: str | None) -> frozenset[str]:
         """Return the skills that are not asked: `waiting`, and `skipped` without `preferred`."""
         return self.skipped - {preferred or ""} | ({waiting} if waiting is not None else set())
 
@@ -38,7 +38,7 @@ WHOLE: Final = TurnVariant()
 class Variants(Protocol):
     """Chooses the services of one pipeline for each person."""
 
-    def of(self, user: str) -> TurnVariant:
+    def choose_variant(self, user: str) -> TurnVariant:
         """Return the choice of services for a person."""
 
     def join(self, assistant: Any) -> None:
@@ -52,7 +52,7 @@ ROLLOUTS: Final = Catalog[Callable[[Pipeline, Any], Variants]]("rollout", "prolo
 """What tries services out, made of a pipeline and its `PreparedPipeline`."""
 
 
-def variants_of(pipeline: Pipeline, prepared: Any) -> Variants | None:
+def load_variants(pipeline: Pipeline, prepared: Any) -> Variants | None:
     """Return the variants of a pipeline; None if no service has a canary or a shadow.
 
     Raise `ConfigError` if no plug-in can try services out.

@@ -21,7 +21,7 @@ async def said(it: Assistant) -> str:
 async def test_a_switch_survives_a_restart_and_a_service_that_was_away(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'switches.db'}"
     async with Assistant(pipeline(), store=store) as it:
-        step = it.engine.step_of("a")
+        step = it.engine.find_step("a")
         switched: list[str | None] = []
         it.switches.listeners.append(lambda one: switched.append(one.off))
         before = await said(it)
@@ -35,7 +35,7 @@ async def test_a_switch_survives_a_restart_and_a_service_that_was_away(tmp_path:
     async with Assistant(pipeline(), store=store) as it:
         offs = [one.off for one in it.services()]
         for name in ("a", "b"):
-            await it.switches.switch(it.engine.step_of(name, Stage.SKILL), on=True, by="bob")
+            await it.switches.switch(it.engine.find_step(name, Stage.SKILL), on=True, by="bob")
         replies.append(await said(it))
         left = await it.store.records("", RECORDS)
 
@@ -49,10 +49,10 @@ async def test_a_switch_survives_a_restart_and_a_service_that_was_away(tmp_path:
 async def test_other_replicas_follow() -> None:
     async with fleet(2, skills=[skill("a", "A", 0.9), skill("b", "B", 0.1)]) as it:
         one, other = it.assistants
-        await one.switches.switch(one.engine.step_of("a"), on=False, by="eve")
+        await one.switches.switch(one.engine.find_step("a"), on=False, by="eve")
         await until(lambda: other.services()[0].off == "switched off by eve")
         replies = [await said(one), await said(other)]
-        await other.switches.switch(other.engine.step_of("a"), on=True, by="bob")
+        await other.switches.switch(other.engine.find_step("a"), on=True, by="bob")
         await until(lambda: one.services()[0].off is None)
 
     assert replies == ["B", "B"]

@@ -202,7 +202,7 @@ def test_every_field_of_the_state_is_told(heading: str) -> None:
 
 
 def test_the_end_of_each_stage_is_told() -> None:
-    limits = StageDeadlines.within(5.0, None)
+    limits = StageDeadlines.divide_deadline(5.0, None)
     stages = {
         "annotators": Stage.ANNOTATOR,
         "skill selectors": Stage.SKILL_SELECTOR,
@@ -215,7 +215,7 @@ def test_the_end_of_each_stage_is_told() -> None:
     told = table(ROOT / "docs" / "explanation" / "time.md", "Time")
 
     assert {stage: float(row[1].split()[0]) for stage, row in told.items() if stage in stages} == {
-        name: pytest.approx(limits.end_of(stage)) for name, stage in stages.items()
+        name: pytest.approx(limits.stage_end(stage)) for name, stage in stages.items()
     }
 
 

@@ -70,7 +70,7 @@ class Talk:
 
     async def say(self, text: str = "hi", **start: Any) -> str:
         """Take one turn and give the text of the reply."""
-        return (await self.turn(text, **start)).draft.spoken().text
+        return (await self.turn(text, **start)).draft.final_reply().text
 
     async def state(self) -> dict[str, Any]:
         """Return the agent state of the dialog as it is stored."""

@@ -36,7 +36,7 @@ async def test_effects_without_a_value_fill_no_slot() -> None:
 
     assert {*outcomes(turn).values()} == {"done"}
     assert turn.draft.annotations() == {}
-    assert turn.draft.spoken().annotations == {}
+    assert turn.draft.final_reply().annotations == {}
     assert turn.draft.hypotheses()[0]["annotations"] == {}
 
 

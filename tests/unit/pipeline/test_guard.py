@@ -92,9 +92,9 @@ def guard(connector: FakeConnector, **options: Any) -> Guard:
 def test_a_breaker_opens_after_so_many_failures() -> None:
     it, _, states = breaker()
     for _ in range(2):
-        it.failed()
+        it.record_failure()
     it.pass_through()
-    it.failed()
+    it.record_failure()
     with pytest.raises(BreakerOpen):
         it.pass_through()
     assert states == ["open"]
@@ -103,7 +103,7 @@ def test_a_breaker_opens_after_so_many_failures() -> None:
 def test_failures_that_lie_too_far_apart_open_nothing() -> None:
     it, clock, states = breaker()
     for _ in range(10):
-        it.failed()
+        it.record_failure()
         clock.now += 6
     assert states == []
 
@@ -111,15 +111,15 @@ def test_failures_that_lie_too_far_apart_open_nothing() -> None:
 def test_a_success_makes_failures_forgotten() -> None:
     it, _, states = breaker()
     for _ in range(5):
-        it.failed()
-        it.failed()
-        it.succeeded()
+        it.record_failure()
+        it.record_failure()
+        it.record_success()
     assert states == []
 
 
 def test_after_the_cool_down_one_call_may_try() -> None:
     it, clock, states = breaker(failures=1)
-    it.failed()
+    it.record_failure()
     clock.now += 5
     it.pass_through()
     with pytest.raises(BreakerOpen):
@@ -129,10 +129,10 @@ def test_after_the_cool_down_one_call_may_try() -> None:
 
 def test_a_trial_that_succeeds_closes_the_breaker() -> None:
     it, clock, states = breaker(failures=1)
-    it.failed()
+    it.record_failure()
     clock.now += 5
     it.pass_through()
-    it.succeeded()
+    it.record_success()
     it.pass_through()
     assert states == ["open", "half-open", "closed"]
 
@@ -140,10 +140,10 @@ def test_a_trial_that_succeeds_closes_the_breaker() -> None:
 def test_a_trial_that_fails_opens_the_breaker_for_another_cool_down() -> None:
     it, clock, _ = breaker(failures=3)
     for _ in range(3):
-        it.failed()
+        it.record_failure()
     clock.now += 5
     it.pass_through()
-    it.failed()
+    it.record_failure()
     clock.now += 4.9
     with pytest.raises(BreakerOpen):
         it.pass_through()
@@ -153,10 +153,10 @@ def test_a_trial_that_fails_opens_the_breaker_for_another_cool_down() -> None:
 
 def test_a_trial_that_showed_nothing_lets_another_one_try() -> None:
     it, clock, _ = breaker(failures=1)
-    it.failed()
+    it.record_failure()
     clock.now += 5
     it.pass_through()
-    it.undecided()
+    it.record_undecided()
     it.pass_through()
 
 
@@ -168,7 +168,7 @@ def test_a_breaker_that_was_tripped_closes_by_one_success_after_the_cool_down() 
     clock.now += 5
     it.pass_through()
     assert it.failures
-    it.succeeded()
+    it.record_success()
     assert states == ["open", "half-open", "closed"]
 
 
@@ -472,7 +472,7 @@ async def test_a_connector_that_keeps_no_promise_breaks_no_turn(
     with pytest.raises(ServiceError):
         await Talk(Pipeline(skills=[odd])).engine.call("odd", {}, timeout=1)
     turn = await Talk(Pipeline(skills=[odd, skill()]), deadline=1.0).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["odd"] == "failed"
 
 

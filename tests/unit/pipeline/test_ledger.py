@@ -31,7 +31,7 @@ def ledger(excluded: str | None = None, **stages: Any) -> Ledger:
         Pipeline(**stages),
         connect=lambda service: Silent(),
         resolve=lambda name: str,
-        limits=StageDeadlines.within(5.0, None),
+        limits=StageDeadlines.divide_deadline(5.0, None),
         fallback="",
         max_attributes=10,
         breaker_changed=lambda service, state: None,
@@ -62,7 +62,7 @@ def settles(name: str, outcome: Any = "done") -> Step:
 
 
 def asks(name: str) -> Step:
-    return lambda it: it.asked(named(it, name), 0.5, 1)
+    return lambda it: it.record_asked(named(it, name), 0.5, 1)
 
 
 def enters(name: str) -> Step:
@@ -79,7 +79,7 @@ def closes(it: Ledger) -> None:
 
 def annotates(name: str, outcome: Any = "done") -> Step:
     def step(it: Ledger) -> None:
-        it.annotated(named(it, name), it.waves[-1], outcome)
+        it.record_annotated(named(it, name), it.waves[-1], outcome)
 
     return step
 
@@ -114,7 +114,7 @@ CHAIN: dict[str, Any] = {
         ),
         ([selects("x"), closes, settles("x")], [], [Due.ANNOTATE, Due.ANNOTATE]),
         ([settles("r")], [], [Due.REPLY]),
-        ([settles("r"), lambda it: it.replied()], ["p"], [Due.REPLY]),
+        ([settles("r"), lambda it: it.release_after_reply()], ["p"], [Due.REPLY]),
     ],
 )
 def test_what_follows_from_what(
@@ -190,7 +190,7 @@ def test_what_a_candidate_annotator_failed_by_in_one_wave_stays_on_record() -> N
     it, late = ledger(**CHAIN), ServiceLate("no answer in time")
     for event in [settles("a"), settles("b"), settles("s"), selects("x"), settles("x")]:
         event(it)
-    it.annotated(named(it, "c"), it.waves[-1], "late", late)
+    it.record_annotated(named(it, "c"), it.waves[-1], "late", late)
     for event in [selects("y"), settles("y"), annotates("c"), closes]:
         event(it)
     while it.next_annotation(2.0):
@@ -222,11 +222,11 @@ def test_candidate_annotators_follow_each_other_in_each_wave() -> None:
     found = it.next_annotation(1.0)
     assert found is not None
     assert it.next_annotation(1.0) is None
-    it.annotated(found[0], found[1], "failed")
+    it.record_annotated(found[0], found[1], "failed")
     second = it.next_annotation(1.0)
     assert second is not None
     assert second[0].step.name == "d"
-    assert it.lacks_for(*second)
+    assert it.is_blocked(*second)
 
 
 def test_a_skill_that_was_asked_in_vain_is_named_at_the_end() -> None:

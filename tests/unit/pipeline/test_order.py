@@ -276,7 +276,7 @@ async def take(annotators: Plan, skills: Plan, failing: set[str], seed: int) -> 
     annotations, hypotheses = turn.draft.annotations(), turn.draft.hypotheses()
     assert list(annotations) == [one.name for one in annotators if one.name in done]
     assert [one["skill_name"] for one in hypotheses] == [s.name for s in skills if s.name in done]
-    return annotations, hypotheses, turn.draft.spoken().text
+    return annotations, hypotheses, turn.draft.final_reply().text
 
 
 @settings(max_examples=60, deadline=None)

@@ -197,7 +197,7 @@ async def test_every_turn_ends_at_once_with_a_reply(
         return
     for _ in range(2):
         turn = await talk.turn(**start)
-        assert isinstance(turn.draft.spoken().text, str)
+        assert isinstance(turn.draft.final_reply().text, str)
         known = [outcome in ("done", "failed", "skipped") for outcome in outcomes(turn).values()]
         assert all(known)
     state = await talk.state()

@@ -61,15 +61,15 @@ async def test_a_bare_hypothesis_is_a_list_of_one() -> None:
 
 async def test_a_bare_text_is_a_hypothesis_of_medium_confidence() -> None:
     turn = await Talk(Pipeline(skills=[says("chat", "hello")])).turn()
-    assert turn.draft.spoken().text == "hello"
-    assert turn.draft.spoken().confidence == 0.5
+    assert turn.draft.final_reply().text == "hello"
+    assert turn.draft.final_reply().confidence == 0.5
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
 async def test_who_says_nothing_never_wins(text: str) -> None:
     silent = [hypothesis(text, 1.0), {"text": text, "confidence": 1, "messages": []}]
     turn = await Talk(Pipeline(skills=[says("silent", silent), skill(confidence=0.1)])).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert [fault["service"] for fault in turn.faults] == ["silent", "silent"]
 
 
@@ -78,13 +78,13 @@ async def test_a_hypothesis_without_words_may_be_chosen_where_the_pipeline_alone
     selector = says("best", {"skill_name": "silent", "text": "", "confidence": 1.0})
     pipeline = Pipeline(skills=[silent, skill()], response_selector=selector, own_words=False)
     turn = await Talk(pipeline).turn()
-    assert turn.draft.spoken().text == ""
+    assert turn.draft.final_reply().text == ""
     assert turn.faults == []
 
 
 async def test_an_empty_text_without_confidence_is_no_fault() -> None:
     turn = await Talk(Pipeline(skills=[says("chat", [hypothesis("", 0.0)])])).turn()
-    assert turn.draft.spoken().text == FALLBACK
+    assert turn.draft.final_reply().text == FALLBACK
     assert outcomes(turn) == {"chat": "done"}
     assert turn.faults == []
 
@@ -92,27 +92,27 @@ async def test_an_empty_text_without_confidence_is_no_fault() -> None:
 async def test_a_response_selector_that_says_nothing_has_failed() -> None:
     selector = says("best", {"skill_name": "chat", "text": "", "confidence": 1.0})
     turn = await Talk(Pipeline(skills=[skill()], response_selector=selector)).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["best"] == "failed"
 
 
 async def test_a_skill_may_have_nothing_to_say() -> None:
     turn = await Talk(Pipeline(skills=[says("chat", [])])).turn()
-    assert turn.draft.spoken().text == FALLBACK
+    assert turn.draft.final_reply().text == FALLBACK
     assert outcomes(turn) == {"chat": "done"}
 
 
 @pytest.mark.parametrize("reply", NO_HYPOTHESES)
 async def test_what_is_no_hypothesis_is_the_skills_failure(reply: Any) -> None:
     turn = await Talk(Pipeline(skills=[says("broken", reply), skill()])).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn) == {"broken": "failed", "chat": "done"}
 
 
 @pytest.mark.parametrize("confidence", NO_CONFIDENCES)
 async def test_a_hypothesis_without_a_number_for_its_confidence_is_refused(confidence: Any) -> None:
     turn = await Talk(Pipeline(skills=[says("broken", [hypothesis("no", confidence)])])).turn()
-    assert turn.draft.spoken().text == FALLBACK
+    assert turn.draft.final_reply().text == FALLBACK
     assert "$[0].confidence" in (errors(turn)["broken"] or "")
 
 
@@ -128,7 +128,7 @@ async def test_a_hypothesis_whose_confidence_is_nan_is_refused() -> None:
 @pytest.mark.parametrize("confidence", [-3, 7.5, 10**300, 0])
 async def test_a_confidence_outside_of_zero_to_one_is_kept(confidence: float) -> None:
     turn = await Talk(Pipeline(skills=[skill(confidence=confidence)])).turn()
-    assert turn.draft.spoken().confidence == confidence
+    assert turn.draft.final_reply().confidence == confidence
 
 
 async def test_of_several_hypotheses_only_the_bad_ones_are_refused() -> None:
@@ -146,7 +146,7 @@ async def test_a_hundred_hypotheses_are_enough() -> None:
 @pytest.mark.parametrize("wrong", [5, 1.0, [], {"a": 1}])
 async def test_whether_a_skill_can_continue_is_a_truth_value_or_a_word(wrong: Any) -> None:
     right = [hypothesis(can_continue=value) for value in (True, False, None, "must", "no")]
-    assert len((await Talk(Pipeline(skills=[says("s", right)])).turn()).draft.drafted()) == 5
+    assert len((await Talk(Pipeline(skills=[says("s", right)])).turn()).draft.all_hypotheses()) == 5
     turn = await Talk(Pipeline(skills=[says("s", [hypothesis(can_continue=wrong)])])).turn()
     assert "$[0].can_continue: expected true, false or a text" in (errors(turn)["s"] or "")
 
@@ -164,7 +164,7 @@ async def test_a_hypothesis_may_have_messages_instead_of_a_text() -> None:
 @pytest.mark.parametrize("reply", [None, "hello", [], {}, {"text": 5}, {"skill_name": "chat"}, 5])
 async def test_what_is_no_choice_is_the_response_selectors_failure(reply: Any) -> None:
     turn = await Talk(Pipeline(skills=[skill()], response_selector=says("broken", reply))).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["broken"] == "failed"
 
 
@@ -185,14 +185,14 @@ async def test_what_is_no_choice_is_the_response_selectors_failure(reply: Any) -
 async def test_a_choice_of_what_does_not_exist_is_refused(choice: dict[str, Any]) -> None:
     pipeline = Pipeline(skills=[skill()], response_selector=picks(text="chosen", **choice))
     turn = await Talk(pipeline).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["selector"] == "failed"
 
 
 @pytest.mark.parametrize("reply", [None, 5, ["new"], {"text": "new"}])
 async def test_a_postprocessor_gives_a_text(reply: Any) -> None:
     turn = await Talk(Pipeline(skills=[skill()], postprocessors=[says("broken", reply)])).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["broken"] == "failed"
 
 
@@ -205,7 +205,7 @@ async def test_a_last_chance_gives_a_text_or_an_object_with_one(reply: Any) -> N
 @pytest.mark.parametrize("reply", ["everybody", 5, {"chat": 1}, [5], [None], [["chat"]]])
 async def test_what_is_no_list_of_names_is_the_skill_selectors_failure(reply: Any) -> None:
     turn = await Talk(Pipeline(skill_selector=says("broken", reply), skills=[skill()])).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["broken"] == "failed"
 
 
@@ -223,9 +223,9 @@ def test_whatever_a_skill_says_is_read_or_refused(value: Any) -> None:
 @given(JSON)
 def test_whatever_the_other_stages_say_is_read_or_refused(value: Any) -> None:
     readers: list[Any] = [
-        lambda: replies.selected(value, ["chat"], lambda what: None),
+        lambda: replies.read_selection(value, ["chat"], lambda what: None),
         lambda: replies.choice(value, lambda one: one == "chat.0"),
-        lambda: replies.rewritten(value),
+        lambda: replies.read_rewritten_text(value),
         lambda: replies.last_words(value),
     ]
     for read in readers:

@@ -26,7 +26,7 @@ QUIET = DirectReply()
 
 
 def text_and_way(turn: Any) -> tuple[str, str]:
-    reply = turn.draft.spoken()
+    reply = turn.draft.final_reply()
     return reply.text, reply.by
 
 
@@ -52,7 +52,7 @@ async def test_the_assistants_own_words_stand_in_the_state() -> None:
 
 
 async def test_without_messages_a_turn_is_silent() -> None:
-    reply = (await Talk(Pipeline(skills=[skill()])).turn(say=QUIET)).draft.spoken()
+    reply = (await Talk(Pipeline(skills=[skill()])).turn(say=QUIET)).draft.final_reply()
     assert reply.silent is True
     assert reply.text == ""
     assert reply.says_something is False
@@ -61,7 +61,7 @@ async def test_without_messages_a_turn_is_silent() -> None:
 async def test_words_without_a_text_are_rendered_as_one() -> None:
     words = DirectReply(messages=[{"type": "choice", "idx": 0, "title": "Tea"}])
     turn = await Talk(Pipeline(skills=[skill()])).turn(say=words)
-    assert "Tea" in turn.draft.spoken().text
+    assert "Tea" in turn.draft.final_reply().text
 
 
 # -- excluded, least, otherwise ---------------------------------------------------------------
@@ -74,7 +74,7 @@ async def test_a_skill_that_is_excluded_is_not_asked(
 ) -> None:
     skills = [says(name, hypothesis(name), after=after) for name in ("a", "b")]
     turn = await Talk(Pipeline(skill_selector=selector, skills=skills)).turn(excluded="a")
-    assert turn.draft.spoken().text == "b"
+    assert turn.draft.final_reply().text == "b"
     assert outcomes(turn)["a"] == "skipped"
     assert asked(skills[0]) == []
 
@@ -160,7 +160,7 @@ async def test_what_a_skill_that_is_told_learns_counts_and_its_words_do_not() ->
         [hypothesis("no", 0.1, human_attributes={"no": 1}), hypothesis(human_attributes={"x": 2})],
     )
     talk, turn = await told(other)
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert (await talk.state())["human"]["attributes"] == {"chat": 1, "x": 2}
     [request] = asked(other)
     assert request["answer"] == {"kind": "cancelled"}
@@ -170,7 +170,7 @@ async def test_what_a_skill_that_is_told_learns_counts_and_its_words_do_not() ->
 @pytest.mark.parametrize("reply", [ValueError("oh"), 5, [{"text": 5}]])
 async def test_what_goes_wrong_when_a_skill_is_told_is_on_record(reply: Any) -> None:
     _, turn = await told(says("other", reply))
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert errors(turn) == {}
     assert [fault["service"] for fault in turn.faults] == ["other"]
 
@@ -225,8 +225,8 @@ async def test_messages_without_a_text_are_rendered_as_one() -> None:
     turn = await Talk(
         Pipeline(skills=[says("chat", {"messages": [CARD], "confidence": 1.0})])
     ).turn()
-    assert turn.draft.spoken().text == "Picture: a"
-    assert turn.draft.spoken().messages == [CARD]
+    assert turn.draft.final_reply().text == "Picture: a"
+    assert turn.draft.final_reply().messages == [CARD]
 
 
 async def test_a_selector_that_has_another_text_rewrites_the_first_message() -> None:
@@ -260,7 +260,7 @@ async def test_what_is_no_message_or_ask_is_refused_by_its_path(
     bad: dict[str, Any], path: str
 ) -> None:
     turn = await Talk(Pipeline(skills=[says("chat", [hypothesis(**bad)])])).turn()
-    assert turn.draft.spoken().text == FALLBACK
+    assert turn.draft.final_reply().text == FALLBACK
     assert path in (errors(turn)["chat"] or "")
 
 

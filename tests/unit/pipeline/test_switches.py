@@ -22,7 +22,7 @@ def record(turn: Any, name: str) -> ServiceRecord:
 
 def off(talk: Talk, *names: str) -> None:
     for name in names:
-        talk.engine.step_of(name).switch(BY_EVE)
+        talk.engine.find_step(name).switch(BY_EVE)
 
 
 async def test_what_is_off_is_skipped_with_the_reason_and_what_requires_it_follows() -> None:
@@ -31,10 +31,10 @@ async def test_what_is_off_is_skipped_with_the_reason_and_what_requires_it_follo
     talk = Talk(Pipeline(annotators=[note], skills=[needy, other]))
     off(talk, "note")
     turn = await talk.turn()
-    talk.engine.step_of("note").switch(None)
+    talk.engine.find_step("note").switch(None)
     again = await talk.turn()
 
-    assert turn.draft.spoken().text == "from other"
+    assert turn.draft.final_reply().text == "from other"
     shown = [(one.outcome, one.code, one.error) for one in turn.records()[:2]]
     assert shown == [
         ("skipped", "switched_off", BY_EVE),
@@ -94,16 +94,16 @@ def test_an_open_breaker_can_be_let_try_at_once_and_only_once() -> None:
         "it", Breaker(failures=1, cooldown=1e9), lambda _, state: states.append(state)
     )
     it.let_try()
-    it.failed()
+    it.record_failure()
     it.let_try()
-    it.undecided()  # a call from before: it is not the one that tries
+    it.record_undecided()  # a call from before: it is not the one that tries
     it.pass_through()
     with pytest.raises(Exception, match="left alone"):
         it.pass_through()
-    it.failed()
+    it.record_failure()
     it.let_try()
     it.pass_through()
-    it.succeeded()
+    it.record_success()
 
     assert states == ["open", "half-open", "open", "half-open", "closed"]
 
@@ -111,7 +111,7 @@ def test_an_open_breaker_can_be_let_try_at_once_and_only_once() -> None:
 async def test_an_agent_alone_answers_while_it_is_off_and_its_breaker_open() -> None:
     chat = says("chat", hypothesis("fine"), ValueError("no"), breaker=Breaker(failures=1))
     async with assistant(chat, Service("inline", lambda r: [], inline=True)) as it:
-        step = it.engine.step_of("chat")
+        step = it.engine.find_step("chat")
         step.guard.breaker.trip()
         await it.switches.switch(step, on=False, by="eve")
         answer = await it.alone.ask("hi", "chat")

@@ -59,13 +59,13 @@ def ended(turn: Turn, name: str) -> float:
 )
 async def test_a_service_that_hangs_is_late_and_the_reply_is_out(pipeline: Pipeline) -> None:
     turn = await take(pipeline)
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["odd"] == "late"
 
 
 async def test_a_last_chance_that_hangs_is_late_and_the_fallback_is_out() -> None:
     turn = await take(Pipeline(skills=[says("chat", [])], last_chance=hangs("odd")))
-    assert turn.draft.spoken().text == FALLBACK
+    assert turn.draft.final_reply().text == FALLBACK
     assert outcomes(turn)["odd"] == "late"
 
 
@@ -82,7 +82,7 @@ async def test_everything_hanging_at_once_is_no_worse() -> None:
             last_chance=hangs("j"),
         )
     )
-    assert turn.draft.spoken().text == FALLBACK
+    assert turn.draft.final_reply().text == FALLBACK
 
 
 async def test_every_stage_hanging_in_turn_leaves_time_for_the_next() -> None:
@@ -99,7 +99,7 @@ async def test_every_stage_hanging_in_turn_leaves_time_for_the_next() -> None:
         deadline=4.0,
     )
     late = [name for name, outcome in outcomes(turn).items() if outcome == "late"]
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert late[:5] == ["a", "b", "c", "d", "e"]
 
 
@@ -120,12 +120,12 @@ async def test_skills_that_run_at_the_reserve_are_cancelled() -> None:
 async def test_a_late_response_selector_gives_way_to_the_most_confident() -> None:
     skills = [skill("a", "low", 0.1), skill("b", "high", 0.9)]
     turn = await take(Pipeline(skills=skills, response_selector=hangs("odd")))
-    assert turn.draft.spoken().text == "high"
+    assert turn.draft.final_reply().text == "high"
 
 
 async def test_a_service_is_late_after_its_own_time_out() -> None:
     turn = await take(Pipeline(skills=[skill(), hangs("odd", timeout=0.02)]), deadline=60)
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert errors(turn) == {"odd": "no answer in time"}
     assert 0.019 < ended(turn, "odd") < 0.02 + SLACK
 
@@ -153,19 +153,19 @@ async def test_a_turn_that_starts_too_late_says_the_fallback_at_once() -> None:
 
 
 def test_the_reserve_is_a_quarter_of_the_deadline_up_to_a_second() -> None:
-    assert StageDeadlines.within(2.0, None).reserve == 0.5
-    assert StageDeadlines.within(60.0, None).reserve == 1.0
-    assert StageDeadlines.within(5.0, 0.2).reserve == 0.2
+    assert StageDeadlines.divide_deadline(2.0, None).reserve == 0.5
+    assert StageDeadlines.divide_deadline(60.0, None).reserve == 1.0
+    assert StageDeadlines.divide_deadline(5.0, 0.2).reserve == 0.2
 
 
 @pytest.mark.parametrize("deadline", [0.1, 5.0, 60.0])
 def test_every_stage_ends_after_the_one_before_and_ahead_of_the_deadline(deadline: float) -> None:
-    limits = StageDeadlines.within(deadline, None)
-    ends = [limits.end_of(stage) for stage in Stage if stage is not Stage.LAST_CHANCE]
+    limits = StageDeadlines.divide_deadline(deadline, None)
+    ends = [limits.stage_end(stage) for stage in Stage if stage is not Stage.LAST_CHANCE]
     assert ends == sorted(ends)
     assert max(ends) < deadline
-    last_chance = limits.end_of(Stage.LAST_CHANCE)
-    assert limits.end_of(Stage.RESPONSE_SELECTOR) < last_chance < ends[-1]
+    last_chance = limits.stage_end(Stage.LAST_CHANCE)
+    assert limits.stage_end(Stage.RESPONSE_SELECTOR) < last_chance < ends[-1]
 
 
 async def test_nothing_runs_on_when_a_turn_is_over() -> None:

@@ -102,7 +102,7 @@ async def test_nobody_selected_means_the_last_chance() -> None:
         skills=[skill()],
         last_chance=says("last", "Sorry."),
     )
-    assert (await take(pipeline)).draft.spoken().text == "Sorry."
+    assert (await take(pipeline)).draft.final_reply().text == "Sorry."
 
 
 # -- more -------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ async def test_enough_cancels_those_that_are_running() -> None:
     async with stage:
         await stage.let("selector", "quick")
         turn = await stage.end()
-    assert turn.draft.spoken().text == "quick"
+    assert turn.draft.final_reply().text == "quick"
     assert stage.gates["slow"].cancelled == 1
     assert outcomes(turn)["slow"] == "skipped"
 
@@ -240,7 +240,7 @@ async def test_a_first_wave_of_nobody_still_asks_for_more() -> None:
 
 async def test_a_first_wave_of_nobody_and_no_more_is_over_at_once() -> None:
     pipeline = Pipeline(skill_selector=selects([], lambda *_: None), skills=[skill()])
-    assert (await take(pipeline)).draft.spoken().text == FALLBACK
+    assert (await take(pipeline)).draft.final_reply().text == FALLBACK
 
 
 async def test_a_skill_that_waits_for_one_that_is_held_does_not_wait_for_ever() -> None:
@@ -454,7 +454,7 @@ async def test_a_preferred_skill_wins_unless_another_is_clearly_better(
 ) -> None:
     skills = [skill("other", "other", other), skill("preferred", "preferred", 0.5)]
     turn = await take(Pipeline(skills=skills), preferred="preferred")
-    assert turn.draft.spoken().active_skill == winner
+    assert turn.draft.final_reply().active_skill == winner
 
 
 async def test_who_chooses_may_see_who_has_settled_those_that_failed_included() -> None:

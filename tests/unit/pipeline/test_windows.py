@@ -133,7 +133,7 @@ async def test_what_a_service_does_to_its_reply_afterwards_reaches_nobody() -> N
     turn = await Talk(pipeline).turn()
     [said] = turn.draft.hypotheses()
     assert said["own"] == ["as it was"]
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
 
 
 async def test_what_services_said_earlier_in_the_turn_is_shown() -> None:

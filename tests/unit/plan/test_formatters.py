@@ -126,7 +126,7 @@ async def test_what_a_formatter_raises_is_its_services_failure(
         raise fault
 
     turn = await Talk(pipeline_with(place, **{key: raises}), deadline=60).turn()
-    assert turn.draft.spoken().text == "hello"
+    assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["odd"] == "failed"
 
 

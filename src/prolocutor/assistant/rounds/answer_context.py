@@ -75,7 +75,7 @@ def language_of_request(state: StateRequest) -> str | None:
 
     Where they are too short to tell, what the person said before counts.
     """
-    shared = state.shared()
+    shared = state.shared_state()
     said = [one["text"] for one in shared["human_utterances"]]
     attributes = shared["human"].get("attributes") or {}
     return spoken_language(attributes, said[-1]) or spoken_language({}, " ".join(said))

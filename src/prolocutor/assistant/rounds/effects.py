@@ -69,7 +69,7 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
     A skill's buttons get its name, so that they are routed back to it. A long list of choices is
     cut to its first page.
     """
-    reply = draft.spoken()
+    reply = draft.final_reply()
     ordinary = decision.pending is None and decision.run is None and not reply.messages
     if (
         ordinary
@@ -123,7 +123,7 @@ def _digresses(decision: Decision, reply: DraftReply) -> bool:
 
 def _ask_again(draft: Draft, waiting: PendingAsk) -> None:
     """Let the question stand again at the end of the reply."""
-    reply = draft.spoken()
+    reply = draft.final_reply()
     question = own_words.asks_again(waiting).messages
     said = reply.messages or [{"type": "text", "text": reply.text}]
     asked = " ".join(one["text"] for one in question if one["type"] == "text")
@@ -205,7 +205,7 @@ def _mark_buttons(draft: Draft, reply: DraftReply) -> None:
 
 
 def _next_round(decision: Decision, draft: Draft) -> Round:
-    reply = draft.spoken()
+    reply = draft.final_reply()
     before = decision.state
     if reply.by == ITSELF:
         return _after_own_words(before, decision, reply)
@@ -254,7 +254,7 @@ def _going_on(before: Round, draft: Draft, reply: DraftReply) -> Round:
     """Prefer a skill that can go on; winning by preference alone uses up one of its turns."""
     skill, left = reply.active_skill, PREFERRED_TURNS
     if before.preferred == skill:
-        every = draft.drafted()
+        every = draft.all_hypotheses()
         own = max(one.value["confidence"] for one in every if one.skill == skill)
         if any(one.value["confidence"] > own for one in every):
             left = before.left - 1

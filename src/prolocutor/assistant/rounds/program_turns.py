@@ -53,4 +53,4 @@ def learn(turn: Turn, decision: Decision) -> None:
     told = decision.run.human_attributes if decision.run is not None else {}
     if decision.learned or told:
         learned = {"human_attributes": {**decision.learned, **told}}
-        turn.draft.learn(learned, turn.max_attributes, turn.slots.fault_of("program"))
+        turn.draft.learn(learned, turn.max_attributes, turn.slots.fault_recorder("program"))

@@ -189,7 +189,7 @@ class CassettePlayer:
         if self.order.pace or self._limits is None or stage == MODELS:
             return False
         within = self._facts.services.get(call.call, {}).get("within", call.took)
-        return call.took > within or call.after + call.took > self._limits.end_of(Stage(stage))
+        return call.took > within or call.after + call.took > self._limits.stage_end(Stage(stage))
 
     async def reply_to(self, call: RecordedCall, deltas: Any) -> Plain:
         """Return a reply at its time, or raise its error."""
@@ -561,7 +561,7 @@ async def played_assistant(
         nowhere = {name: f"http://{name}.invalid" for name in settings.processes}
         pipeline = disable_breakers(settings.with_urls(nowhere))
         if not player.order.pace:
-            player.limit(StageDeadlines.within(settings.deadline, settings.reserve))
+            player.limit(StageDeadlines.divide_deadline(settings.deadline, settings.reserve))
             settings = replace(settings, deadline=UNHURRIED, reserve=None)
             pipeline = _lengthen_timeouts(pipeline)
         pipeline = _add_cards(pipeline, player.cassette.header.cards)

@@ -148,7 +148,7 @@ class AgentEndpoints:
         return await self._shown(step)
 
     def _step(self, path: AgentPath) -> ServiceStep:
-        return self._assistant.engine.step_of(path.name, path.stage)
+        return self._assistant.engine.find_step(path.name, path.stage)
 
     async def _shown(self, step: ServiceStep) -> AgentDetail:
         return await self._views.detail(step, _began(None), STEP)

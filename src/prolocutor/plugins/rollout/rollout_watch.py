@@ -182,7 +182,7 @@ class RolloutWatch:
             await self._store.put_record("", SHADOWS, f"{name}/{self._writer}", body)
 
     async def _switch(self, stage: Stage, name: str, /, *, on: bool, by: str) -> None:
-        for step in self._prepared.of(stage):
+        for step in self._prepared.stage_services(stage):
             if step.name == name:
                 await self._switches.switch(step, on=on, by=by)
 

@@ -15,10 +15,10 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import DAY, MINUTE
 from prolocutor.contracts.observer import Outcome
 from prolocutor.errors import ServiceLate, SwitchedOff
-from prolocutor.pipeline.calling import answers_of
+from prolocutor.pipeline.calling import ask_service
 from prolocutor.pipeline.calls import Strays
 from prolocutor.pipeline.prepared import ServiceStep
-from prolocutor.pipeline.requests import StateRequest, requests_for
+from prolocutor.pipeline.requests import StateRequest, make_requests
 from prolocutor.pipeline.snapshot import DialogSnapshot
 from prolocutor.plan.pipeline import Shadow
 
@@ -114,9 +114,11 @@ class Shadows:
         try:
             await asyncio.sleep(PAUSE)
             began = monotonic()
-            requests = requests_for(step, call.snapshot, call.turn_id, step.timeout, call.extra)
+            requests = make_requests(step, call.snapshot, call.turn_id, step.timeout, call.extra)
             state = StateRequest(step, call.turn_id, step.timeout, call.snapshot, call.extra)
-            group = await answers_of(step, requests, step.timeout, self._strays, turn=lambda: state)
+            group = await ask_service(
+                step, requests, step.timeout, self._strays, turn=lambda: state
+            )
             failures = group.failures()
             if not failures:
                 step.guard.note(None)

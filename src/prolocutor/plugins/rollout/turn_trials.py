@@ -49,7 +49,7 @@ class TurnTrials:
             return 0.0
         return 1.0 if self._steps[trial.stage, trial.instead_of].off is not None else trial.share
 
-    def of(self, user: str) -> TurnVariant:
+    def choose_variant(self, user: str) -> TurnVariant:
         """Return the variant of the pipeline for a person."""
         instead: dict[str, str | None] = {}
         skipped: set[str] = set()
@@ -86,6 +86,6 @@ class TurnTrials:
             if is_of_it and step.index not in noted:
                 noted.add(step.index)
                 seen = turn.view.snapshot(step.window, step.only, step.rewrites, step.widens)
-                extra = {**(turn.extra_for(step) or {}), "shadow": True}
+                extra = {**(turn.request_additions(step) or {}), "shadow": True}
                 call = ShadowCall(step, turn.draft.opened.opening.turn_id, seen, extra)
                 turn.afterwards.append(partial(self.shadows.ask, call))

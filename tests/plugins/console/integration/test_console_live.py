@@ -114,7 +114,7 @@ async def test_a_turn_is_followed_from_its_beginning_to_its_end() -> None:
                 result = await turn
                 ended = await lines.until("ended")
                 assert await joined.until("ended") == ended == await failed.until("ended")
-            await it.switches.switch(it.engine.step_of("chat"), on=False, by="eve")
+            await it.switches.switch(it.engine.find_step("chat"), on=False, by="eve")
             off = await lines.until("breaker")
         await until(lambda: viewers(it) == 0)
 

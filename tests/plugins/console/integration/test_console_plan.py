@@ -64,7 +64,7 @@ async def test_the_plan_has_nodes_edges_and_two_longest_chains() -> None:
         last_chance=says("sorry", "Sorry."),
     )
     async with Assistant(pipeline, store="memory:", deadline=60.0) as it:
-        await it.switches.switch(it.engine.step_of("needy"), on=False, by="eve")
+        await it.switches.switch(it.engine.find_step("needy"), on=False, by="eve")
         plan = await plan_of(it)
 
     nodes = {one["id"]: one for one in plan["nodes"]}

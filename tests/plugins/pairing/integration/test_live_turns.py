@@ -121,7 +121,7 @@ async def test_a_dead_agent_holds_nobody_up(tmp_path: Path) -> None:
     async with assistant_of(tmp_path, three, yaml) as assistant:
         dead = assistant.engine.prepared.skill_steps["weather"].guard
         for _ in range(20):
-            dead.breaker.failed()
+            dead.breaker.record_failure()
         result = await turn(assistant, QUESTION)
 
     assert three["weather"].asked == []
