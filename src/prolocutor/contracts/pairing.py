@@ -107,28 +107,17 @@ class Pairing(msgspec.Struct, frozen=True):
     doubt: float = 0.0
 
 
-class AgentCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One call of an agent: its duration, price paid, the agent's confidence, the error if any."""
-
-    seconds: float
-    price: float | None = None
-    confidence: float | None = None
-    error: str | None = None
-
-
 class LabelledQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A question and how right each agent is for it, 0 to 1: the share of votes.
 
-    Agents that are not named are 0. `answers` are the responses by agent, where they were asked;
-    `calls` how that went, of those that gave no answer too, where it was recorded. `gold` are the
-    agents that count as right in measuring. `weight` discounts a doubtful label.
+    Agents that are not named are 0. `answers` are the responses by agent, where they were asked.
+    `gold` are the agents that count as right in measuring. `weight` discounts a doubtful label.
     """
 
     question: UserQuestion
     agents: dict[str, float]
     gold: frozenset[str] = frozenset()
     answers: dict[str, str] = {}
-    calls: dict[str, AgentCall] = {}
     domain: str = ""
     weight: float = 1.0
 

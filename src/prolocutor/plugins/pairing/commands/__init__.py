@@ -13,12 +13,6 @@ class TrainCommand(LazyCommand, frozen=True):
     place: ClassVar[str] = "prolocutor.plugins.pairing.commands.train:train"
 
 
-class OverlapCommand(LazyCommand, frozen=True):
-    """Find agents that answer the same questions."""
-
-    place: ClassVar[str] = "prolocutor.plugins.pairing.commands.overlap:overlap"
-
-
 class EvaluatePairingCommand(LazyCommand, frozen=True):
     """Measure routers, rankers and budgets."""
 

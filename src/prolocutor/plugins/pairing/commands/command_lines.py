@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from statistics import median
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from prolocutor.assistant.runner import run
 from prolocutor.cli.options import Decorator
 from prolocutor.cli.output import Show, clean
-from prolocutor.plugins.pairing.measuring.answer_overlap import AnswerOverlap
-from prolocutor.plugins.pairing.measuring.answer_record import AnswerRecord
+from prolocutor.config.agent_cards import cards_of, described
+from prolocutor.config.loading import load_assistant
+from prolocutor.contracts.pairing import Card
+from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.pairing.measuring.measurement import Measurement
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
+from prolocutor.plugins.pairing.measuring.pairing_data import cards_of_data
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -73,13 +76,18 @@ def model_options(command: Command) -> Command:
     return command
 
 
-_PAIRS: Final = 10
-_FAULTS: Final = 3
-_LONGEST: Final = 100
+def known_cards(data: str, assistant: Path | None) -> list[Card]:
+    """Return the cards of an assistant's skills, else those beside the data."""
+    if assistant is None:
+        return cards_of_data(data)
+    settings = load_assistant(assistant)
+    pipeline = run(described(settings.pipeline))
+    return cards_of(pipeline.of(Stage.SKILL), settings.folder)
+
+
 _DOMAINS: Final = 60
 _HEAD: Final = (
-    "prec@1  95 %          calls   cost  wait s     ECE  of all  AUROC  top 3  nobody      ms  "
-    "difference"
+    "prec@1  95 %          calls   cost     ECE  of all  AUROC  top 3  nobody      ms  difference"
 )
 
 
@@ -121,61 +129,9 @@ def reliability_lines(rows: Sequence[MethodRow]) -> Iterator[str]:
             yield f"{clean(row.method):<{width}}  {'  '.join(cells)}"
 
 
-def overlap_lines(found: AnswerOverlap) -> Iterator[str]:
-    """Return the overlap of agents as tables and hints."""
-    if not found.questions:
-        yield "Nobody was asked anything yet."
-        return
-    yield f"{found.questions:,} questions, {found.labelled:,} of them labelled or rated"
-    width = max(len(clean(one.agent)) for one in found.agents)
-    yield ""
-    yield f"{'agent':<{width}}   asked    well   alone     won"
-    for one in found.agents:
-        counts = "".join(f"{n:8,}" for n in (one.asked, one.well, one.alone, one.won))
-        yield f"{clean(one.agent):<{width}}{counts}"
-    if found.pairs:
-        yield ""
-        yield "answer the same things (of what either answers well, both do)"
-        for pair in found.pairs[:_PAIRS]:
-            yield (
-                f"  {100 * pair.alike:3.0f} %  {clean(pair.smaller)}, {clean(pair.larger)}"
-                f"  ({100 * pair.covered:.0f} % of {clean(pair.smaller)}'s)"
-            )
-    if found.unanswered:
-        yield ""
-        yield f"nobody answers well: {found.nobody:,} questions, such as"
-        for each in found.unanswered[:_PAIRS]:
-            yield f"  {each.times:3} x  {clean(each.text, _LONGEST)}"
-    if found.hints:
-        yield ""
-        yield from (f"hint: {clean(hint, 400)}" for hint in found.hints)
-
-
-def record_lines(record: AnswerRecord) -> Iterator[str]:
-    """Return for each agent how many questions it answered or failed, its time and its cost."""
-    width = max(len("agent"), *(len(clean(name)) for name in record.agents))
-    head = "".join(f"  {name:>8}" for name in ("answers", "nothing", "failed", "median s"))
-    yield f"{'agent':<{width}}{head}  cost"
-    for name in record.agents:
-        calls = record.calls(name)
-        failed = Counter(call.error for call in calls if call.error is not None)
-        answers, failures = record.answered(name), failed.total()
-        seconds = [call.seconds for call in calls if call.error is None]
-        taken = f"{median(seconds):.3f}" if seconds else "-"
-        paid = [call.price for call in calls if call.price is not None]
-        cost = f"{sum(paid):.4g}" if paid else "-"
-        nothing = len(calls) - answers - failures
-        yield (
-            f"{clean(name):<{width}}  {answers:8,}  {nothing:8,}  {failures:8,}  {taken:>8}  {cost}"
-        )
-        for what, times in failed.most_common(_FAULTS):
-            yield f"  failed {times:,} x: {clean(str(what), _LONGEST)}"
-
-
 def _figures(row: MethodRow) -> str:
     line = f"{100 * row.precision_at_1:6.2f}  {100 * row.low:5.2f}-{100 * row.high:5.2f}"
     line += f"  {row.mean_calls:6.2f}  {_short(row.cost, '.3g'):>5}"
-    line += f"  {_short(row.wait, '.3f'):>6}"
     line += f"  {_short(row.ece and 100 * row.ece, '.1f'):>6}"
     line += (
         f"  {_short(row.ece_all and 100 * row.ece_all, '.1f'):>6}  {_short(row.auroc, '.2f'):>5}"

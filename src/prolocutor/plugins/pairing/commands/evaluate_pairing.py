@@ -9,8 +9,8 @@ from typing import Final
 import click
 
 from prolocutor.assistant.runner import run
-from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_option
-from prolocutor.cli.output import Show, progress_bar, write_json
+from prolocutor.cli.options import SEED_OPTION, assistant_option
+from prolocutor.cli.output import write_json
 from prolocutor.contracts.pairing import Role
 from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.commands.command_lines import (
@@ -18,14 +18,10 @@ from prolocutor.plugins.pairing.commands.command_lines import (
     EncodingProgress,
     encoder_place,
     folds_option,
+    known_cards,
     model_options,
-    overlap_lines,
     pairing_lines,
-    record_lines,
 )
-from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, compare_agents
-from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
-from prolocutor.plugins.pairing.measuring.answer_recording import QuestionSet, RecordedAgents
 from prolocutor.plugins.pairing.measuring.measurement import (
     Measurement,
     MeasurementPlan,
@@ -38,17 +34,13 @@ from prolocutor.plugins.pairing.measuring.pairing_data import (
     few_shots,
     load_pairing_data,
     only_agents,
+    read_cards,
     some_agents,
 )
 from prolocutor.plugins.pairing.method_catalog import load_fit, method_needs, methods
 
 BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
 _NONE: Final = "none"
-INTERRUPTED: Final = 130
-_LABEL_THEM: Final = (
-    "no question has a right agent, so nothing is measured: name the right ones in the field "
-    "agents of the data, and give the same command again"
-)
 
 
 @click.command(short_help="Measure routers, rankers and budgets on labelled questions.")
@@ -75,15 +67,6 @@ _LABEL_THEM: Final = (
 )
 @assistant_option("An assistant's file: its skills are the agents, with their cards.")
 @click.option(
-    "--record",
-    "folder",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Ask the agents what is not on record in FOLDER yet, and measure by the record.",
-)
-@concurrency_option("Questions asked at once.")
-@click.option("--retry-failed", is_flag=True, help="Ask agents again where they failed.")
-@click.option(
     "--router",
     "routers",
     multiple=True,
@@ -109,12 +92,6 @@ _LABEL_THEM: Final = (
 @SEED_OPTION
 @click.option("--permuted", is_flag=True, help="Assign labels at random: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
-@click.option(
-    "--choices",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the choice and scores of each question as JSON lines; interrupted, go on from it.",
-)
 def pairing(
     data: str,
     agents: str | None,
@@ -122,9 +99,6 @@ def pairing(
     draws: int,
     cards: Path | None,
     assistant: Path | None,
-    folder: Path | None,
-    concurrency: int,
-    retry_failed: bool,
     routers: Sequence[str],
     rankers: Sequence[str],
     budgets: Sequence[str],
@@ -135,8 +109,7 @@ def pairing(
     seed: int,
     permuted: bool,
     json_file: str | None,
-    choices: Path | None,
-) -> int:
+) -> None:
     """Measure how often the right agent is chosen: before any call, after all calls, and with few.
 
     The measure is precision@1: the share of questions with a right agent for which a right one is
@@ -145,24 +118,14 @@ def pairing(
     Data are a folder of BBAI, or questions as jsonl or csv: text, agents (a list, or a|b), and, for
     rankers, answers (an object, or fields answer_NAME); domain, if any.
 
-    With --assistant and --record every agent is asked every question once. Interrupted at any
-    point, the same command goes on; once everything is on record, it asks no agent, and takes the
-    labels as they are now. Without labels it shows which agents answer the same questions, and
-    which questions have no answer.
-
-    \b
-    Exit status: 0 done, 130 if interrupted.
     \b
     Examples:
-      prolocutor evaluate pairing --data bbai:bbai-data --choices choices.jsonl
+      prolocutor evaluate pairing --data bbai:bbai-data
       prolocutor evaluate pairing --data jsonl:asked.jsonl --router learned --ranker unsupervised
-      prolocutor evaluate pairing --data csv:questions.csv --assistant assistant.yaml --record asked
-      prolocutor evaluate pairing --data jsonl:asked
+      prolocutor evaluate pairing --data csv:questions.csv --assistant assistant.yaml --shots 5
     """
     if cards is not None and assistant is not None:
         raise click.UsageError("Say either --cards or --assistant.")
-    if folder is not None and assistant is None:
-        raise click.UsageError("--record needs an --assistant to ask.")
     locations = ModelLocations(encoder=encoder_place(encoder, encoder_url), chat=chat)
     plan = MeasurementPlan(
         routers=_names(routers, "router", locations),
@@ -171,35 +134,14 @@ def pairing(
         folds=folds,
         seed=seed,
         permuted=permuted,
-        named_models=repr(locations) if choices is not None else "",
     )
-    own = RecordedAgents(assistant) if assistant is not None else None
-    if own is not None and folder is not None:
-        try:
-            lines = _record(own, data, folder, concurrency, retry_failed)
-        except KeyboardInterrupt:
-            click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
-            return INTERRUPTED
-        for line in lines:
-            click.echo(line, err=json_file == "-")
-        data = f"jsonl:{folder}"
-    known = own.cards if own is not None and folder is None else cards_of_data(data, cards)
+    known = known_cards(data, assistant) if cards is None else read_cards(cards)
     questions = load_pairing_data(data, known)
     if agents and not agents.isdecimal():
         questions = only_agents(questions, _split([agents]))
-    if folder is not None and not any(one.gold for one in questions.test):
-        answered = [AnsweredQuestion(one) for one in questions.test]
-        overlap = compare_agents(answered, questions.agents)
-        for line in ("", *overlap_lines(overlap), "", _LABEL_THEM):
-            click.echo(line)
-        return 0
     found = mean_of_draws(
         [
-            run(
-                _run_measurement(
-                    _drawn(questions, agents, shots, seed + n), plan, locations, choices
-                )
-            )
+            run(_run_measurement(_drawn(questions, agents, shots, seed + n), plan, locations))
             for n in range(draws)
         ]
     )
@@ -208,7 +150,6 @@ def pairing(
     if json_file != "-":
         for line in pairing_lines(found):
             click.echo(line)
-    return 0
 
 
 def _drawn(questions: PairingData, agents: str | None, shots: int | None, seed: int) -> PairingData:
@@ -218,54 +159,13 @@ def _drawn(questions: PairingData, agents: str | None, shots: int | None, seed: 
     return questions if shots is None else few_shots(questions, shots, seed)
 
 
-def _record(
-    agents: RecordedAgents, data: str, folder: Path, concurrency: int, retry_failed: bool
-) -> list[str]:
-    """Ask what is not on record, complete the record, and return a summary as lines."""
-    found = QuestionSet(data)
-    questions = {*found.questions}
-    with agents.open(folder) as record:
-        asked = {one for one in questions if record.missing(one, retry_failed=retry_failed)}
-        if asked:
-            with progress_bar(lambda: len(questions), agents.name) as show:
-                run(
-                    agents.ask(
-                        record,
-                        found.questions,
-                        concurrency=concurrency,
-                        retry_failed=retry_failed,
-                        on_question=_FailureCount(show),
-                    )
-                )
-        record.complete(found.parts, agents.cards)
-        number = f"{len(asked):,} of {len(questions):,} questions"
-        lines = [f"{agents.name}: {number} asked, on record in {folder}", *record_lines(record)]
-        if any(map(record.failed, questions)):
-            lines.append("--retry-failed asks again where agents failed")
-        return lines
-
-
-class _FailureCount:
-    """Shows how many questions are done and how many calls failed."""
-
-    def __init__(self, show: Show) -> None:
-        self._show = show
-        self._done = self._failures = 0
-
-    def __call__(self, failed: int) -> None:
-        self._done += 1
-        self._failures += failed
-        self._show(self._done, [f"{self._failures:,} failed"] if self._failures else [])
-
-
 async def _run_measurement(
     questions: PairingData,
     plan: MeasurementPlan,
     locations: ModelLocations,
-    choices: Path | None,
 ) -> Measurement:
     async with open_models(locations, on_texts=EncodingProgress()) as models:
-        return await measure(questions, plan, models=models, on_step=BegunSteps(), choices=choices)
+        return await measure(questions, plan, models=models, on_step=BegunSteps())
 
 
 def _names(given: Sequence[str], which: Role, locations: ModelLocations) -> list[str]:

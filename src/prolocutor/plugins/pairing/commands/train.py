@@ -12,18 +12,15 @@ import msgspec
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import SEED_OPTION, SizeParam, assistant_option
 from prolocutor.cli.output import clean, progress_bar
-from prolocutor.config.agent_cards import cards_of, described
-from prolocutor.config.loading import load_assistant
 from prolocutor.contracts.pairing import Card, Role
-from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.pairing.commands.command_lines import (
     EncodingProgress,
     TrainingProgress,
     encoder_options,
     encoder_place,
     folds_option,
+    known_cards,
 )
-from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from prolocutor.plugins.pairing.measuring.model_training import (
@@ -103,7 +100,7 @@ def train(
     if role == "router" and memory is not None:
         raise click.UsageError("--memory is for a ranker")
     method = method or (_ROUTER if role == "router" else _RANKER)
-    cards = _cards(data, assistant)
+    cards = known_cards(data, assistant)
     questions = load_pairing_data(data, cards)
     if assistant is not None:
         _name_strangers(questions.agents, cards, assistant)
@@ -166,15 +163,6 @@ def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
         raise click.UsageError(f"the {role} {method} needs --encoder FOLDER, or --encoder-url URL")
     if locations.encoder is not None and "encoder" not in needs | named.uses:
         raise click.UsageError(f"the {role} {method} does not learn with an encoder")
-
-
-def _cards(data: str, assistant: Path | None) -> list[Card]:
-    """Return the cards of an assistant's skills, else those beside the data."""
-    if assistant is not None:
-        settings = load_assistant(assistant)
-        pipeline = run(described(settings.pipeline))
-        return cards_of(pipeline.of(Stage.SKILL), settings.folder)
-    return cards_of_data(data)
 
 
 def result_lines(trained: TrainingResult) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from time import perf_counter
 from typing import Final
 
@@ -12,15 +11,13 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, Pairing, Ranker
 from prolocutor.plugins.pairing.measuring.budgets import BudgetMeasurement
-from prolocutor.plugins.pairing.measuring.choice_record import (
-    ChoiceRecord,
+from prolocutor.plugins.pairing.measuring.choice_scoring import (
     ChoiceScoring,
     SentenceBm25,
     best_single,
     choose_by_chance,
     first_answer,
     nearest_answer,
-    surest_answer,
 )
 from prolocutor.plugins.pairing.measuring.fitting import (
     NO_FOLDING,
@@ -52,7 +49,7 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     Rankers that work without labels get priors from cards alone. `permuted` assigns the labels to
     other questions at random: a method that is then better than the best single agent has seen what
-    it should not. `named_models` says which external models there are.
+    it should not.
     """
 
     routers: list[str]
@@ -61,7 +58,6 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
     folds: int = 5
     seed: int = 0
     permuted: bool = False
-    named_models: str = ""
 
 
 class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,17 +122,10 @@ async def measure(
     *,
     models: PairingModels = NO_MODELS,
     on_step: Callable[[str], None] = lambda _: None,
-    choices: Path | None = None,
     folding: Folding = NO_FOLDING,
 ) -> Measurement:
-    """Measure the methods of a plan; `on_step` is called with a text as each begins.
-
-    `choices` is a file that every method's choices are written to when it is done; the same
-    measurement goes on from there.
-    """
+    """Measure the methods of a plan; `on_step` is called with a text as each begins."""
     data = _permute_labels(checked(data), plan.seed) if plan.permuted else checked(data)
-    dealt = (plan.routers[:1], plan.folds, plan.seed, plan.permuted, plan.named_models)
-    record = None if choices is None else ChoiceRecord(choices, data, dealt)
     methods = FoldedMethods(
         data,
         prior=plan.routers[0] if plan.routers else None,
@@ -145,7 +134,7 @@ async def measure(
         models=models,
         folding=folding,
     )
-    measuring = _Measuring(data, plan, methods, on_step, record)
+    measuring = _Measuring(data, plan, methods, on_step)
     await measuring.run()
     return Measurement(
         data=data.name,
@@ -173,9 +162,7 @@ class _Measuring:
         plan: MeasurementPlan,
         methods: FoldedMethods,
         on_step: Callable[[str], None],
-        record: ChoiceRecord | None,
     ) -> None:
-        self._record = record
         self._data, self._plan, self._on_step = data, plan, on_step
         self.methods = methods
         self._scoring = ChoiceScoring(data)
@@ -194,10 +181,8 @@ class _Measuring:
         priors: Priors = [{} for _ in self._data.test]
         for position, name in enumerate(self._plan.routers):
             self._on_step(f"router {name}")
-            choices = self._recorded_choices("route", name)
-            if choices is None:
-                routed = await self.methods.routed(name)
-                choices = [self._scoring.of_pairs(n, *one) for n, one in enumerate(routed)]
+            routed = await self.methods.routed(name)
+            choices = [self._scoring.of_pairs(n, *one) for n, one in enumerate(routed)]
             if position == 0:
                 priors = self.priors = [one.scores for one in choices]
             self._add(name, "route", choices)
@@ -222,29 +207,14 @@ class _Measuring:
             free = _probabilities(await self.methods.routed(_FREE))
         for name in self._plan.rankers:
             self._on_step(f"ranker {name}")
-            budgets = self._plan.budgets if name == self._plan.rankers[-1] else ()
-            wanted: list[tuple[PairingStage, str]] = [("rank", name)]
-            wanted += [("budget", f"{name}, {budget}") for budget in budgets]
-            rankers: Sequence[Ranker] = []
-            if any(self._recorded_choices(*one) is None for one in wanted):
-                rankers = await self.methods.rankers(name, priors)
+            rankers = await self.methods.rankers(name, priors)
             given = free if needs_no_labels(name, "ranker") else priors
-            ranked = self._recorded_choices("rank", name) or await self._rank_answers(
-                rankers, given
-            )
-            self._add(name, "rank", ranked)
+            self._add(name, "rank", await self._rank_answers(rankers, given))
             spending = BudgetMeasurement(self._data, self._scoring)
-            for budget in budgets:
+            for budget in self._plan.budgets if name == self._plan.rankers[-1] else ():
                 self._on_step(f"budget {budget}")
-                method = f"{name}, {budget}"
-                spent = self._recorded_choices("budget", method)
-                if spent is None:
-                    spent = await spending.choices(budget, rankers, given)
-                self._add(method, "budget", spent, against=name)
-
-    def _recorded_choices(self, stage: PairingStage, method: str) -> list[MethodChoice] | None:
-        """Return the choices of a method that are on record."""
-        return None if self._record is None else self._record.get(stage, method)
+                spent = await spending.choices(budget, rankers, given)
+                self._add(f"{name}, {budget}", "budget", spent, against=name)
 
     def _route_baselines(self) -> None:
         test, agents = self._data.test, self._data.agents
@@ -265,11 +235,6 @@ class _Measuring:
         test, agents = self._data.test, self._data.agents
         first = [self._choose_among_all(n, first_answer(one, agents)) for n, one in enumerate(test)]
         self._add("everybody, first answer", "rank", first)
-        if any(call.confidence is not None for one in test for call in one.calls.values()):
-            surest = [
-                self._choose_among_all(n, surest_answer(one, agents)) for n, one in enumerate(test)
-            ]
-            self._add("everybody, highest confidence", "rank", surest)
         nearest = []
         for position, one in enumerate(test):
             start = perf_counter()
@@ -309,8 +274,6 @@ class _Measuring:
     ) -> None:
         """Add a row, paired with the ranker whose budget it is, else the stage's best baseline."""
         self.choices[stage, method] = choices
-        if self._record is not None:
-            self._record.add(stage, method, choices)
         best = self._best_baseline.get(stage)
         than = against or (best.method if best is not None else None)
         whole: PairingStage = "rank" if stage == "budget" else stage

@@ -27,29 +27,25 @@ class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
     """The choice of a method for one question.
 
     `right` is 1 or 0, or the expectation of a method that chooses by chance. `called` agents were
-    asked, `wait` is the seconds until they had answered, `ranked` the best agents with their
-    probabilities, `scores` the probabilities of all that were scored.
+    asked, `scores` are the probabilities of all that were scored, the best first.
     """
 
     agent: str
     right: float
     called: int
     cost: float | None = None
-    wait: float | None = None
     seconds: float = 0.0
     probability: float | None = None
-    ranked: tuple[tuple[str, float], ...] = ()
     scores: dict[str, float] = {}
 
 
 class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
     """One method; shares are 0 to 1, `low` and `high` a 95 % interval.
 
-    `mean_calls`, `cost`, `wait` (seconds until the agents had answered, where that was recorded)
-    and `ece` are over the questions with a right agent; `ece_all` is over all, where every choice
-    for a question without one is wrong, as is `reliability`: its choices by their probability. `ms`
-    is the method's own time. `difference` is the paired one from the method `than`, with its
-    interval. `coverage`: the share that is right of the
+    `mean_calls`, `cost` and `ece` are over the questions with a right agent; `ece_all` is over
+    all, where every choice for a question without one is wrong, as is `reliability`: its choices by
+    their probability. `ms` is the method's own time. `difference` is the paired one from the method
+    `than`, with its interval. `coverage`: the share that is right of the
     questions with the highest probability. `auroc`: how well the probability separates questions
     with a right agent from those without. `among_three`: the share for which a right agent is among
     the first three. `nobody_found`: the share of questions without a right agent that are held for
@@ -68,7 +64,6 @@ class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
     domains: dict[str, float]
     coverage: list[tuple[float, float]] = []
     reliability: list[CalibrationBin] = []
-    wait: float | None = None
     ece_all: float | None = None
     auroc: float | None = None
     among_three: float | None = None
@@ -112,7 +107,6 @@ def method_row(
     number = len(values)
     low, high = draws.interval(values)
     costs = [made.cost for _, made in asked if made.cost is not None]
-    waits = [made.wait for _, made in asked if made.wait is not None]
     sure = [(made.probability, made.right) for _, made in asked if made.probability is not None]
     everywhere = [
         (made.probability, made.right) for made in choices if made.probability is not None
@@ -136,7 +130,6 @@ def method_row(
         domains=_precision_by_domain(asked),
         coverage=coverage_curve(sure),
         reliability=bins,
-        wait=sum(waits) / len(waits) if waits else None,
         ece_all=calibration_error(bins) if bins else None,
         auroc=_auroc(questions, choices),
         among_three=_among_three(asked),
@@ -187,9 +180,9 @@ def _precision_by_domain(
 
 
 def _among_three(asked: Sequence[tuple[LabelledQuestion, MethodChoice]]) -> float | None:
-    if not any(made.ranked for _, made in asked):
+    if not any(made.scores for _, made in asked):
         return None
-    hits = sum(any(agent in one.gold for agent, _ in made.ranked[:3]) for one, made in asked)
+    hits = sum(not one.gold.isdisjoint([*made.scores][:3]) for one, made in asked)
     return hits / len(asked)
 
 

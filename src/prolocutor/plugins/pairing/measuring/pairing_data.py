@@ -7,13 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from prolocutor.config.store_location import dialogs_of
-from prolocutor.contracts.pairing import AgentCall, Card, LabelledQuestion, UserQuestion
-from prolocutor.data_sets import open_source, split
+from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
+from prolocutor.data_sets import open_source, split, suffix_of
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.names import suggest
 from prolocutor.plugins.pairing.measuring.bbai import Bbai
@@ -26,6 +27,7 @@ Message = Mapping[str, Any]
 _APART: Final = re.compile(r"\s*[|;,]\s*")
 _ANSWER: Final = "answer_"
 _NOBODY: Final = "nobody"
+_CARDS: Final = "cards.json"
 
 
 class PairingData(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +66,8 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
     A folder of BBAI has descriptions of its own, for cards without one. In other data a message is
     a question: `agents` (or its labels) are the right ones, a list, a text with `|`, `;` or `,`
     between, or shares by name;
-    `answers`, an object or fields `answer_<agent>`, is what they answered; `calls` are their
-    recorded calls; `domain` is the subject. The right agent `nobody`, if no agent has that name,
+    `answers`, an object or fields `answer_<agent>`, is what they answered; `domain` is the
+    subject. The right agent `nobody`, if no agent has that name,
     says that there is none. A fold to train on is learned from. In a store ratings
     are the labels. Raise `BadData` for what cannot be read.
     """
@@ -86,6 +88,23 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
     most = max((_most_votes(one) for one in chain(*read)), default=0.0)
     learned, tests = ([_label_question(one, most) for one in messages] for messages in read)
     return _data_of(spec, own, learned, tests, published=kind == BBAI)
+
+
+def cards_of_data(data: str) -> list[Card]:
+    """Return the cards that lie beside data `KIND:PATH` in its folder, as `cards.json`."""
+    kind, path = split(data)
+    beside = Path(path, _CARDS)
+    return read_cards(beside) if suffix_of(kind) is not None and beside.is_file() else []
+
+
+def read_cards(file: Path) -> list[Card]:
+    """Read a JSON list of cards; raise `BadInput` for another content."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=list[Card])
+    except OSError as error:
+        raise BadInput(f"{file}: {error.strerror}", field="cards") from None
+    except msgspec.MsgspecError as error:
+        raise BadInput(f"{file}: {error}", field="cards") from None
 
 
 def _described(card: Card, description: str) -> Card:
@@ -122,7 +141,7 @@ def _data_of(
 ) -> PairingData:
     known = dict.fromkeys(card.name for card in own)
     for one in (*learned, *tests):
-        known.update(dict.fromkeys((*one.agents, *one.answers, *one.calls)))
+        known.update(dict.fromkeys((*one.agents, *one.answers)))
     have = {card.name: card for card in own}
     if _NOBODY in known and _NOBODY not in have:
         del known[_NOBODY]
@@ -208,7 +227,6 @@ def _only(
             one,
             agents={name: share for name, share in one.agents.items() if name in chosen},
             answers={name: text for name, text in one.answers.items() if name in chosen},
-            calls={name: call for name, call in one.calls.items() if name in chosen},
             gold=one.gold & chosen,
         )
 
@@ -255,7 +273,6 @@ def _label_question(message: Message, most: float) -> LabelledQuestion:
         agents={name: share for name, share in shares.items() if share > 0 or name in known},
         gold=gold,
         answers=answers,
-        calls=_calls(message),
         domain=str(message.get("domain") or message.get("intent") or ""),
         weight=float(message.get("weight") or 1.0),
     )
@@ -288,10 +305,3 @@ def _answers(message: Message) -> dict[str, str]:
         return msgspec.convert(found, dict[str, str])
     except msgspec.MsgspecError as error:
         raise BadData(f"are no answers by agent: {error}", field="answers") from None
-
-
-def _calls(message: Message) -> dict[str, AgentCall]:
-    try:
-        return msgspec.convert(message.get("calls") or {}, dict[str, AgentCall])
-    except msgspec.ValidationError as error:
-        raise BadData(f"are no calls by agent: {error}", field="calls") from None

@@ -43,17 +43,12 @@ class QuestionTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 def labelled_of_store(dialogs: Dialogs) -> list[LabelledQuestion]:
     """Read the questions of a store; call it in a thread without an event loop."""
-    return label_turns(turns_of_store(dialogs))
-
-
-def turns_of_store(dialogs: Dialogs) -> list[QuestionTurn]:
-    """Read the turns of a store; call it in a thread without an event loop."""
 
     async def read() -> list[QuestionTurn]:
         async with dialogs() as opened:
             return await read_question_turns(opened)
 
-    return asyncio.run(read())
+    return label_turns(asyncio.run(read()))
 
 
 async def read_question_turns(dialogs: AsyncIterator[Dialog]) -> list[QuestionTurn]:

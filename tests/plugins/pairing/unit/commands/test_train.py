@@ -1,4 +1,4 @@
-"""`prolocutor train` and `overlap`: labels become a model, ratings labels; all is told plainly."""
+"""`prolocutor train`: labels become a model, ratings are labels, faults are told in a line."""
 
 import asyncio
 import json
@@ -120,9 +120,7 @@ async def converse(file: Path) -> None:
             await assistant.store.rate_utterance(turn.reply.utt_id, rating, "ann", "2026-11-20")
 
 
-def test_thumbs_of_a_store_are_labels_and_its_hypotheses_are_compared(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_thumbs_of_a_store_are_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asyncio.run(converse(folder / "store.db"))
 
     assert (
@@ -131,23 +129,3 @@ def test_thumbs_of_a_store_are_labels_and_its_hypotheses_are_compared(
     )
     assert "2 agents, 24 questions" in out(capsys)
     assert load_model(folder / "m").agents == ["even", "odd"]
-
-    assert run(["overlap", "--store", "store.db"]) == 0
-    told = out(capsys)
-    assert "24 questions, 24 of them labelled or rated" in told
-    assert "even" in told
-
-
-def test_overlap_of_data_can_be_had_as_json(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["overlap", "assistant.yaml", "--data", "jsonl:q.jsonl", "--json"]) == 0
-
-    found = json.loads(out(capsys))
-    assert found["questions"] == 80
-    assert found["nobody"] == 8
-    assert {one["agent"] for one in found["agents"]} == {card.name for card in CARDS}
-
-
-def test_overlap_wants_one_place_to_read(folder: Path) -> None:
-    assert run(["overlap", "--data", "jsonl:q.jsonl", "--store", "x.db"]) == 2

@@ -9,7 +9,6 @@ import pytest
 
 from prolocutor.contracts.pairing import (
     AgentAnswer,
-    AgentCall,
     LabelledQuestion,
     Pairing,
     TrainingData,
@@ -20,7 +19,6 @@ from prolocutor.plugins.pairing.measuring import fitting
 from prolocutor.plugins.pairing.measuring.budgets import read_policy, spend
 from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
-from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
 
 
@@ -245,38 +243,6 @@ def test_data_without_right_agents_are_refused() -> None:
         measured(nobody)
 
 
-def recorded() -> PairingData:
-    """The same questions with calls: music answers after 3 s, the others after 1 s; bank fails."""
-    known = data(answers=True)
-    test = []
-    for one in known.test:
-        calls = {
-            name: AgentCall(
-                seconds=3.0 if name == "music" else 1.0, confidence=0.5 + (name == "music")
-            )
-            for name in ("weather", "music")
-        }
-        calls["bank"] = AgentCall(seconds=1.0, price=0.5, error="it fell")
-        answers = {name: text for name, text in one.answers.items() if name != "bank"}
-        test.append(msgspec.structs.replace(one, calls=calls, answers=answers))
-    return msgspec.structs.replace(known, test=test)
-
-
-def test_calls_cost_and_waiting_are_as_recorded() -> None:
-    found = measured(recorded(), routers=["cards"], rankers=["unsupervised"], budgets=["all"])
-
-    everybody = row(found, "unsupervised")
-    assert everybody.mean_calls == 3
-    assert everybody.cost == pytest.approx(0.01 + 0.02 + 0.5)
-    assert everybody.wait == 3.0
-    assert row(found, "unsupervised, all").wait == 3.0
-    routed = row(found, "cards")
-    assert routed.mean_calls == 1
-    assert routed.wait is not None
-    assert 1.0 < routed.wait < 3.0
-    assert row(measured(), "learned").wait is None
-
-
 def test_steps_are_waited_for_one_after_the_other() -> None:
     policy = read_policy("sure:1")
 
@@ -290,11 +256,3 @@ def test_steps_are_waited_for_one_after_the_other() -> None:
     )
 
     assert seen == [[2], [2, 1]]
-
-
-def test_whoever_says_to_be_surest_is_a_baseline_where_that_is_recorded() -> None:
-    found = measured(recorded(), rankers=["unsupervised"])
-
-    share = sum("music" in one.gold for one in found.test) / found.answerable
-    assert row(found, "everybody, highest confidence").precision_at_1 == pytest.approx(share)
-    assert all("highest confidence" not in one.method for one in measured().rows)

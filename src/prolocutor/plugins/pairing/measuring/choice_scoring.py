@@ -1,0 +1,117 @@
+"""Choices of methods scored on questions, and the baselines that need no method."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion, Pairing, UserQuestion
+from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
+from prolocutor.plugins.pairing.question_agent.cards import documents
+from prolocutor.plugins.pairing.text import Bm25, stems
+
+Steps = Sequence[Sequence[str]]
+"""The agents asked, step by step: those of one step at the same time."""
+
+
+class ChoiceScoring:
+    """Makes choices of agents on the questions of a test, by their number in it."""
+
+    def __init__(self, data: PairingData) -> None:
+        self._data = data
+        self._prices = {card.name: card.price for card in data.cards}
+
+    def answers(self, position: int) -> list[AgentAnswer]:
+        """Return the answers to a question, in the order of the agents."""
+        given = self._data.test[position].answers
+        return [
+            AgentAnswer(agent=one, text=given[one]) for one in self._data.agents if one in given
+        ]
+
+    def asked(self, position: int) -> list[str]:
+        """Return the agents that answered a question."""
+        return [*self._data.test[position].answers]
+
+    def of_agent(
+        self,
+        position: int,
+        agent: str,
+        steps: Steps,
+        *,
+        seconds: float = 0.0,
+        probability: float | None = None,
+        scores: dict[str, float] | None = None,
+    ) -> MethodChoice:
+        """Return the choice of an agent after asking step by step."""
+        one = self._data.test[position]
+        asked = [agent for step in steps for agent in step]
+        return MethodChoice(
+            agent=agent,
+            right=float(agent in one.gold),
+            called=len(asked),
+            cost=self._cost(asked),
+            seconds=seconds,
+            probability=probability,
+            scores=scores or {},
+        )
+
+    def of_pairs(
+        self, position: int, pairs: Sequence[Pairing], seconds: float, steps: Steps | None = None
+    ) -> MethodChoice:
+        """Return the choice of the best pairing; without steps its agent alone is asked."""
+        if not pairs:
+            return self.of_agent(position, "", steps or (), seconds=seconds, probability=0.0)
+        best = pairs[0]
+        return self.of_agent(
+            position,
+            best.agent,
+            [[best.agent]] if steps is None else steps,
+            seconds=seconds,
+            probability=best.probability,
+            scores={one.agent: one.probability for one in pairs},
+        )
+
+    def _cost(self, asked: Sequence[str]) -> float | None:
+        """Return the price of the calls by the cards; None if no price is known."""
+        known = [price for name in asked if (price := self._prices.get(name)) is not None]
+        return sum(known) if known else None
+
+
+def choose_by_chance(question: LabelledQuestion, agents: Sequence[str]) -> MethodChoice:
+    """Choose any agent; `right` is the expectation."""
+    return MethodChoice(agent="", right=len(question.gold & {*agents}) / len(agents), called=1)
+
+
+def best_single(learned: Sequence[LabelledQuestion], agents: Sequence[str]) -> str:
+    """Return the agent that is right most often; the first of equal ones."""
+    counts = Counter(agent for one in learned for agent in one.gold)
+    return max(agents, key=lambda agent: counts[agent])
+
+
+def first_answer(question: LabelledQuestion, agents: Sequence[str]) -> str:
+    """Return the first agent in order that has an answer."""
+    given = [agent for agent in agents if question.answers.get(agent, "").strip()]
+    return given[0] if given else agents[0]
+
+
+class SentenceBm25:
+    """BM25 between a question and the sentences of cards; the best sentence of each card counts."""
+
+    def __init__(self, cards: Sequence[Card]) -> None:
+        self._agents = [card.name for card in cards]
+        self._index = Bm25((card.name, stems(text)) for card in cards for text in documents(card))
+
+    def choose(self, question: UserQuestion) -> str:
+        """Return the agent of the best sentence; the first agent, if no sentence matches."""
+        best = dict.fromkeys(self._agents, 0.0)
+        for agent, score in self._index.search(stems(question.text)):
+            best[agent] = max(best[agent], score)
+        return max(self._agents, key=best.__getitem__)
+
+
+def nearest_answer(question: UserQuestion, answers: Sequence[AgentAnswer]) -> str:
+    """Return the agent whose answer is most similar to the question by BM25 among the answers."""
+    index = Bm25((one.agent, stems(one.text)) for one in answers)
+    found = dict(index.search(stems(question.text)))
+    return max((one.agent for one in answers), key=lambda agent: found.get(agent, 0.0))
