@@ -103,7 +103,6 @@ def test_a_part_to_train_on_is_learned_from(tmp_path: Path) -> None:
         {"agents": ["a"]},
         {"text": "a", "agents": 3},
         {"text": "a", "agents": ["a"], "answers": [1]},
-        {"text": "a", "agents": ["a"], "calls": {"a": {"price": 1}}},
     ],
 )
 def test_what_is_no_question_is_refused(tmp_path: Path, line: dict[str, Any]) -> None:
