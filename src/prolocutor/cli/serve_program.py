@@ -39,7 +39,12 @@ from prolocutor.config.store_location import sqlite_file, store_url, without_pas
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer, TurnRecord
 from prolocutor.contracts.pairing import Card
-from prolocutor.doors.door_catalog import SessionChannel, find_operators_page, usual_doors
+from prolocutor.doors.door_catalog import (
+    SessionChannel,
+    find_operators_data,
+    find_operators_page,
+    usual_doors,
+)
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter, TurnLog
 from prolocutor.observe.metrics import TurnMetrics
@@ -207,6 +212,7 @@ def _context(
         secured=settings.auth.is_closed,
         recording=settings.records is not None,
         operators_page=find_operators_page(doors_of(settings).values()),
+        operators_data=find_operators_data(doors_of(settings).values()),
     )
 
 

@@ -7,7 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
-from prolocutor.doors.door_catalog import DOORS, find_operators_page, usual_doors
+from prolocutor.doors.door_catalog import (
+    DOORS,
+    find_operators_data,
+    find_operators_page,
+    usual_doors,
+)
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns, ServiceTimes
 from prolocutor.web.asgi import Receive, Scope, Send
@@ -76,6 +81,7 @@ def asgi_app(
         times=times,
         secured=bool(keys or tokens),
         operators_page=find_operators_page(wanted),
+        operators_data=find_operators_data(wanted),
     )
     channels = [one.build(context) if hasattr(one, "build") else one for one in wanted]
     listener = make_app(assistant, channels, auth=auth, origins=origins, metrics=metrics)

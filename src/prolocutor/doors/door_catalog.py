@@ -46,3 +46,8 @@ def find_operators_page(doors: Iterable[object]) -> str | None:
     """Return the path of the page for operators that the first of these doors has."""
     paths = (getattr(options, "operators_page", None) for options in doors)
     return next(filter(None, paths), None)
+
+
+def find_operators_data(doors: Iterable[object]) -> frozenset[str]:
+    """Return the paths of the data that these doors have for the page for operators."""
+    return frozenset(filter(None, (getattr(options, "operators_data", None) for options in doors)))

@@ -130,7 +130,7 @@ class DoorContext(msgspec.Struct, frozen=True):
     cards of the services. `secured`: only visitors whom the file names are admitted. With
     `recording`, records of turns are kept. `prefixes` are the prefixes of all other doors, for the
     door that signs people in. `operators_page` is the path of the page for operators, None if no
-    door has such a page.
+    door has such a page; `operators_data` are the paths from which other doors serve data for it.
     """
 
     assistant: Assistant
@@ -147,6 +147,7 @@ class DoorContext(msgspec.Struct, frozen=True):
     recording: bool = True
     prefixes: tuple[str, ...] = ("",)
     operators_page: str | None = None
+    operators_data: frozenset[str] = frozenset()
 
 
 class DoorOptions(Protocol):
@@ -154,7 +155,7 @@ class DoorOptions(Protocol):
 
     A method `check(place: DoorPlace)` may reject the options before the assistant is made.
     `is_usual` (True): the door is opened if a file names no doors. `operators_page`: the path of
-    the door's page for operators.
+    the door's page for operators. `operators_data`: the path of data for that page.
     """
 
     is_usual: ClassVar[bool]

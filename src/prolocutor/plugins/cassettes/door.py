@@ -56,6 +56,7 @@ class TestsDoor(msgspec.Struct, frozen=True, kw_only=True):
     """Stored conversations become tests, for operators, at `/api/console/tests`."""
 
     is_usual: ClassVar[bool] = True
+    operators_data: ClassVar[str] = PATH
 
     folder: Annotated[
         str | None,

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.observer import FAILURES, TurnRecord
+from prolocutor.errors import BreakerOpen
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.prepared import ServiceStep
 
-AgentState = Literal["well", "trying", "alone", "off"]
+AgentState = Literal["well", "failing", "trying", "alone", "off"]
+
+LATEST: Final = 20
+"""The number of calls of a service that say whether it fails often."""
+
+OFTEN: Final = 0.25
+"""The share of failures among them from which on it does; fewer than three failures never do."""
 
 _STATES: Final[dict[BreakerState, AgentState]] = {
     "closed": "well",
@@ -20,34 +28,56 @@ _STATES: Final[dict[BreakerState, AgentState]] = {
 
 
 class AgentStates:
-    """An observer that notes the times at which breakers changed."""
+    """An observer that notes when breakers changed, and the outcomes of the latest calls."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._changed: dict[str, float] = {}
+        self._failed: dict[str, deque[bool]] = {}
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: only breakers count."""
+        """Note for each called service whether it failed."""
+        for one in record.services:
+            if one.started is not None and one.code != BreakerOpen.code:
+                latest = self._failed.get(one.name)
+                if latest is None:
+                    latest = self._failed[one.name] = deque(maxlen=LATEST)
+                latest.append(one.outcome in FAILURES)
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Note the time; a breaker that tries again keeps the earlier time."""
+        """Note the time; a breaker that tries again keeps the earlier time.
+
+        When it closes the service has answered, and its earlier failures count no more.
+        """
         if state == "closed":
             self._changed.pop(service, None)
+            self._failed.pop(service, None)
         else:
             self._changed.setdefault(service, self._clock())
 
     def of(self, step: ServiceStep) -> AgentState:
         """Return the present state of a service."""
-        return "off" if step.off is not None else _STATES[step.guard.breaker.state]
+        if step.off is not None:
+            return "off"
+        state = _STATES[step.guard.breaker.state]
+        return "failing" if state == "well" and self._failures(step) is not None else state
 
     def note(self, step: ServiceStep) -> str | None:
-        """Return the reason why a service is not asked as usual; None if it is asked as usual."""
+        """Return the reason why a service is not asked as usual or fails often, otherwise None."""
         state = step.guard.breaker.state
         if state == "closed":
-            return None
+            return self._failures(step)
         failures = step.service.breaker.failures
         left = f"left alone after {failures} failure{'' if failures == 1 else 's'}"
         return f"{left}; the next call tries again" if state == "half-open" else left
+
+    def _failures(self, step: ServiceStep) -> str | None:
+        """Return how many of the latest calls failed, None if these are few."""
+        latest = self._failed.get(step.name, ())
+        failed = sum(latest)
+        if failed < 3 or failed < OFTEN * len(latest):
+            return None
+        return f"{failed} of its latest {len(latest)} calls failed"
 
     def since(self, step: ServiceStep) -> float | None:
         """Return the time since which the service's breaker is not closed (UNIX seconds)."""

@@ -110,7 +110,7 @@ class Console:
         own = {} if place.file is None else {"": place.file.path}
         data = data_at(options.data, folder)
         resources: list[ConsoleResource] = [
-            ConsolePages(context.assistant),
+            ConsolePages(context.assistant, place.operators_data),
             HandoverEndpoints(context.assistant),
             PeopleEndpoints(context.assistant),
             JobEndpoints(context.jobs, context.assistant.store),

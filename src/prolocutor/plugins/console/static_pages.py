@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,7 @@ class OperatorInfo(msgspec.Struct, frozen=True):
 
     `writes`: whether the operator's scopes allow more than reading. `session`: whether the operator
     signed in with an identity provider. `markdown` names the agents whose texts are Markdown.
+    `data` are the paths from which other doors serve data for the console.
     """
 
     name: str
@@ -36,6 +38,7 @@ class OperatorInfo(msgspec.Struct, frozen=True):
     assistant: str
     agents: list[str]
     markdown: list[str]
+    data: list[str]
 
 
 class ConsolePages:
@@ -44,8 +47,9 @@ class ConsolePages:
     The pages are open to everybody: only the addresses under `/api/console` return data.
     """
 
-    def __init__(self, assistant: Assistant) -> None:
+    def __init__(self, assistant: Assistant, data: Collection[str] = ()) -> None:
         self._assistant = assistant
+        self._data = sorted(data)
         self._files = StaticFiles(FOLDER, assistant.name, OWN_POLICY)
         page = Operation(self.console_page, produces="text/html")
         self.routes: list[Route] = [
@@ -70,4 +74,5 @@ class ConsolePages:
             assistant.name,
             agents,
             sorted(assistant.engine.prepared.markdown),
+            self._data,
         )

@@ -65,6 +65,7 @@ class EffectsDoor(msgspec.Struct, frozen=True, kw_only=True):
     """What skills do that act, for operators, at `/api/console/effects`."""
 
     is_usual: ClassVar[bool] = True
+    operators_data: ClassVar[str] = PATH
 
     def build(self, context: DoorContext) -> Channel:
         """Return the door."""

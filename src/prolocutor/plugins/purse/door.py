@@ -62,6 +62,7 @@ class SpendingDoor(msgspec.Struct, frozen=True, kw_only=True):
     """What calls cost, for operators, at `/api/console/spending`."""
 
     is_usual: ClassVar[bool] = True
+    operators_data: ClassVar[str] = PATH
 
     def build(self, context: DoorContext) -> Channel:
         """Return the door."""

@@ -41,6 +41,7 @@ class RolloutDoor(msgspec.Struct, frozen=True, kw_only=True):
     """What is tried out, for operators, at `/api/console/rollout`."""
 
     is_usual: ClassVar[bool] = True
+    operators_data: ClassVar[str] = PATH
 
     def build(self, context: DoorContext) -> Channel:
         """Return the door."""

@@ -56,7 +56,7 @@ export async function ended(job, wanted, progress) {
   return null;
 }
 
-export function Again({ of, agents }) {
+export function Again({ of, operator }) {
   const { busy, wrong, result, assistant, share, job } = of;
   if (!busy && !wrong && !result) return null;
   const where = assistant ? html`on <b>${text(assistant)}</b>` : "on the assistant as it is";
@@ -65,11 +65,11 @@ export function Again({ of, agents }) {
       ${busy ? job && html`<button class="press small-press" onClick=${of.stop}>Stop</button>` : html`<button class="icon-press" aria-label="Close what was run again" onClick=${of.close}><${Drawing} name="close" /></button>`}</header>
     ${busy && html`<p class="faint">It runs${share > 0 ? `, ${percent(share)}` : ""}…</p>`}
     ${wrong && html`<p class="wrong" role="alert">It could not be run again: ${text(wrong)}</p>`}
-    ${result && html`<${Versus} then=${result.then ?? {}} now=${result.now ?? {}} agents=${agents} />`}
+    ${result && html`<${Versus} then=${result.then ?? {}} now=${result.now ?? {}} operator=${operator} />`}
   </section>`;
 }
 
-function Versus({ then, now, agents }) {
+function Versus({ then, now, operator }) {
   const [open, setOpen] = useState(false);
   const spoke = (one) => namesOf(one.spoke).join(", ") || "nobody";
   const not = listOf(now.record?.services).filter((one) => one?.outcome === "skipped").map((one) => text(one.name));
@@ -81,7 +81,7 @@ function Versus({ then, now, agents }) {
     <${Figure} name="cost" then=${then.cost} now=${now.cost} write=${(value) => (value ? money(value) : "0")} />
   </tbody></table>${not.length > 0 && html`<p class="faint after">Not called: ${not.join(", ")}</p>`}
     ${now.record?.services && html`<details onToggle=${(event) => setOpen(event.target.open)}><summary class="faint">How it came about now</summary>
-      ${open && html`<${Gantt} turn=${now.record} spoke=${speakers(now.record)} /><${Answers} turn=${now.record} agents=${agents} /><${Raw} turn=${now.record} />`}</details>`}`;
+      ${open && html`<${Gantt} turn=${now.record} spoke=${speakers(now.record)} /><${Answers} turn=${now.record} operator=${operator} /><${Raw} turn=${now.record} />`}</details>`}`;
 }
 
 function Figure({ name, then, now, write, more = false }) {

@@ -25,9 +25,9 @@ export function AgentSide({ name, stage = "", since, hours, operator, close, cha
 
 function Full({ one, path, hours, operator, put }) {
   const about = one.card?.description;
-  const note = one.note && (one.state === "off" || one.state === "trying");
+  const note = one.note && ["off", "failing", "trying"].includes(one.state);
   return html`${about && html`<p class="about">${text(about)}</p>`}
-    ${note && html`<p class=${one.state === "trying" ? "warn" : "faint"}>${text(one.note)}${one.since && html`, <${When} at=${one.since} /> ago`}</p>`}
+    ${note && html`<p class=${{ failing: "wrong", trying: "warn" }[one.state] ?? "faint"}>${text(one.note)}${one.since && html`, <${When} at=${one.since} /> ago`}</p>`}
     <${Troubles} one=${one} hours=${hours} />
     <${Times} one=${one} hours=${hours} />
     ${one.answers && html`<${Alone} one=${one} path=${path} operator=${operator} />`}
@@ -90,7 +90,7 @@ function Alone({ one, path, operator }) {
     <div class="by-itself" role="log" aria-label="What it answers alone">${said.map(({ words, answer }) => html`<p class="own-words">${text(words)}</p><${Answer} of=${answer} />`)}</div>
     <form class="composer" onSubmit=${sendIt}><input ref=${field} aria-label="Say to this agent alone" placeholder=${example ? text(example) : "Say something"} autocomplete="off" maxlength="10000" disabled=${operator?.writes === false} />
       <button class="round strong" aria-label="Send" disabled=${busy}><${Drawing} name="send" /></button></form>
-    <p class="faint small">Nothing of this is kept, and its breaker does not count it.</p></section>`;
+    <p class="faint fine-print">Nothing of this is kept, and its breaker does not count it.</p></section>`;
 }
 
 function Answer({ of }) {

@@ -6,19 +6,20 @@ import { count, duration, money, percent } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
 import { Choice, SortHead, States, listOf } from "./parts.js";
 import { Effects } from "./effects.js";
+import { isIll } from "./pages.js";
 import { Rollouts } from "./rollouts.js";
 import { Spending } from "./spending.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
 import { html, useMemo, useRef } from "./ui.js";
 
-export const STATES = { well: "well", trying: "tries again", alone: "left alone", off: "off" };
+export const STATES = { well: "well", failing: "fails often", trying: "tries again", alone: "left alone", off: "off" };
 
-const ILL = { alone: 0, trying: 1, well: 2, off: 3 };
+const ORDER = { alone: 0, failing: 1, trying: 2, well: 3, off: 4 };
 export const PERIODS = [["1", "1 hour"], ["", "24 hours"], ["168", "7 days"]];
 const STAGES = [["", "Skills"], ["all", "All services"]];
 const OF = {
-  state: (one) => -ILL[one.state],
+  state: (one) => -ORDER[one.state],
   asked: (one) => one.asked,
   wins: (one) => share(one, one.wins),
   declines: (one) => share(one, one.declines),
@@ -60,14 +61,14 @@ export default function Agents({ at, operator }) {
       <${States} of=${list} what="The list of agents"><div class="table-box" ref=${box} tabindex="-1">
         <${Table} list=${sorted} whole=${list.value} hours=${hours} chosen=${chosen} order=${order} to=${to} />
         ${list.value?.turns === 0 && html`<p class="faint end">No turn in ${PERIODS.find(([value]) => value === hours)[1]}. Talk at <a href="/">the chat page</a>, choose an agent to talk to it alone, or choose a longer time.</p>`}
-        <${Effects} operator=${operator} /><${Spending} /><${Rollouts} operator=${operator} changed=${list.again} /></div></${States}>
+        <${Effects} operator=${operator} /><${Spending} operator=${operator} /><${Rollouts} operator=${operator} changed=${list.again} /></div></${States}>
     </div>
     ${name && list.value && html`<${AgentSide} key=${`${chosen?.stage}.${name}`} name=${name} stage=${chosen?.stage} since=${since} hours=${hours} operator=${operator} close=${close} changed=${list.again} />`}
   </div>`;
 }
 
 function Summary({ list }) {
-  const ill = list.filter((one) => one.state === "alone" || one.state === "trying").length;
+  const ill = list.filter(isIll).length;
   const off = list.filter((one) => one.state === "off").length;
   return html`<p class="faint summary">${count(list.length)}${ill > 0 && html` · <span class="wrong">${ill} ill</span>`}${off > 0 && ` · ${off} off`}</p>`;
 }

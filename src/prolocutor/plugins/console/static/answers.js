@@ -1,15 +1,16 @@
 // The answers that a turn chose from: the likeliest first, the same ones of an agent together.
 
 import { count, duration, money } from "./figures.js";
-import { Long } from "./long.js";
 import { listOf } from "./parts.js";
+import { Reply } from "./reply.js";
 import { text } from "./safe.js";
 import { html, useState } from "./ui.js";
 import { scoreOf } from "./verdict.js";
 
 const SHOWN = 10;
 
-export function Answers({ turn, agents }) {
+export function Answers({ turn, operator }) {
+  const agents = listOf(operator.agents);
   const chosen = new Set(listOf(turn.chosen));
   const found = listOf(turn.hypotheses).filter((one) => one !== null && typeof one === "object").map((one) => ({ one, score: scoreOf(turn, one), chosen: chosen.has(one.hypothesis_id) }));
   const worth = ({ one, score }) => score ?? (Number.isFinite(one.confidence) ? one.confidence - 10 : -20);
@@ -23,7 +24,7 @@ export function Answers({ turn, agents }) {
     ${found.length ? html`<table class="answers"><thead><tr><th scope="col">Agent</th><th scope="col" class="r" title="how likely the ranker takes it to be right">Right</th><th scope="col" class="r" title="the confidence that the agent gives itself">Own</th><th scope="col">Answer</th><th scope="col" class="r">After</th>${priced && html`<th scope="col" class="r">Cost</th>`}</tr></thead>
       <tbody>${shown.map(({ one, score, chosen: won, times }) => html`<tr class=${won ? "chosen" : ""}><th scope="row">${text(one.skill_name)} ${won && html`<span class="badge">chosen</span>`}${times > 1 && html` <span class="faint">${times}×</span>`}</th>
         <td class="r right">${score === null ? "–" : html`<span class="meter"><i style=${{ width: `${Math.max(0, Math.min(100, 100 * score))}%` }}></i></span>${score.toFixed(2)}`}</td>
-        <td class="r faint">${Number.isFinite(one.confidence) ? one.confidence.toFixed(2) : "–"}</td><td class="text" dir="auto"><${Long} value=${one.text} /></td>
+        <td class="r faint">${Number.isFinite(one.confidence) ? one.confidence.toFixed(2) : "–"}</td><td class="text" dir="auto"><${Reply} by=${[one.skill_name]} words=${one.text} operator=${operator} /></td>
         <td class="r">${duration(after.get(one.skill_name)?.ended)}</td>${priced && html`<td class="r">${money(one.cost)}</td>`}</tr>`)}</tbody></table>${rows.length > shown.length && html`<button class="link" onClick=${() => setAll(true)}>All ${count(rows.length)} answers</button>`}` : html`<p class="faint">There were none.</p>`}
     <${Others} turn=${turn} found=${found} agents=${agents} /></section>`;
 }

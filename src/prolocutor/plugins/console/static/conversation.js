@@ -38,7 +38,7 @@ export default function Conversation({ at, operator }) {
     t: () => handover.press?.(),
   });
   return html`<div class=${`page one-conversation ${chosen ? "turn-open" : ""}`}>
-    <${Head} id=${id} chosen=${chosen} head=${talk.value} items=${items} filters=${filters} list=${list} handover=${handover} writes=${operator.writes} />
+    <${Head} id=${id} chosen=${chosen} head=${talk.value} items=${items} filters=${filters} list=${list} handover=${handover} operator=${operator} />
     <${States} of=${talk} what="This conversation" rows=${6}>
       <div class="split">
         <section class="talk" aria-label="What was said"><${Said} operator=${operator} items=${items} turn=${turn} id=${id} filters=${filters} chosen=${chosen} talk=${talk} />
@@ -58,7 +58,7 @@ function nextTurn(items, index, by) {
   return null;
 }
 
-function Head({ id, chosen, head, items, filters, list, handover, writes }) {
+function Head({ id, chosen, head, items, filters, list, handover, operator }) {
   const [deleting, setDeleting] = useState(false);
   const cost = items.reduce((sum, one) => sum + (one.cost ?? 0), 0);
   return html`<header class="head">
@@ -70,8 +70,8 @@ function Head({ id, chosen, head, items, filters, list, handover, writes }) {
     <${Walk} id=${id} filters=${filters} />
     ${handover.press && html`<button class=${`press small-press not-phone ${handover.mine ? "" : "strong"}`} onClick=${handover.press}>
       <${Drawing} name="hand" />${handover.mine ? "Give back" : "Take over"} <kbd aria-hidden="true">t</kbd></button>`}
-    ${head && items.length > 0 && html`<${KeepAsTest} of=${{ dialog_id: id }} operator=${{ writes }} />`}
-    ${head && writes && html`<button class="icon-press" aria-label="Delete this person" title="Delete this person…" onClick=${() => setDeleting(true)}><${Drawing} name="bin" /></button>`}
+    ${head && items.length > 0 && html`<${KeepAsTest} of=${{ dialog_id: id }} operator=${operator} />`}
+    ${head && operator.writes && html`<button class="icon-press" aria-label="Delete this person" title="Delete this person…" onClick=${() => setDeleting(true)}><${Drawing} name="bin" /></button>`}
     ${deleting && html`<${Delete} user=${head.user} list=${list} close=${() => setDeleting(false)} />`}
   </header>`;
 }

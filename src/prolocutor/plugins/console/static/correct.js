@@ -2,12 +2,13 @@
 // with that who erred: the router, the ranker or an agent.
 
 import { send } from "./api.js";
+import { useFetched } from "./fetching.js";
 import { plural } from "./figures.js";
 import { Confirm, attempt, listOf } from "./parts.js";
 import { link } from "./router.js";
 import { text } from "./safe.js";
 import { html, useRef, useState } from "./ui.js";
-import { speakers } from "./verdict.js";
+import { scoreOf, speakers } from "./verdict.js";
 
 export function Correct({ turn, operator, put }) {
   const [open, setOpen] = useState(false);
@@ -26,39 +27,47 @@ export function Correct({ turn, operator, put }) {
 // Say which part of the assistant erred, and where that is trained.
 function Erred({ turn, right }) {
   const [role, why] = whoErred(turn, right);
+  const models = useFetched(role && "/models");
   if (!why) return null;
-  return html`<span class="erred">${why}${role && html` <a href=${link(["quality"])}>Train the ${role}</a>`}</span>`;
+  return html`<span class="erred">${why}${listOf(models.value?.roles).includes(role) && html` <a href=${link(["quality"])}>Train the ${role}</a>`}</span>`;
 }
 
-// Give who erred in a turn where these agents are right: a role that can be trained or null, and why.
+// Give who erred in a turn where these agents are right: a role that may be trained or null, and why. There
+// is a ranker where answers have its scores, and a router where a skill selector ran.
 export function whoErred(turn, right) {
   const spoke = speakers(turn);
   const asked = listOf(turn.asked).map(text);
   const answered = new Set(listOf(turn.hypotheses).map((one) => text(one?.skill_name)));
   if (right.some((name) => spoke.has(name))) return [null, spoke.size && turn.label?.answer ? "The right agent spoke, with other words: the agent erred." : ""];
-  if (!right.length) return spoke.size && answered.size ? ["ranker", "Nobody should have answered, and an answer was chosen: the ranker erred."] : [null, ""];
+  const [chooser, choice] = listOf(turn.hypotheses).some((one) => scoreOf(turn, one) !== null) ? ["ranker", "the ranker"]
+    : turn.by === "selector" ? [null, "the response selector"] : [null, "the confidence that agents give themselves"];
+  if (!right.length) return spoke.size && answered.size ? [chooser, `Nobody should have answered, and an answer was chosen: ${choice} erred.`] : [null, ""];
   const [shown] = right.filter((name) => answered.has(name));
-  if (shown) return ["ranker", `${shown} answered and was not chosen: the ranker erred.`];
+  if (shown) return [chooser, `${shown} answered and was not chosen: ${choice} erred.`];
   const [silent] = right.filter((name) => asked.includes(name));
   if (silent) return [null, `${silent} was asked and gave no answer: the agent erred.`];
-  return ["router", `${right[0]} was not asked: the router erred.`];
+  return listOf(turn.services).some((one) => one?.stage === "skill_selector" && one.started !== null)
+    ? ["router", `${right[0]} was not asked: the router erred.`] : [null, `${right[0]} was not asked.`];
 }
 
 function Form({ turn, agents, put, close }) {
   const [right, setRight] = useState([]);
+  const [nobody, setNobody] = useState(false);
   const answer = useRef(null);
   const asked = listOf(turn.asked).map(text);
   const order = [...agents.filter((name) => asked.includes(name)), ...agents.filter((name) => !asked.includes(name))];
-  const toggle = (name) => setRight(right.includes(name) ? right.filter((one) => one !== name) : [...right, name]);
+  const choose = (names) => (setRight(names), setNobody(false));
+  const toggle = (name) => choose(right.includes(name) ? right.filter((one) => one !== name) : [...right, name]);
   const act = async () => {
     const words = answer.current.value.trim();
     const made = await send("POST", "/labels", { work: turn.utt_id, agents: right, ...(words ? { answer: words } : {}) });
     put({ label: { id: made.id, turns: made.turns ?? 1, agents: right, answer: words } });
   };
-  return html`<${Confirm} title="Who should have answered?" press=${right.length ? "Save" : "Save: nobody"} act=${act} close=${close}>
+  return html`<${Confirm} title="Who should have answered?" press="Save" ready=${nobody || right.length > 0} act=${act} close=${close}>
     <p class="asked-then" dir="auto"><q>${text(turn.text).slice(0, 500)}</q></p>
-    <fieldset class="right-agents"><legend class="hidden">Agents that are right; none of them: nobody</legend>${order.map((name) => html`<label class="check"><input type="checkbox" checked=${right.includes(name)} onChange=${() => toggle(name)} /> ${name}</label>`)}</fieldset>
+    <fieldset class="right-agents"><legend class="hidden">Agents that are right, or nobody</legend>${order.map((name) => html`<label class="check"><input type="checkbox" checked=${right.includes(name)} onChange=${() => toggle(name)} /> ${name}</label>`)}
+      <label class="check"><input type="checkbox" checked=${nobody} onChange=${() => (setRight([]), setNobody(!nobody))} /> <i>nobody</i></label></fieldset>
     <label class="field"><span>What would have been right, in words (not needed; it becomes an example to evaluate with)</span><textarea ref=${answer} rows="3" maxlength="100000"></textarea></label>
-    ${right.length > 0 && html`<p>${whoErred(turn, right)[1]}</p>`}
+    ${(nobody || right.length > 0) && html`<p>${whoErred(turn, right)[1]}</p>`}
     <p class="faint">It counts for all turns that asked the same, and is learned at the next training.</p></${Confirm}>`;
 }

@@ -1,7 +1,7 @@
 // What skills do that act: approvals that wait for an operator, and outcomes that nobody knows.
 
 import { send } from "./api.js";
-import { useFetched } from "./fetching.js";
+import { useDoorData } from "./fetching.js";
 import { Confirm, listOf } from "./parts.js";
 import { text } from "./safe.js";
 import { html, useState } from "./ui.js";
@@ -13,7 +13,7 @@ const WORDS = {
 
 // Nothing where nothing waits, or the plug-in of effects is not there.
 export function Effects({ operator }) {
-  const found = useFetched("/effects", {}, { every: 10 });
+  const found = useDoorData(operator, "/effects", {}, { every: 10 });
   const items = listOf(found.value?.items).filter((one) => one.state === "unknown" || (one.state === "waiting" && one.approver === "operator"));
   if (!items.length) return null;
   return html`<section class="rollouts" aria-label="Effects"><h2>Effects</h2>

@@ -34,6 +34,11 @@ export function useFetched(path, query = {}, { every = 0 } = {}) {
   return { ...shown, put, again: () => fetching.current?.again() };
 }
 
+// Fetch what another door has for the console; nothing where the assistant has no such door.
+export function useDoorData(operator, path, query = {}, options = {}) {
+  return useFetched(operator.data?.includes(`/api/console${path}`) ? path : null, query, options);
+}
+
 // Fetch a list by pages; `value` is the rows so far, each once by `id`. `more` fetches the next
 // page where `next page` is there (`hasMore`); `fresh` counts rows that came since, which stay out
 // until `show`. What stands there is brought up to date in place; `gone` holds the ids of rows that

@@ -7,6 +7,7 @@ import { span } from "./filters.js";
 import { listOf } from "./parts.js";
 import { html, useMemo, useRef } from "./ui.js";
 
+const FEWEST = 3; // hours that are worth a drawing
 const sum = (numbers) => numbers.reduce((all, one) => all + (Number.isFinite(one) ? one : 0), 0);
 
 export function History({ filters, choose }) {
@@ -21,18 +22,19 @@ export function History({ filters, choose }) {
   const words = `${plural(turns, "turn")}, ${count(bad)} without an answer or with a failure`;
   const days = Math.round((shown.until - data[0][0]) / 86_400);
   const step = data[0].length <= 24 ? 3600 : days <= 2 ? 6 * 3600 : 86_400 * Math.ceil(days / 10);
+  const drawn = chosen || data[0].length >= FEWEST;
   return html`<figure class="history">
-    <div class="not-phone"><${Chart} label=${`Turns an hour: ${words}`} data=${data} height=${70}
-      build=${(colour, uPlot) => options(colour, uPlot, step, (since, until) => dragged.current({ since, until, time: "" }))} /></div>
+    ${drawn && html`<div class="not-phone"><${Chart} label=${`Turns an hour: ${words}`} data=${data} height=${70}
+      build=${(colour, uPlot) => options(colour, uPlot, step, (since, until) => dragged.current({ since, until, time: "" }))} /></div>`}
     <figcaption>${plural(turns, "turn")} in ${days <= 1 ? plural(data[0].length, "hour") : `${days} days`} · <span class=${bad ? "wrong" : ""}>${count(bad)} without an answer or with a failure</span>
-      ${chosen ? html` · <button class="link" onClick=${() => choose({ since: "", until: "" })}>Any time again</button>` : html`<span class="not-phone"> · drag to choose a time</span>`}</figcaption>
+      ${chosen ? html` · <button class="link" onClick=${() => choose({ since: "", until: "" })}>Any time again</button>` : drawn && html`<span class="not-phone"> · drag to choose a time</span>`}</figcaption>
   </figure>`;
 }
 
-// Give the hours from the first with a turn on, six at least: nothing was there before.
+// Give the hours from the first with a turn on: nothing was there before.
 function sinceData(found, { since, until }) {
   const first = listOf(found?.at).find((_, n) => listOf(found.turns)[n] > 0) ?? since;
-  return { since: Math.max(since, Math.min(first, until - 6 * 3600)), until };
+  return { since: Math.max(since, Math.min(first, until - 3600)), until };
 }
 
 // Give the columns with an entry for each hour, as the server leaves out those without a turn.

@@ -1,7 +1,7 @@
 // "Keep as test": a stored conversation, or that up to a reply, as a cassette for `prolocutor test`.
 
 import { send } from "./api.js";
-import { useFetched } from "./fetching.js";
+import { useDoorData } from "./fetching.js";
 import { plural } from "./figures.js";
 import { tell } from "./parts.js";
 import { saveFile } from "./files.js";
@@ -11,7 +11,7 @@ import { Drawing, html, useState } from "./ui.js";
 // `of` is {utt_id} or {dialog_id}. Nothing where the plug-in of tests is not there, or the operator only reads.
 export function KeepAsTest({ of, operator }) {
   const [busy, setBusy] = useState(false);
-  const found = useFetched("/tests");
+  const found = useDoorData(operator, "/tests");
   if (!found.value || !operator.writes) return null;
   const keep = async () => {
     setBusy(true);

@@ -5,15 +5,15 @@ import { useFetched } from "./fetching.js";
 import { count, duration, exactClock, wholeTime } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
 import { EMPTY, follow } from "./live_line.js";
-import { Choice, Nothing, Signs } from "./parts.js";
+import { Choice, Nothing, Signs, replyLine } from "./parts.js";
 import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 const KINDS = [["", "All turns"], ["trouble", "With trouble"], ["failed", "With failures"], ["none", "Without an answer"], ["slow", "Slow"]];
-const STATES = { well: "is well again", trying: "tries again", alone: "is left alone", off: "is switched off" };
+const STATES = { well: "is well again", failing: "answers again, and fails often", trying: "tries again", alone: "is left alone", off: "is switched off" };
 
-export default function Live({ at }) {
+export default function Live({ at, operator }) {
   const kind = KINDS.some(([value]) => value === at.query.get("kind")) ? at.query.get("kind") : "";
   const [now, setNow] = useState(EMPTY);
   const [held, setHeld] = useState(null);
@@ -39,7 +39,7 @@ export default function Live({ at }) {
       : html`<ol class=${`flow ${now.line === "broken" ? "old" : ""}`} ref=${box} aria-live="off" aria-label="Turns, those that run first">
         ${shown.running.map((one) => html`<${Running} key=${one.turn_id} one=${one} clock=${shown.clock} deadline=${deadline} />`)}
         ${shown.left > 0 && html`<li class="event" key="left">${count(shown.left)} more turns were too many to show</li>`}
-        ${shown.ended.map((one) => (one.type === "breaker" ? html`<${Change} key=${one.id} one=${one} />` : html`<${Ended} key=${one.id} one=${one} waits=${shown.waits.has(one.dialog_id)} deadline=${deadline} />`))}</ol>`}
+        ${shown.ended.map((one) => (one.type === "breaker" ? html`<${Change} key=${one.id} one=${one} />` : html`<${Ended} key=${one.id} one=${one} operator=${operator} waits=${shown.waits.has(one.dialog_id)} deadline=${deadline} />`))}</ol>`}
   </div>`;
 }
 
@@ -56,12 +56,12 @@ function Running({ one, clock, deadline }) {
     <span class="mini"><i class="open" style=${{ width: part(seconds, deadline) }}></i></span><span class="r">${seconds.toFixed(1)} s</span><span class="signs"></span></li>`;
 }
 
-function Ended({ one, waits, deadline }) {
+function Ended({ one, operator, waits, deadline }) {
   const flags = waits ? [...one.flags, "waits"] : one.flags;
   const slow = one.flags.includes("slow");
   const none = one.flags.includes("none");
   return html`<li><time class="when faint" title=${wholeTime(one.at)}>${exactClock(one.at)}</time><span class="who-said faint">${text(one.user)}</span>
-    <a class="said" data-row=${one.id} href=${link(["conversations", one.dialog_id, ...(one.utt_id ? [one.utt_id] : [])])}>${text(one.said) || html`<i class="faint">no words</i>`} <small>${text(one.reply)}</small></a>
+    <a class="said" data-row=${one.id} href=${link(["conversations", one.dialog_id, ...(one.utt_id ? [one.utt_id] : [])])}>${text(one.said) || html`<i class="faint">no words</i>`} <small>${replyLine(one, operator)}</small></a>
     <span class=${`asking ${none ? "warn" : ""}`}>${none ? "nobody" : one.spoke.map(text).join(", ")}</span>
     <span class="mini"><i class=${slow ? "late" : ""} style=${{ width: part(one.seconds, deadline) }}></i></span>
     <span class=${`r ${slow ? "warn" : ""}`}>${duration(one.seconds)}</span><span class="signs"><${Signs} flags=${flags} failed=${one.failed} /></span></li>`;

@@ -26,6 +26,9 @@ function style(name) {
   });
 }
 
+// Tell whether an agent of the list needs somebody to look at it.
+export const isIll = (one) => ["alone", "failing", "trying"].includes(one.state);
+
 export const PAGES = [
   {
     id: "conversations", name: "Conversations", short: "Talks", drawing: "talk", key: "c", tab: true,
@@ -36,7 +39,7 @@ export const PAGES = [
   {
     id: "agents", name: "Agents", drawing: "agents", key: "a", tab: true,
     load: styled(() => import("./agents.js")),
-    badge: { path: "/agents", of: (list) => list.items.filter((one) => one.state === "alone" || one.state === "trying").length, means: "are ill", wrong: true },
+    badge: { path: "/agents", of: (list) => list.items.filter(isIll).length, means: "are ill", wrong: true },
   },
   {
     id: "quality", name: "Quality", drawing: "quality", key: "q", tab: true,

@@ -108,8 +108,9 @@ export function Dialog({ title, close, wide = false, children }) {
       ${children}</div></dialog>`;
 }
 
-// Ask once before something is done: `act` is awaited, what it throws is shown here.
-export function Confirm({ title, press, act, close, wrong = false, children }) {
+// Ask once before something is done: `act` is awaited, what it throws is shown here. Not `ready`: something
+// has to be chosen first.
+export function Confirm({ title, press, act, close, wrong = false, ready = true, children }) {
   const [state, setState] = useState({ busy: false, error: "" });
   const done = async () => {
     setState({ busy: true, error: "" });
@@ -123,7 +124,7 @@ export function Confirm({ title, press, act, close, wrong = false, children }) {
   return html`<${Dialog} title=${title} close=${close}>${children}
     ${state.error && html`<p class="wrong" role="alert">${text(state.error)}</p>`}
     <footer><button class="press" onClick=${close}>Cancel</button>
-      <button class=${`press ${wrong ? "danger" : "strong"}`} disabled=${state.busy} onClick=${done}>${press}</button></footer>
+      <button class=${`press ${wrong ? "danger" : "strong"}`} disabled=${state.busy || !ready} onClick=${done}>${press}</button></footer>
   </${Dialog}>`;
 }
 
@@ -200,9 +201,11 @@ export const listOf = (value) => (Array.isArray(value) ? value : []);
 // Give names that come as a list or as one text.
 export const namesOf = (value) => (Array.isArray(value) ? value : [value]).map(text).filter(Boolean);
 
+// Tell whether one of these agents writes Markdown.
+export const writesMarkdown = (names, operator) => namesOf(names).some((name) => listOf(operator.markdown).includes(name));
+
 // Give a reply as one line: of an agent that writes Markdown, without its marks.
 export function replyLine(one, operator) {
-  const drawn = namesOf(one.spoke).some((name) => listOf(operator.markdown).includes(name));
-  return drawn ? plainWords(one.reply) : text(one.reply);
+  return writesMarkdown(one.spoke, operator) ? plainWords(one.reply) : text(one.reply);
 }
 

@@ -3,6 +3,7 @@
 import { send } from "./api.js";
 import { useFetched, usePages } from "./fetching.js";
 import { When, count, plural } from "./figures.js";
+import { asked } from "./filters.js";
 import { useKeys } from "./keys.js";
 import { More, Nothing, States, attempt, listOf } from "./parts.js";
 import { LabelForm, offersOf } from "./quality_label.js";
@@ -38,7 +39,7 @@ export default function Quality({ at, operator }) {
   return html`<div class="page quality">
     <header class="head"><h1>Quality</h1>
       <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} of ${plural(totals.value.kinds, "kind")} · 7 days` : ""}</p>
-      <div class="steps"><${Sign} sign=${sign} hint=${hint} hints=${totals.value?.hints ?? {}} /><span class="step-word not-phone"><b>${count(totals.value?.labels)}</b> labels</span>
+      <div class="steps"><${Sign} sign=${sign} hint=${hint} hints=${totals.value?.hints ?? {}} /><span class="step-word not-phone">${totals.value && plural(totals.value.labels, "label")}</span>
         <${Models} models=${models} writes=${operator.writes} />
         <${Train} roles=${listOf(models.value?.roles)} idle=${work.given.length ? [] : listOf(models.value?.idle)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
     ${listOf(models.value?.problems).map((one) => html`<p class="warn" role="status">Learning fails: ${text(one)}.</p>`)}
@@ -46,10 +47,17 @@ export default function Quality({ at, operator }) {
     ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}
     ${!model && html`<${Trend} />`}
     <${States} of=${work.of} what="The list" filtered=${Boolean(sign || hint)}
-      empty=${html`<${Nothing} title="Nobody was unhappy"><p>Questions without an answer, replies with a thumb down and what hints speak against come here, those of seven days.</p></${Nothing}>`}
+      empty=${html`<${NoWork} />`}
       none=${html`<${Nothing} title="None of these"><p><a href=${here({ sign: "", hint: "" })}>Show all</a></p></${Nothing}>`}>
       <${WorkList} work=${work} found=${found} chosen=${chosen} choose=${choose} takeBack=${takeBack} operator=${operator} />
     </${States}></div>`;
+}
+
+// Nothing to label, which does not say that nothing went wrong.
+function NoWork() {
+  const { value } = useFetched("/counts", asked({ time: "7d" }));
+  return html`<${Nothing} title="No questions to label"><p>Questions without an answer, replies with a thumb down and what hints speak against come here, those of seven days.</p>
+    ${value?.failed > 0 && html`<p><a href=${link(["conversations"], { kind: "failed", time: "7d" })}>Agents failed in ${plural(value.failed, "conversation")}</a>: see whether the replies were right all the same.</p>`}</${Nothing}>`;
 }
 
 // Which questions are shown: by a sign, or by a kind of hint where the router takes hints.

@@ -1,7 +1,7 @@
 // What is tried out: how each new service stands beside the one that it would replace.
 
 import { send } from "./api.js";
-import { useFetched } from "./fetching.js";
+import { useDoorData } from "./fetching.js";
 import { count, plural } from "./figures.js";
 import { Confirm, listOf } from "./parts.js";
 import { text } from "./safe.js";
@@ -11,7 +11,7 @@ const ESTIMATES = [["inverse_propensity", "inverse propensity"], ["self_normaliz
 
 // Nothing where nothing is tried out, or the plug-in of rollouts is not there.
 export function Rollouts({ operator, changed }) {
-  const found = useFetched("/rollout", {}, { every: 10 });
+  const found = useDoorData(operator, "/rollout", {}, { every: 10 });
   const items = listOf(found.value?.items);
   if (!items.length) return null;
   return html`<section class="rollouts" aria-label="What is tried out"><h2>Tried out</h2>

@@ -1,6 +1,6 @@
 // What calls cost, by agent, person or day, and the limits that are used most.
 
-import { useFetched } from "./fetching.js";
+import { useDoorData } from "./fetching.js";
 import { count } from "./figures.js";
 import { listOf } from "./parts.js";
 import { text } from "./safe.js";
@@ -10,9 +10,9 @@ const WAYS = ["agent", "person", "day"];
 const KINDS = { total: "all", agent: "agent", person: "person" };
 
 // Nothing where nothing was spent, or the plug-in of the purse is not there.
-export function Spending() {
+export function Spending({ operator }) {
   const [by, setBy] = useState("agent");
-  const found = useFetched("/spending", { by }, { every: 30 });
+  const found = useDoorData(operator, "/spending", { by }, { every: 30 });
   const value = found.value;
   const items = listOf(value?.items);
   if (!items.length) return null;

@@ -6,13 +6,13 @@ import { Answers } from "./answers.js";
 import { Correct } from "./correct.js";
 import { useFetched } from "./fetching.js";
 import { Long } from "./long.js";
-import { Markdown } from "./markdown.js";
 import { count, exactClock, money, wholeTime } from "./figures.js";
 import { Gantt } from "./gantt.js";
 import { useKeys } from "./keys.js";
 import { Note } from "./note.js";
-import { States, listOf, namesOf } from "./parts.js";
+import { States, listOf, namesOf, writesMarkdown } from "./parts.js";
 import { Raw } from "./raw.js";
+import { Reply } from "./reply.js";
 import { text } from "./safe.js";
 import { Verdict, speakers } from "./verdict.js";
 import { Drawing, html } from "./ui.js";
@@ -34,7 +34,8 @@ function OfOperator({ turn, item }) {
 function Whole({ turn, item, again, operator, put }) {
   if ((turn.by ?? item.by) === "operator") return html`<${OfOperator} turn=${turn} item=${item} />`;
   const kept = Array.isArray(turn.services);
-  const drawn = [...speakers(turn)].some((name) => listOf(operator.markdown).includes(name));
+  const by = [...speakers(turn)];
+  const drawn = writesMarkdown(by, operator);
   return html`
     <header class="turn-head">
       <${Verdict} turn=${turn} item=${item} />
@@ -48,11 +49,11 @@ function Whole({ turn, item, again, operator, put }) {
         <${Note} turn=${turn} operator=${operator} put=${put} />
       </div>
     </header>
-    <${Again} of=${again} agents=${listOf(operator.agents)} />
-    <section class=${`said-in-full ${!drawn && shownBeside(turn, item) ? "only-phone" : ""}`}><h2>Asked and answered</h2><p class="own-words" dir="auto"><${Long} value=${turn.text} /></p>${drawn ? html`<div class="reply" dir="auto"><${Markdown} source=${turn.response} /></div>` : html`<p class="reply" dir="auto"><${Long} value=${turn.response} /></p>`}</section>
+    <${Again} of=${again} operator=${operator} />
+    <section class=${`said-in-full ${!drawn && shownBeside(turn, item) ? "only-phone" : ""}`}><h2>Asked and answered</h2><p class="own-words" dir="auto"><${Long} value=${turn.text} /></p><div class="reply" dir="auto"><${Reply} by=${by} words=${turn.response} operator=${operator} /></div></section>
     ${kept ? html`<${Gantt} turn=${turn} spoke=${speakers(turn)} />` : html`<${NotKept} turn=${turn} />`}
     <${Wrongs} turn=${turn} />
-    <${Answers} turn=${turn} agents=${listOf(operator.agents)} />
+    <${Answers} turn=${turn} operator=${operator} />
     <div class="two"><${Changes} changes=${turn.changes} /><${Noted} annotations=${turn.annotations} /></div>
     <${Raw} turn=${turn} />`;
 }

@@ -5,6 +5,7 @@ import { ask } from "./visitor.js";
 const LARGEST = 900_000;
 const SIDES = [1600, 1000, 500];
 const GOOD = 0.85;
+const TAKEN = [/^\x89PNG\r\n\x1a\n/, /^\xff\xd8\xff/, /^GIF8[79]a/, /^%PDF-/, /^RIFF[^]{4}WEBP/];
 
 export const MASK = "••••••••";
 
@@ -47,29 +48,39 @@ export function whereabouts() {
 }
 
 // Upload a picture or a PDF and give its address; an Error says why it was not taken.
-export async function upload(file) {
-  const body = await fitting(file);
+export const upload = async (file) => uploadFitting(await fitting(file));
+
+// Upload what `fitting` gave.
+export async function uploadFitting(body) {
   const headers = { "Content-Type": body.type || "application/octet-stream" };
   const { url } = await ask("/uploads", { method: "POST", body, headers });
   return new URL(url, location.href).href;
 }
 
-// Photographs are drawn anew: they become small enough, and lose the place where they were taken.
-async function fitting(file) {
-  if (file.type !== "image/jpeg" && file.size <= LARGEST) return file;
+// Give a file as it can be uploaded; an Error says why it cannot. Photographs are drawn anew: they become
+// small enough, and lose the place where they were taken.
+export async function fitting(file) {
+  const isTaken = await hasTakenType(file);
+  if (isTaken && file.type !== "image/jpeg" && file.size <= LARGEST) return file;
   if (file.type === "application/pdf") throw new Error("This PDF is too large: 900 kB at most.");
   let picture;
   try {
     picture = await createImageBitmap(file);
   } catch {
-    if (file.size <= LARGEST) return file;
-    throw new Error("This is not a picture that the browser knows.");
+    if (isTaken && file.size <= LARGEST) return file;
+    throw new Error("Only pictures (PNG, JPEG, GIF, WebP) and PDF are taken.");
   }
   for (const side of SIDES) {
     const smaller = await drawn(picture, Math.min(1, side / Math.max(picture.width, picture.height)));
     if (smaller.size <= LARGEST) return smaller;
   }
   throw new Error("This picture is too large.");
+}
+
+// Tell by its first bytes whether the assistant takes a file as it is, as the assistant itself does.
+async function hasTakenType(file) {
+  const head = String.fromCharCode(...new Uint8Array(await file.slice(0, 12).arrayBuffer()));
+  return TAKEN.some((beginning) => beginning.test(head));
 }
 
 function drawn(picture, scale) {

@@ -1,7 +1,7 @@
 // Where words are typed or spoken, and files put beside them: Enter sends, or Ctrl and Enter where
 // that was chosen.
 
-import { upload, words } from "./answers.js";
+import { fitting, uploadFitting, words } from "./answers.js";
 import { useChoices } from "./chosen.js";
 import { Later } from "./later.js";
 import { useInfo } from "./page_info.js";
@@ -40,7 +40,7 @@ export function Composer({ say, ask, busy, stop, askOnly }) {
     setSending(true);
     setWrong("");
     try {
-      const address = await upload(file);
+      const address = await uploadFitting(file.body);
       write("");
       setFile(null);
       say(...words(`${said.trim()} ${address}`.trim()));
@@ -54,11 +54,17 @@ export function Composer({ say, ask, busy, stop, askOnly }) {
     if (enterSends ? !event.shiftKey : event.ctrlKey || event.metaKey) send(event);
   };
   // What is asked for takes what is pasted and dropped by itself.
-  const attach = (files, event) => {
+  const attach = async (files, event) => {
     if (!files?.length || ask === "picture") return;
     event?.preventDefault();
-    setFile(files[0]);
+    const [{ name }] = files;
+    setFile(null);
     setWrong("");
+    try {
+      setFile({ name, body: await fitting(files[0]) });
+    } catch (error) {
+      setWrong(`${name}: ${error.message}`);
+    }
     setTimeout(() => field.current?.focus({ preventScroll: true })); // once a dialog has gone
   };
   const skill = currentSkill();

@@ -1,5 +1,7 @@
 // How an answer came about: who was asked, what they said, who won and why, what failed.
 
+import { Markdown } from "./markdown.js";
+import { useInfo } from "./page_info.js";
 import { listed, text } from "./safe.js";
 import { wholeTime } from "./times.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
@@ -101,13 +103,14 @@ function Hypotheses({ turn }) {
 }
 
 function Agent({ agent }) {
+  const isDrawn = useInfo().agents.some((one) => one.name === agent.name && one.markdown);
   return html`<li class=${agent.isChosen ? "chosen" : ""}>
     <div class="who"><strong>${agent.name}</strong>
       ${agent.isChosen && html`<span class="badge">chosen</span>`}
       <span class="confidence">${text(agent.answers[0].confidence)}</span>
     </div>
     <meter min="0" max="1" value=${number(agent.answers[0].confidence)} aria-label="Confidence" />
-    ${agent.answers.map((one) => html`<p>${text(one.text)}</p>`)}
+    ${agent.answers.map((one) => (isDrawn ? html`<${Markdown} source=${one.text} />` : html`<p>${text(one.text)}</p>`))}
   </li>`;
 }
 
