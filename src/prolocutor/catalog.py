@@ -118,6 +118,14 @@ class Catalog(Generic[T]):
         try:
             return point.load()
         except ModuleNotFoundError as error:
+            missing = error.name or ""
+            if "." in missing and f"{point.module}.".startswith(f"{missing}."):
+                distribution = _distribution(point) or _OURS
+                what = (
+                    f"{named} should be in {point.module!r}, which is not there: {distribution} was"
+                    " installed from other files; install it again (in a checkout: make setup)"
+                )
+                raise ConfigError(what, key=self._key) from None
             install = ""
             if point.extras:
                 distribution = _distribution(point) or _OURS

@@ -18,6 +18,7 @@ fraction = fractions:Fraction
 method = fractions:Fraction.from_float
 absent = no_such_library:Thing [things]
 faulty = fractions:Fractoin
+moved = email.doors.page:Page
 
 [prolocutor.connectors]
 http = fractions:Fraction
@@ -39,7 +40,7 @@ def test_what_has_a_name_is_made() -> None:
 
 
 def test_the_names_are_those_of_the_entry_points() -> None:
-    assert set(THINGS.names()) == {"fraction", "method", "absent", "faulty"}
+    assert set(THINGS.names()) == {"fraction", "method", "absent", "faulty", "moved"}
 
 
 def test_another_distribution_takes_no_name_of_ours() -> None:
@@ -59,6 +60,11 @@ def test_another_distribution_takes_no_name_of_ours() -> None:
             "the thing 'absent' needs 'no_such_library': pip install 'shop[things]'",
         ),
         ("faulty", ConfigError, "the thing 'faulty' cannot be loaded"),
+        (
+            "moved",
+            ConfigError,
+            "the thing 'moved' should be in 'email.doors.page', which is not there: shop was",
+        ),
     ],
 )
 def test_what_cannot_be_had_is_said(name: str, error: type[ConfigError], told: str) -> None:
@@ -79,7 +85,7 @@ def test_what_is_broken_or_lacks_a_library_is_not_installed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert {name for name, _ in THINGS.installed()} == {"fraction", "method"}
-    assert ["faulty" in one.getMessage() for one in caplog.records] == [True]
+    assert [one.getMessage().split("'")[1] for one in caplog.records] == ["faulty", "moved"]
 
 
 def test_a_place_is_told_without_an_import() -> None:

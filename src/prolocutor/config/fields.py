@@ -105,10 +105,18 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
             or not isinstance(value, int | float)
             or (whole and value != _whole(value))
         ):
-            return findings.expected(node, " or ".join([self.what, *self.words]))
+            what = " or ".join([self.what, *self.words])
+            return findings.expected(node, what, found=self._number_written(node))
         if bound := self._broken_bound(value):
             return findings.expected(node, " or ".join([f"{self.what} {bound}", *self.words]))
         return int(value) if whole else float(value)
+
+    def _number_written(self, node: YamlNode) -> str | None:
+        """Describe a number of seconds that has a unit by the number to write in its place."""
+        text = node.value if isinstance(node.value, str) and "seconds" in self.what else ""
+        if (found := _WITH_UNIT.fullmatch(text)) is None:
+            return None
+        return f"{shown(node)}: write {float(found[1]) * _UNITS[found[2]]:.12g}"
 
     def _broken_bound(self, value: float) -> str | None:
         bounds = self.bounds

@@ -95,6 +95,15 @@ def test_a_picture_goes_with_words_at_any_time_and_one_agent_alone_is_asked(page
     expect(log(page).locator(".by").last).to_have_text("sure")
 
 
+def test_a_file_that_is_not_taken_is_refused_when_it_is_chosen(page: Page) -> None:
+    page.get_by_role("button", name="Attach a file").click()
+    notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"milk and honey"}
+    extras = page.get_by_role("dialog", name="With your words")
+    extras.locator("input").set_input_files(notes)  # type: ignore[arg-type]
+    expect(page.get_by_role("alert")).to_contain_text("notes.txt: Only pictures")
+    expect(page.get_by_role("button", name="Leave notes.txt out")).to_have_count(0)
+
+
 def test_settings_hold_in_another_visit(page: Page) -> None:
     say(page, f"what day is it? {page.evaluate('innerWidth')}")
     page.get_by_role("button", name="Settings").press("Enter")

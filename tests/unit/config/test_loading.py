@@ -139,6 +139,8 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
     ("line", "what"),
     [
         ("deadline: '5'", "expected a number of seconds, found '5'"),
+        ("deadline: 8s", "expected a number of seconds, found '8s': write 8"),
+        ("deadline: 1500ms", "expected a number of seconds, found '1500ms': write 1.5"),
         ("deadline: true", "expected a number of seconds, found true"),
         ("deadline: .nan", "expected a number of seconds that is finite, found nan"),
         ("deadline: .inf", "expected a number of seconds of at most 86400, found inf"),

@@ -32,10 +32,16 @@ def test_a_turn_is_read_word_for_word_corrected_tagged_and_found_by_its_tag(
         assert findings(page) == []
 
         page.get_by_role("button", name="Correct this answer").click()
+        save = page.get_by_role("button", name="Save")
+        expect(save).to_be_disabled()
+        page.get_by_label("nobody").check()
         page.get_by_label("alone").check()
+        expect(page.get_by_label("nobody")).not_to_be_checked()
         expect(page.get_by_role("dialog")).to_contain_text("alone answered and was not chosen")
-        page.get_by_role("button", name="Save").click()
-        expect(page.locator(".corrected")).to_contain_text("the ranker erred. Train the ranker")
+        save.click()
+        corrected = page.locator(".corrected")
+        expect(corrected).to_contain_text("the confidence that agents give themselves erred.")
+        expect(corrected.get_by_role("link")).to_have_count(0)
 
         page.get_by_role("button", name="Tag or comment").click()
         page.get_by_label("Tags, with commas").fill(f"late, {HOSTILE[:30]}")

@@ -106,6 +106,20 @@ async def test_the_list_counts_what_became_of_each_agent() -> None:
     assert [unknown[0], staged[0]] == [404, 404]
 
 
+async def test_an_agent_that_fails_in_half_of_its_latest_calls_is_not_well() -> None:
+    no, yes = ValueError("no"), hypothesis("yes")
+    half = says("half", no, yes, no, yes, no, breaker=Breaker(failures=9))
+    states = []
+    async with serving(half, says("rare", no, no, yes)) as door:
+        for text in ("one", "two", "three", "four", "five"):
+            await door.assistant.turn(text, user="ann")
+            _, listed = await get(door, "/api/console/agents")
+            states.append([one["state"] for one in listed["items"]])
+
+    assert states == [["well", "well"]] * 4 + [["failing", "well"]]
+    assert listed["items"][0]["note"] == "3 of its latest 5 calls failed"
+
+
 async def test_an_agent_is_switched_off_and_on_by_name_and_its_breaker_let_try() -> None:
     chat = says(
         "chat",

@@ -39,6 +39,19 @@ async def test_an_operator_learns_their_name_and_deletes_a_person() -> None:
             assert await it.store.dialog_ids() == []
 
 
+async def test_an_operator_learns_which_doors_have_data_for_the_console() -> None:
+    async with assistant() as it:
+        app = it.asgi(["console", "tests"], keys=["the-key"])
+        async with running(app.listener) as url, aiohttp.ClientSession(url, headers=EVE) as http:
+            async with http.get("/api/console/operator") as answer:
+                told = (await answer.json())["data"]
+            async with http.get(told[0]) as answer:
+                status = answer.status
+
+    assert told == ["/api/console/tests"]
+    assert status == 200
+
+
 async def test_the_pages_are_for_all_and_hold_nothing() -> None:
     async with assistant() as it:
         app = make_app(it, [Console(DoorContext(it))], auth=POLICY)

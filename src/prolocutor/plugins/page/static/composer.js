@@ -40,7 +40,7 @@ export function Composer({ say, ask, busy, stop, askOnly }) {
     setSending(true);
     setWrong("");
     try {
-      const address = await uploadFitting(file.body);
+      const address = await uploadFitting(await file.body);
       write("");
       setFile(null);
       say(...words(`${said.trim()} ${address}`.trim()));
@@ -53,18 +53,17 @@ export function Composer({ say, ask, busy, stop, askOnly }) {
     if (event.key !== "Enter" || event.isComposing) return;
     if (enterSends ? !event.shiftKey : event.ctrlKey || event.metaKey) send(event);
   };
-  // What is asked for takes what is pasted and dropped by itself.
-  const attach = async (files, event) => {
+  // What is asked for takes what is pasted and dropped by itself. A file that cannot be sent is refused at once.
+  const attach = (files, event) => {
     if (!files?.length || ask === "picture") return;
     event?.preventDefault();
-    const [{ name }] = files;
-    setFile(null);
+    const chosen = { name: files[0].name, body: fitting(files[0]) };
+    setFile(chosen);
     setWrong("");
-    try {
-      setFile({ name, body: await fitting(files[0]) });
-    } catch (error) {
-      setWrong(`${name}: ${error.message}`);
-    }
+    chosen.body.catch((error) => {
+      setFile((now) => (now === chosen ? null : now));
+      setWrong(`${chosen.name}: ${error.message}`);
+    });
     setTimeout(() => field.current?.focus({ preventScroll: true })); // once a dialog has gone
   };
   const skill = currentSkill();
