@@ -68,6 +68,8 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         ask=reply.ask,
         again_of=_again_of(said.attributes),
         choices=turn.choices(),
+        no_answer=b'"no_answer"' in reply.attributes
+        and plain.decode(reply.attributes).get("no_answer") is True,
     )
 
 

@@ -115,7 +115,8 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     the models in use by role (`router`, `ranker`), `changes` what the turn changed in profiles.
     `offered` are the titles of the reply's buttons and choices, `ask` the kind of answer that it
     waits for. `again_of` is the reply whose words these take the place of (`dialog.inputs`).
-    `choices` are those that canaries and routers made, with their probabilities.
+    `choices` are those that canaries and routers made, with their probabilities. `no_answer`: the
+    reply's attribute of this name, by which a skill tells that its words are no answer.
     """
 
     turn_id: str
@@ -147,6 +148,12 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     ask: str | None = None
     again_of: str = ""
     choices: list[LoggedChoice] = []
+    no_answer: bool = False
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether no agent had an answer, by the way of the reply or by the words of its skill."""
+        return self.no_answer or self.by in NO_ANSWER
 
     @property
     def failures(self) -> int:
@@ -156,7 +163,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     def flags(self, slow: float) -> list[OwnFlag]:
         """Return the flags of the turn; it is slow if it took longer than `slow` seconds."""
         flags: list[OwnFlag] = []
-        if self.by in NO_ANSWER:
+        if self.unanswered:
             flags.append("none")
         if self.failures:
             flags.append("failed")

@@ -14,7 +14,7 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.sharing import is_shared
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.observer import NO_ANSWER, TurnRecord
+from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import NewRecord, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import StoreError
@@ -98,7 +98,7 @@ class RolloutWatch:
                         new=choice.chosen == choice.service,
                         probability=choice.probability,
                         score=scores.get(choice.chosen),
-                        failed=record.by in NO_ANSWER or choice.chosen in failed,
+                        failed=record.unanswered or choice.chosen in failed,
                     )
                 ),
             )
@@ -111,7 +111,7 @@ class RolloutWatch:
         self._replies[record.turn_id] = record
         if len(self._replies) > REPLIES:
             self._replies.popitem(last=False)
-        if record.choices and (record.failures or record.by in NO_ANSWER):
+        if record.choices and (record.failures or record.unanswered):
             self._new.set()
 
     def breaker_changed(self, service: str, state: str) -> None:

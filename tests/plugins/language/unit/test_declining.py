@@ -6,7 +6,8 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.connector import AgentProfile
-from prolocutor.plan.pipeline import Pipeline, Skill
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.plan.pipeline import Pipeline, Service, Skill
 from prolocutor.plugins.language.declining import answer
 
 CARDS: dict[str, dict[str, Any]] = {
@@ -31,6 +32,27 @@ def declined(text: str | None, code: str = "en") -> str:
     asked = {"human_utterances": [{"text": text, "annotations": annotations}]}
     (only,) = answer.with_skills(SKILLS)(asked)
     return str(only["text"])
+
+
+async def test_a_turn_that_was_declined_counts_as_one_without_an_answer() -> None:
+    records = []
+
+    class Watch:
+        def turn_ended(self, record: TurnRecord) -> None:
+            records.append(record)
+
+        def breaker_changed(self, service: str, state: str) -> None:
+            """Do nothing."""
+
+    def knows(request: dict[str, Any]) -> object:
+        return "yes" if "know" in request["human_utterances"][-1]["text"] else []
+
+    pipeline = Pipeline(skills=[Service("knows", knows), Service("guide", answer)])
+    async with Assistant(pipeline, store="memory:", observers=[Watch()]) as assistant:
+        for said in ("book a table", "you know"):
+            await assistant.reply(said, user="ann")
+
+    assert [one.flags(slow=1e9) for one in records] == [["none"], []]
 
 
 @pytest.mark.parametrize(

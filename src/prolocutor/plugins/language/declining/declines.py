@@ -73,7 +73,7 @@ class Declines:
         code = code if code in self._texts else _ENGLISH
         words = " ".join(said.split()).strip(" .!?¿¡,;:") if isinstance(said, str) else ""
         text = " ".join(filter(None, (self._declined(code, words), self._advice(code, words))))
-        return [{"text": text, "confidence": CONFIDENCE}]
+        return [{"text": text, "confidence": CONFIDENCE, "attributes": {"no_answer": True}}]
 
     def _declined(self, code: str, words: str) -> str:
         texts = self._texts[code]
