@@ -17,6 +17,7 @@ export const STATES = { well: "well", failing: "fails often", trying: "tries aga
 
 const ORDER = { alone: 0, failing: 1, trying: 2, well: 3, off: 4 };
 export const PERIODS = [["1", "1 hour"], ["", "24 hours"], ["168", "7 days"]];
+const COST = "In the currency of the prices on the agents' cards";
 const STAGES = [["", "Skills"], ["all", "All services"]];
 const OF = {
   state: (one) => -ORDER[one.state],
@@ -82,7 +83,7 @@ function Table({ list, whole, hours, chosen, order, to }) {
   return html`<table class="agents-table"><caption class="hidden">Agents, the ill ones first</caption>
     <thead><tr>${head("state", "Agent", "")}${head("asked", "Asked")}${head("wins", "Wins")}${head("declines", "Declines")}${head("failed", "Fails")}
       ${head("time", "Half / 99 % within", "", "How long answers take, on a logarithmic scale up to the longest time-out")}
-      ${head("flight", "Now", "r", "Calls that run now")}${head("cost", "Cost")}${head("thumbs", "Thumbs")}</tr></thead>
+      ${head("flight", "Now", "r", "Calls that run now")}${head("cost", "Cost", "r", COST)}${head("thumbs", "Thumbs")}</tr></thead>
     <tbody>${list.map((one) => html`<${Row} key=${`${one.stage}.${one.name}`} one=${one} here=${one === chosen} to=${to(one)} longest=${longest} />`)}</tbody>
     <tfoot><tr><th scope="row">All <small>${PERIODS.find(([value]) => value === hours)[1]}</small></th><td class="r c-asked">${count(whole.turns)} <small>turns</small></td>
       <td class="c-wins"></td><td class="c-declines"></td><td class="r c-failed">${asked ? percent(sum((one) => one.failed) / asked) : "–"}</td><td class="c-time"></td>

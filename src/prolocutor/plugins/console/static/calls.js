@@ -9,14 +9,19 @@ import { Choice, States, listOf } from "./parts.js";
 import { text } from "./safe.js";
 import { html, useState } from "./ui.js";
 
-export default function Calls({ turnId }) {
+// `service` names the one whose call is shown, "" for the first; `choose` shows that of another.
+export default function Calls({ turnId, service, choose }) {
   const found = useFetched(`/calls/${encodeURIComponent(turnId)}`);
   const items = listOf(found.value?.items);
-  const [chosen, setChosen] = useState("");
-  const at = Math.max(0, items.findIndex((one) => one.key === chosen));
+  const [chosen, setChosen] = useState(""); // one of several calls of the service
+  const at = Math.max(0, [items.findIndex((one) => one.key === chosen && one.service === service), items.findIndex((one) => one.service === service)].find((place) => place >= 0) ?? 0);
+  const show = (key) => {
+    setChosen(key);
+    choose(text(items.find((one) => one.key === key)?.service));
+  };
   if (found.error?.status === 404) return html`<p class="faint">${text(found.error.message)}. Run the turn again to see those of now.</p>`;
   return html`<${States} of=${{ ...found, value: found.value && items }} what="The list of calls" rows=${3} empty=${html`<p class="faint">Nobody was called.</p>`}>
-    <p class="acts"><${Choice} label="Which call" value=${items[at]?.key} choose=${setChosen}
+    <p class="acts"><${Choice} label="Which call" value=${items[at]?.key} choose=${show}
       options=${items.map((one) => [one.key, `${text(one.service)} · ${text(one.stage).replaceAll("_", " ")}${one.error ? " · failed" : ""}`])} />
       <span class="faint">${plural(items.length, "call")}</span></p>
     ${items[at] && html`<${Call} key=${items[at].key} call=${items[at]} />`}</${States}>`;

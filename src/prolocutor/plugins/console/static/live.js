@@ -63,7 +63,7 @@ function Ended({ one, operator, waits, deadline }) {
   return html`<li><time class="when faint" title=${wholeTime(one.at)}>${exactClock(one.at)}</time><span class="who-said faint">${text(one.user)}</span>
     <a class="said" data-row=${one.id} href=${link(["conversations", one.dialog_id, ...(one.utt_id ? [one.utt_id] : [])])}>${text(one.said) || html`<i class="faint">no words</i>`} <small>${replyLine(one, operator)}</small></a>
     <span class=${`asking ${none ? "warn" : ""}`}>${none ? "nobody" : one.spoke.map(text).join(", ")}</span>
-    <span class="mini"><i class=${slow ? "late" : ""} style=${{ width: part(one.seconds, deadline) }}></i></span>
+    <span class="mini">${one.seconds !== null && html`<i class=${slow ? "late" : ""} style=${{ width: part(one.seconds, deadline) }}></i>`}</span>
     <span class=${`r ${slow ? "warn" : ""}`}>${duration(one.seconds)}</span><span class="signs"><${Signs} flags=${flags} failed=${one.failed} /></span></li>`;
 }
 

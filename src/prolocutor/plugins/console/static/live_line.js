@@ -96,7 +96,8 @@ export function follow(kind, show, earlier) {
   earlier(["failed", "none", "slow"].includes(kind) ? { kind } : {}).then(({ items = [] }) => {
     const known = new Set(state.ended.map((one) => one.dialog_id));
     const rows = items.filter((one) => !known.has(one.dialog_id) && (kind !== "trouble" || one.flags.length));
-    const before = rows.map((one) => ({ ...one, id: one.dialog_id, seconds: one.slowest, utt_id: null }));
+    // Figures and signs of a conversation are not those of its last turn.
+    const before = rows.map((one) => ({ ...one, id: one.dialog_id, seconds: null, flags: [], failed: 0, utt_id: null }));
     state.ended = [...state.ended, ...before].slice(0, MOST);
     later();
   }, () => {});

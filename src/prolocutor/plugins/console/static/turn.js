@@ -3,6 +3,7 @@
 import { Again, useAgain } from "./again.js";
 import { KeepAsTest } from "./keep.js";
 import { Answers } from "./answers.js";
+import { CopyButton } from "./copying.js";
 import { Correct } from "./correct.js";
 import { useFetched } from "./fetching.js";
 import { Long } from "./long.js";
@@ -76,7 +77,8 @@ function Figures({ turn, item, agents }) {
     <div><dt>cost</dt><dd>${money(turn.cost ?? item.cost)}</dd></div>
     <div><dt>failed</dt><dd class=${failed ? "wrong" : ""}>${Array.isArray(turn.services) ? count(failed) : "–"}</dd></div>
     <div><dt>rated</dt><dd class=${rating < 0 ? "wrong" : ""}>${rating ? html`<${Drawing} name=${rating < 0 ? "down" : "up"} /><span class="hidden">${rating < 0 ? "thumbs down" : "thumbs up"}</span>` : "–"}</dd></div>
-    <div><dt>at</dt><dd title=${wholeTime(turn.started ?? item.at)}>${exactClock(turn.started ?? item.at)}</dd></div></dl>`;
+    <div><dt>at</dt><dd title=${wholeTime(turn.started ?? item.at)}>${exactClock(turn.started ?? item.at)}</dd></div>
+    <div><dt>reply</dt><dd class="id" title=${`The id of this reply: ${item.utt_id}`}>…${text(item.utt_id).slice(-6)} <${CopyButton} source=${item.utt_id} label="Copy the id of this reply" /></dd></div></dl>`;
 }
 
 function Wrongs({ turn }) {
