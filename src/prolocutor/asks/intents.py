@@ -1,18 +1,20 @@
-"""Intents: control commands and answers, which clients send as bookkeeping of ThingTalk.
+"""Intents: what buttons carry and clients send in place of words.
 
-Both generations are understood: `bookkeeping special special:yes` and `$yes ;` as tokens,
-`bookkeeping(yes);` and `$yes;` as source. Sources: the Almond Dialog API, thingtalk 1.x and 2.x.
-All errors are `BadInput`.
+A command is `{code, entities, slots?, slotTypes?, example_id?}` with a list of tokens, or
+`{program}` with a source (the form of the Almond Dialog API). The tokens of the assistant's own
+buttons are read here, all others by the languages that plug-ins bring; what is no intent is a
+program. All errors are `BadInput`.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
 
 import msgspec
 
-from prolocutor.asks.intent_tokens import IntentTokens
+from prolocutor.asks.entity_values import of_entity
+from prolocutor.catalog import Catalog
 from prolocutor.dialog.rounds import Ask
 from prolocutor.errors import BadInput
 
@@ -35,12 +37,8 @@ ControlName: TypeAlias = Literal[
 ]
 IntentName: TypeAlias = ControlName | Literal["choice", "answer", "category", "commands", "filter"]
 
-_SPECIALS: Final = frozenset(get_args(ControlName))
-_CALLS: Final = frozenset({"choice", "answer", "category", "commands", "filter", "special"})
-_MAX_SOURCE: Final = 20_000
-_FORMS: Final = re.compile(
-    r'"(?:[^"\\]|\\.)*"|\^\^[\w.:-]+|[$@]?[A-Za-z_][\w:]*|[+-]?\d[\w.$+]*|==|[<>=~!]=?~?|\S'
-)
+CONTROLS: Final = frozenset(get_args(ControlName))
+_MAX_TOKENS: Final = 2_000
 
 
 class Intent(msgspec.Struct, frozen=True):
@@ -57,95 +55,111 @@ class Intent(msgspec.Struct, frozen=True):
     kind: Ask | None = None
 
 
-def intent_of_tokens(code: list[Any], entities: dict[str, Any]) -> Intent | None:
-    """Read tokens of bookkeeping; None if they are a program. `BadInput` names a bad token."""
-    if not code or not isinstance(code[0], str):
-        return None
-    if code[0] == "bookkeeping":
-        tokens = IntentTokens(code, entities)
-        tokens.take("bookkeeping")
-        opened = tokens.skip("(")
-        intent = _intent(tokens, opened)
-        if opened and not tokens.skip(")"):
-            raise BadInput("the code ends where ) is expected", field="code")
-    elif code[0].startswith("$") and _special(code[0][1:]) in _SPECIALS | {"choice", "answer"}:
-        if "=>" in code:
-            return None
-        tokens = IntentTokens([code[0][1:], *code[1:]], entities)
-        intent = _intent(tokens, True)
-    else:
-        return None
-    while tokens.skip(";"):
-        pass
-    tokens.end()
-    return intent
+class CommandLanguage(Protocol):
+    """A language of commands: what an entry point of `prolocutor.command_languages` names."""
+
+    def typed(self, text: str) -> dict[str, Any] | None:
+        """Return the command that a typed text is by its prefix; None for plain words."""
+
+    def read(self, parsed: dict[str, Any]) -> Intent | None:
+        """Return the intent of a command (`read_parsed`); None if it is a program."""
 
 
-def intent_of_source(source: str) -> Intent | None:
-    """Read the source of bookkeeping, `bookkeeping(choice(1));` or `$yes;`; None for a program."""
-    source = source.strip()
-    if not source.startswith(("bookkeeping", "$")) or len(source) > _MAX_SOURCE:
-        return None
-    return intent_of_tokens(_FORMS.findall(source), {})
+LANGUAGES: Final = Catalog[CommandLanguage]("language of commands", "prolocutor.command_languages")
+
+
+def typed_command(text: str) -> dict[str, Any] | None:
+    """Return the command that a typed text is by a prefix; None for plain words."""
+    read = (language.typed(text) for _, language in LANGUAGES.installed())
+    return next((command for command in read if command is not None), None)
 
 
 def intent_of(parsed: dict[str, Any]) -> Intent | None:
-    """Read the intent of a parsed command (`read_parsed`); None if it is a program."""
-    if "program" in parsed:
-        return intent_of_source(parsed["program"])
-    return intent_of_tokens(parsed["code"], parsed["entities"])
+    """Return the intent of a command (`read_parsed`); None if it is a program."""
+    if own := _own_intent(parsed.get("code"), parsed.get("entities") or {}):
+        return own
+    read = (language.read(parsed) for _, language in LANGUAGES.installed())
+    return next((intent for intent in read if intent is not None), None)
 
 
-def _intent(tokens: IntentTokens, parentheses: bool) -> Intent:
-    name = _special(tokens.word("what the bookkeeping is about"))
-    if name == "special":
-        name = _special(tokens.word("special: and a name"))
-    elif name in _CALLS:
-        opened = parentheses and tokens.skip("(")
-        intent = _call(name, tokens)
-        if opened and not tokens.skip(")"):
-            raise tokens.refusal(tokens.look(), ")")
-        return intent
-    if name not in _SPECIALS:
-        raise tokens.refusal(name, "the name of a bookkeeping intent")
-    return Intent(cast(ControlName, name))
-
-
-def _call(name: str, tokens: IntentTokens) -> Intent:
-    if name == "choice":
-        return Intent("choice", tokens.whole(), "choice")
-    if name == "answer":
-        answer = tokens.answer()
-        return Intent("answer", answer.value, answer.kind)
-    if name == "category":
-        return Intent("category", tokens.word("a category"))
-    if name == "commands":
-        category = tokens.word("a category")
-        tokens.skip(",")
-        return Intent(
-            "commands", {"category": category, "device": tokens.word("a device", "device:")}
-        )
-    return _filter(tokens)
-
-
-def _filter(tokens: IntentTokens) -> Intent:
-    negated = tokens.skip("not", "!")
-    param, _, type_name = tokens.word("param:name:Type", "param:").partition(":")
-    operator = tokens.word("an operator")
-    value = tokens.answer()
-    return Intent(
-        "filter",
-        {
-            "param": param,
-            "type": type_name,
-            "op": operator,
-            "value": value.value,
-            "negated": negated,
-        },
-        value.kind,
-    )
-
-
-def _special(name: str) -> str:
-    name = name.removeprefix("special:")
+def control_name(token: str) -> str:
+    """Return the name of a control command in a token such as `special:yes`."""
+    name = token.removeprefix("special:")
     return "nevermind" if name == "cancel" else name
+
+
+def _own_intent(code: Any, entities: dict[str, Any]) -> Intent | None:
+    """Read the tokens of the assistant's and the chat page's buttons; None for all others."""
+    match code:
+        case ["bookkeeping", "special", str(token)] if control_name(token) in CONTROLS:
+            return Intent(cast(ControlName, control_name(token)))
+        case ["bookkeeping", "choice", number] if re.fullmatch(r"[0-9]{1,9}", str(number)):
+            return Intent("choice", int(number), "choice")
+        case ["bookkeeping", "answer", str(name)] if name in entities:
+            answer = of_entity(name.rpartition("_")[0], entities[name])
+            return None if answer is None else Intent("answer", answer.value, answer.kind)
+    return None
+
+
+def read_parsed(given: Any) -> dict[str, Any]:
+    """Read a parsed command: an object or its JSON, bare or in the message that carries it.
+
+    The result has `code` (list of tokens) and `entities`, or `program`, and all other keys of the
+    command. A message of type `parsed` may carry its command in `json` or itself; one of type `tt`
+    has its source in `code` or `tt`.
+    """
+    command = object_of(given)
+    if command.get("type") == "tt":
+        return {"program": _program(command.get("code", command.get("tt")))}
+    if command.get("json") is not None and "code" not in command:
+        command = object_of(command["json"])
+    _check_parts(command)
+    if command.get("program") is not None:
+        return {**command, "program": _program(command["program"])}
+    code = command.get("code")
+    code = code.split() if isinstance(code, str) else code
+    if not isinstance(code, list) or not code:
+        raise BadInput("a parsed command needs code, a list of tokens, or a program", field="json")
+    if len(code) > _MAX_TOKENS:
+        raise BadInput(f"code has more than {_MAX_TOKENS} tokens", field="code")
+    for position, token in enumerate(code):
+        if not isinstance(token, str | int | float):
+            raise BadInput(f"code[{position}]: expected a token, not {token!r:.80}", field="code")
+    return {**command, "code": code, "entities": command.get("entities") or {}}
+
+
+def object_of(given: Any) -> dict[str, Any]:
+    """Return the object that was sent, bare or as JSON; `BadInput` for anything else."""
+    for _ in range(3):
+        if not isinstance(given, str | bytes):
+            break
+        try:
+            given = msgspec.json.decode(given)
+        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+            raise BadInput(f"the parsed command is no JSON: {error}", field="json") from None
+    if not isinstance(given, dict):
+        raise BadInput(f"a parsed command is an object, not {given!r:.80}", field="json")
+    return given
+
+
+def _check_parts(command: dict[str, Any]) -> None:
+    for key, (kind, what) in _PARTS.items():
+        value = command.get(key)
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise BadInput(f"{key} should be {what}, not {value!r:.80}", field=key)
+    if not all(isinstance(name, str) for name in command.get("slots") or ()):
+        raise BadInput("slots are names, each a text", field="slots")
+
+
+def _program(source: Any) -> str:
+    if not isinstance(source, str) or not source.strip():
+        raise BadInput("a program is a text in ThingTalk", field="code")
+    return source
+
+
+_PARTS: Final[dict[str, tuple[type, str]]] = {
+    "entities": (dict, "an object"),
+    "example_id": (int, "a whole number"),
+    "slots": (list, "a list of names"),
+    "slotTypes": (dict, "an object"),
+}

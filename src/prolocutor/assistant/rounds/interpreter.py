@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from prolocutor.asks.answers import NOT_UNDERSTOOD
 from prolocutor.asks.controls import control_of
-from prolocutor.asks.intents import intent_of
+from prolocutor.asks.intents import intent_of, read_parsed, typed_command
 from prolocutor.asks.kinds import USUAL, AskKinds, is_raw
-from prolocutor.asks.parsed_commands import read_parsed, read_prefixed
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.answer_context import answer_context_of
@@ -248,7 +247,7 @@ class InputInterpreter:
             return {"program": input.program}
         if not input.text.startswith("\\") or (waiting is not None and is_raw(waiting.ask)):
             return None
-        return read_prefixed(input.text)
+        return typed_command(input.text)
 
 
 def _is_plain(input: TurnInput) -> bool:

@@ -14,7 +14,7 @@ from prolocutor.pipeline.turn import Turn
 
 
 def program_source(parsed: dict[str, Any]) -> ProgramSource:
-    """Return the program of a parsed command (`asks.parsed_commands.read_parsed`)."""
+    """Return the program of a parsed command (`asks.intents.read_parsed`)."""
     return ProgramSource(
         text=parsed.get("program"),
         code=[str(token) for token in parsed.get("code") or ()],

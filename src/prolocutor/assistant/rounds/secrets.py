@@ -7,8 +7,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.asks.intents import intent_of, intent_of_source
-from prolocutor.asks.parsed_commands import read_parsed
+from prolocutor.asks.intents import intent_of, read_parsed
 from prolocutor.contracts.store import NO_ROUND, FeedStore
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import TurnInput
@@ -114,7 +113,7 @@ def _answers(input: TurnInput) -> bool:
         return bool(input.text.strip())
     try:
         if input.program is not None:
-            intent = intent_of_source(input.program)
+            intent = intent_of({"program": input.program})
         elif isinstance((input.parsed or {}).get("skill"), str):
             return False
         else:

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import Meta
 
-from prolocutor.asks.parsed_commands import object_of
+from prolocutor.asks.intents import object_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import feed_message
 from prolocutor.background import BackgroundTasks, beside

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prolocutor.asks.parsed_commands import object_of, read_parsed
+from prolocutor.asks.intents import object_of, read_parsed
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import AGAIN_OF, TurnInput, is_utterance_id
 from prolocutor.dialog.plain import JsonObject

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.asks.intents import intent_of_source
+from prolocutor.plugins.almond.bookkeeping import intent_of_source
 from tests.plugins.almond.unit.programs.gadgets import (
     Gadgets,
     messages,

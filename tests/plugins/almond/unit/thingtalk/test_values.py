@@ -4,8 +4,9 @@ pytest.importorskip("lark")
 
 from typing import Any
 
-from prolocutor.asks.intents import Intent, intent_of_source
+from prolocutor.asks.intents import Intent
 from prolocutor.errors import BadInput, ThingTalkError
+from prolocutor.plugins.almond.bookkeeping import intent_of_source
 from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.json_values import is_constant, plain, read_json_value
 from prolocutor.plugins.almond.thingtalk.parsing import parse
