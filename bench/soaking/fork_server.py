@@ -24,7 +24,7 @@ import uvloop  # noqa: F401
 
 import prolocutor.cli.serve
 import prolocutor.cli.serve_program
-import prolocutor.connectors.python_function
+import prolocutor.connectors.python
 import prolocutor.doors.http.api
 import prolocutor.stores.sqlite.sqlite_store  # noqa: F401
 from prolocutor.cli.main import run

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
+from prolocutor.config.yaml_file import ConfigFaults
 from tests.fuzz.odd_values import odd_value
 from tests.fuzz.rounds import rounds
 

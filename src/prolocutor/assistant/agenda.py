@@ -10,8 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.agenda_scheduler import NOTIFICATIONS, AgendaScheduler
-from prolocutor.assistant.input_checks import check_name, checked_dialog
-from prolocutor.assistant.turns import Turns
+from prolocutor.assistant.turns import Turns, check_name, checked_dialog
 from prolocutor.contracts.http import spend
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.store import AgendaEntry

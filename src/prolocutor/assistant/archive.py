@@ -1,24 +1,22 @@
-"""DialogArchive: changes of dialogs outside of turns, and of the caches that they concern."""
+"""DialogArchive: changes of dialogs outside of turns; the names of one person at all doors."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
-from prolocutor.assistant.input_checks import check_words, checked_dialog
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorLabels
-from prolocutor.assistant.person_names import names_of
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.turn_record import RecordKeeping
-from prolocutor.assistant.turns import Turns
-from prolocutor.contracts.store import Store
+from prolocutor.assistant.turns import Turns, check_words, checked_dialog
+from prolocutor.contracts.store import RecordStore, Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import EarlierTurn, TurnInput
@@ -166,3 +164,23 @@ class DialogArchive:
         await self._observers.forget(user)
         if await self._labels.forget_deleted(user):
             await self._store.erase()
+
+
+PREFIX: Final = "door-prefix"
+"""The kind of the records that name what doors put before the names of their persons."""
+
+
+async def note_prefixes(store: RecordStore, prefixes: Collection[str]) -> None:
+    """Note the prefixes of doors; those of doors that are no more stay, as what was said there."""
+    known = await store.records("", PREFIX)
+    for prefix in prefixes:
+        if prefix and prefix not in known:
+            await store.put_record("", PREFIX, prefix, b"true")
+
+
+async def names_of(store: RecordStore, user: str) -> list[str]:
+    """Return all names of a person; a name with the prefix of a door is the one at that door."""
+    prefixes = await store.records("", PREFIX)
+    if any(user.startswith(prefix) for prefix in prefixes):
+        return [user]
+    return [user, *(prefix + user for prefix in prefixes)]

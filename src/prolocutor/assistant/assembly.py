@@ -20,7 +20,6 @@ from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
-from prolocutor.assistant.keepers import keepers_of
 from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, OperatorLabels
@@ -35,10 +34,10 @@ from prolocutor.assistant.turn_record import RecordKeeping
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.turns import Turns
 from prolocutor.assistant.watchdog import Watchdog
-from prolocutor.assistant.wiring import ServiceWiring, make_programs
+from prolocutor.assistant.wiring import ServiceWiring, keepers_of, make_programs
 from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import SteadyClock
-from prolocutor.contracts.keepers import CallKeeper
+from prolocutor.contracts.connector import CallKeeper
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps, clock_of
 from prolocutor.contracts.store import Store

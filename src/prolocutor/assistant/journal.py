@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from prolocutor.assistant.feed import row_of_input, rows_of_reply
-from prolocutor.assistant.input_checks import check_act
 from prolocutor.assistant.rounds.decision import TurnEffects
 from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
 from prolocutor.assistant.turn_result import TurnResult
@@ -25,10 +24,17 @@ from prolocutor.contracts.store import (
     TurnOpening,
     TurnStore,
 )
-from prolocutor.dialog import plain
+from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
 from prolocutor.dialog.inputs import EarlierTurn, OperatorAct, TurnInput
-from prolocutor.errors import NotFound, PersonBusy, RoundChanged, StoreError, TakenOver
+from prolocutor.errors import (
+    HandoverConflict,
+    NotFound,
+    PersonBusy,
+    RoundChanged,
+    StoreError,
+    TakenOver,
+)
 from prolocutor.observe.trace_context import current_traceparent
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
@@ -274,6 +280,16 @@ class Journal:
             if self._unstored.get(user) is unstored:
                 del self._unstored[user]
                 self.in_hand.discard(unstored.opened.opening.turn_id)
+
+
+def check_act(round: bytes, act: OperatorAct) -> None:
+    """Raise `HandoverConflict` if another operator has the dialog, or this operator has not."""
+    now = rounds.decode(round).handover
+    by = "" if now is None else now.by
+    if by not in ("", act.by):
+        raise HandoverConflict(f"{by} has this dialog", field="dialog")
+    if not by and act.state != "taken":
+        raise HandoverConflict("take the dialog over first", field="dialog")
 
 
 def input_of(opened: OpenedTurn) -> TurnInput:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from prolocutor.assistant.input_checks import check_words
+from prolocutor.assistant.turns import check_words
 from prolocutor.contracts.store import (
     NewDialog,
     OpenedTurn,

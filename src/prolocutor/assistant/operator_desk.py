@@ -10,11 +10,11 @@ import msgspec
 
 from prolocutor.assistant.assistant_settings import HandoverSettings
 from prolocutor.assistant.handovers import RECORDS, ListedDialog
-from prolocutor.assistant.input_checks import check_act, check_name, check_words, checked_dialog
+from prolocutor.assistant.journal import check_act
 from prolocutor.assistant.sharing import Place
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_runner import TurnRunner
-from prolocutor.assistant.turns import Turns
+from prolocutor.assistant.turns import Turns, check_name, check_words, checked_dialog
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import OperatorAct, TurnInput

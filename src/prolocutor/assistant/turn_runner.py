@@ -32,7 +32,7 @@ from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.keepers import CallKeeper
+from prolocutor.contracts.connector import CallKeeper
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import (
     NO_ROUND,

@@ -1,4 +1,4 @@
-"""What connects the services of a pipeline, and runs programs."""
+"""What connects the services of a pipeline, keeps their calls, and runs programs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from prolocutor.assistant.assistant_settings import DEFAULTS
+from prolocutor.assistant.assistant_settings import DEFAULTS, AssistantSettings, PurseSettings
 from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.rounds.own_words import says
 from prolocutor.assistant.sharing import is_shared
 from prolocutor.catalog import Catalog
 from prolocutor.connectors.connector_catalog import options_of
-from prolocutor.contracts.connector import AgentProfile, Caller, Connector, ServiceContext
-from prolocutor.contracts.keepers import CallKeeper
+from prolocutor.contracts.connector import (
+    AgentProfile,
+    Caller,
+    CallKeeper,
+    Connector,
+    ServiceContext,
+)
 from prolocutor.contracts.programs import (
     CreatedProgram,
     ProgramInfo,
@@ -29,7 +34,34 @@ from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import AgendaEntry, RecordStore, Store
 from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.functions import resolve
-from prolocutor.plan.pipeline import CandidateAnnotator, Skill, StageService
+from prolocutor.plan.pipeline import CandidateAnnotator, Pipeline, Skill, Stage, StageService
+
+EFFECTS: Final = Catalog[Callable[[Store, Pipeline], CallKeeper]](
+    "ledger of effects", "prolocutor.effects"
+)
+"""What keeps the effects of skills that act, made of a store and the pipeline."""
+
+PURSES: Final = Catalog[Callable[[Store, PurseSettings, Pipeline], CallKeeper]](
+    "purse", "prolocutor.purses"
+)
+"""What keeps within what calls may cost, made of a store, the limits and the pipeline."""
+
+
+def keepers_of(pipeline: Pipeline, settings: AssistantSettings, store: Store) -> list[CallKeeper]:
+    """Return the keepers of an assistant's calls, the innermost first."""
+    made: list[CallKeeper] = []
+    if settings.purse is not None:
+        if not (names := PURSES.names()):
+            raise ConfigError("nothing is installed that keeps a purse", key="purse")
+        made.append(PURSES.load(names[0])(store, settings.purse, pipeline))
+    acting = [one.name for one in pipeline.of(Stage.SKILL) if one.acts]
+    if acting:
+        if not (names := EFFECTS.names()):
+            what = "nothing is installed that keeps a ledger of effects"
+            raise ConfigError(what, key=f"skills.{acting[0]}.acts")
+        made.append(EFFECTS.load(names[0])(store, pipeline))
+    return made
+
 
 NONE: Final = "Programs cannot be run here: no language for them is installed."
 

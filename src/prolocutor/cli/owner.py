@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from prolocutor.assistant.archive import names_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.operator_desk import OperatorLabels
-from prolocutor.assistant.person_names import names_of
 from prolocutor.catalog import Catalog
 from prolocutor.config.store_location import check_exists, sqlite_file, store_url
 from prolocutor.contracts.store import ArchiveStore, DialogQuery, Store

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from prolocutor.config.faults import ConfigFaults, Fault, in_order
 from prolocutor.config.fields import Findings
 from prolocutor.config.imported_functions import (
     Function,
@@ -19,6 +18,7 @@ from prolocutor.config.imported_functions import (
 from prolocutor.config.loading import Survey, survey
 from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import LOOPBACK, ProcessTarget, Settings
+from prolocutor.config.yaml_file import ConfigFaults, Fault, in_order
 from prolocutor.dialog.rounds import FOLLOW_UP
 from prolocutor.errors import ConfigError
 from prolocutor.functions import resolve

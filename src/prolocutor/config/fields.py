@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from prolocutor.bounds import Bounds
 from prolocutor.catalog import Catalog
 from prolocutor.clocks import DAY, HOUR, MINUTE, WEEK
-from prolocutor.config.faults import Fault
-from prolocutor.config.yaml_file import UNREAD, Unread, YamlNode
+from prolocutor.config.yaml_file import UNREAD, Fault, Unread, YamlNode
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean, suggest
 

@@ -12,15 +12,15 @@ import msgspec
 
 from prolocutor.assistant.wiring import ServiceWiring
 from prolocutor.config.agent_cards import card_of, describing, descriptions
-from prolocutor.config.call_hints import call_hint
 from prolocutor.config.check_warnings import hints, warnings
-from prolocutor.config.faults import ConfigFaults, Fault, in_order
 from prolocutor.config.fields import Findings, child_at
 from prolocutor.config.imported_functions import import_all, searched
 from prolocutor.config.loading import Survey, check_by_plugins, survey
 from prolocutor.config.service_entries import ServiceEntry, function_of
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.store_location import without_password
+from prolocutor.config.yaml_file import ConfigFaults, Fault, in_order
+from prolocutor.connectors.connector_catalog import call_hint
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
 from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.plan.graph import Graph, PlanNode

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import Findings
 from prolocutor.config.service_entries import ServiceEntry, function_of
 from prolocutor.config.yaml_file import YamlNode
+from prolocutor.connectors.connector_catalog import call_hint
 from prolocutor.errors import ConfigError
 from prolocutor.functions import is_async, resolve
 from prolocutor.names import closest

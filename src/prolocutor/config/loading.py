@@ -11,12 +11,11 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from prolocutor.catalog import Catalog
-from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
 from prolocutor.config.file_keys import ADDITIONS, OF_PIPELINE, file_table
 from prolocutor.config.service_entries import ServiceEntry, check_options, check_processes
 from prolocutor.config.settings import LOOPBACK, NOBODY, Settings
-from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
+from prolocutor.config.yaml_file import ConfigFaults, Fault, YamlDocument, YamlNode, read
 from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.plan.graph import Graph, compile_graph
 from prolocutor.plan.pipeline import SINGLE, Pipeline, Stage

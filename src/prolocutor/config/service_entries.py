@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from prolocutor.bounds import about
 from prolocutor.catalog import Catalog
-from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
     FieldKind,
     Findings,
@@ -36,6 +35,7 @@ from prolocutor.connectors.connector_catalog import (
     CONNECTORS,
     ENDPOINTS,
     SCHEMES,
+    call_hint,
     form_of,
     options_of,
 )

@@ -12,22 +12,33 @@ import functools
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from msgspec import structs
 
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of
 from prolocutor.contracts.connector import (
+    AgentOptions,
+    Connector,
     ImmediateAnswer,
     Replies,
     Request,
+    ServiceContext,
 )
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import Plain, PlainItems, check
 from prolocutor.dialog.turn_request import is_state_source, takes_requests, taking_dicts
-from prolocutor.errors import BadReply, ServiceError, ServiceRaised
-from prolocutor.functions import is_async, is_cancelled_from_outside, takes_argument, text_of
+from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceRaised
+from prolocutor.functions import (
+    is_async,
+    is_cancelled_from_outside,
+    resolve,
+    takes_argument,
+    text_of,
+)
+from prolocutor.plan.pipeline import Call
 
 KEY: Final = "idempotency_key"
 """The argument of a function that gets the key of its request."""
@@ -206,3 +217,46 @@ def _checked(result: Any) -> Plain:
 def _close_unawaited(result: Any) -> None:
     if inspect.iscoroutine(result):
         result.close()
+
+
+class PythonFunction(AgentOptions, frozen=True, kw_only=True):
+    """A function in this process.
+
+    An object with a method `with_skills` is asked for the function to call, given the skills of the
+    pipeline (`AgentProfile`).
+    """
+
+    main: ClassVar[str] = "function"
+    beside: ClassVar[tuple[str, ...]] = ("inline", "process")
+
+    function: Annotated[
+        str | Callable[..., Any],
+        about("The function; in a file as module:function.", what="module:function"),
+    ]
+    inline: Annotated[
+        bool, about("Whether a quick plain function is called in the event loop, without a thread.")
+    ] = False
+    process: Annotated[
+        bool, about("Whether it runs in a child process of its own, killed at its time-out.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Refuse contradictory options."""
+        if self.inline and self.process:
+            raise ConfigError("a service is inline or has a process, not both", key="inline")
+
+    def build(self, context: ServiceContext) -> Connector:
+        """Make the connector; a name is imported."""
+        if self.process:
+            return context.connect(Call(self.function, "process"))
+        function = resolve(self.function) if isinstance(self.function, str) else self.function
+        if (known := getattr(function, "with_skills", None)) is not None:
+            function = known(context.skills)
+        return PythonConnector(
+            function,
+            name=context.name,
+            batched=context.batched,
+            inline=self.inline,
+            together=context.together,
+            max_threads=context.max_in_flight,
+        )

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.keepers import OwnReply
+from prolocutor.contracts.connector import OwnReply
 from prolocutor.contracts.selection import Effects
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain, PlainItems

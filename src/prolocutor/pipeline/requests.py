@@ -13,8 +13,7 @@ import msgspec
 from prolocutor.contracts.connector import DeltaSink
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.inputs import TurnStart
-from prolocutor.dialog.model_wishes import ModelWishes
+from prolocutor.dialog.inputs import ModelWishes, TurnStart
 from prolocutor.dialog.plain import Plain, check, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import text_and_place

@@ -10,8 +10,8 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final, Protocol
 
+from prolocutor.assistant.archive import note_prefixes
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.person_names import note_prefixes
 from prolocutor.assistant.sharing import SharedCount
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import Channel, Openable

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.call_hints import call_hint
 from prolocutor.config.file_check import check
+from prolocutor.connectors.connector_catalog import call_hint
 
 
 @pytest.mark.parametrize(

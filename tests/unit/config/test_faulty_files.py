@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
+from prolocutor.config.yaml_file import ConfigFaults
 
 FOLDER = Path(__file__).parents[2] / "data" / "faulty"
 FILES = sorted(FOLDER.glob("*.yaml"))

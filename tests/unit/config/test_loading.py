@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.file_keys import file_table
 from prolocutor.config.loading import load
 from prolocutor.config.service_entries import service_table
 from prolocutor.config.settings import Limits, ProcessTarget, Settings
 from prolocutor.config.struct_fields import table_of
+from prolocutor.config.yaml_file import ConfigFaults
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import (
     Breaker,

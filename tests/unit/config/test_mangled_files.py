@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.loading import load
+from prolocutor.config.yaml_file import ConfigFaults
 
 FULL = (Path(__file__).parents[2] / "data" / "config" / "full.yaml").read_text(encoding="utf-8")
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant_settings import RecordSettings
-from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.loading import load
+from prolocutor.config.yaml_file import ConfigFaults
 
 SKILL = "\nskills:\n  echo: {call: 'json:dumps'}\n"
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.config.faults import ConfigFaults
-from prolocutor.config.yaml_file import UNREAD, YamlDocument, YamlNode, read
+from prolocutor.config.yaml_file import UNREAD, ConfigFaults, YamlDocument, YamlNode, read
 
 
 def test_every_key_and_item_knows_its_line(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from prolocutor.connectors.connector_catalog import CONNECTORS, options_of
 from prolocutor.connectors.http import HttpService
 from prolocutor.connectors.process import FunctionProcess
-from prolocutor.connectors.python_function import PythonFunction
+from prolocutor.connectors.python import PythonFunction
 from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.plan.pipeline import Call
 from prolocutor.plugins.openai.chat import ChatModel

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from prolocutor.connectors.parts.http_connection import HttpConnection
-from prolocutor.connectors.parts.paced_reading import READ
+from prolocutor.connectors.parts.http_connection import READ, HttpConnection
 
 
 class WatchedConnection(HttpConnection):

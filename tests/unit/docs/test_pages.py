@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from prolocutor.config.faults import Fault
 from prolocutor.config.loading import survey
+from prolocutor.config.yaml_file import Fault
 from tests.pages import BENCH, ROOT, Block, anchors, blocks, links, pages, prose
 
 PAGES = pages()

@@ -18,8 +18,7 @@ from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, Htt
 from prolocutor.connectors.parts.http_connection import BrokenExchange
 from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed, SharedPool
 from prolocutor.connectors.parts.url import HttpAddress, Url, tls_context
-from prolocutor.contracts.call_watch import WireExchange, wire_exchanges
-from prolocutor.contracts.keepers import running_effect
+from prolocutor.contracts.connector import WireExchange, running_effect, wire_exchanges
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 
 MAX_CONNECTIONS = 100

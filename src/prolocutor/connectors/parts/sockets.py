@@ -14,7 +14,7 @@ from websockets.protocol import Event, State
 
 from prolocutor.connectors.parts.connecting import Network, connect_socket
 from prolocutor.connectors.parts.http_answer import MAX_HEAD
-from prolocutor.connectors.parts.paced_reading import PacedReading
+from prolocutor.connectors.parts.http_connection import PacedReading
 from prolocutor.connectors.parts.url import Url, header_lines, tls_context
 from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, ServiceUnreachable
 

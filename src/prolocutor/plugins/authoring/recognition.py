@@ -12,8 +12,13 @@ from typing import Any, Final
 import msgspec
 from websockets.exceptions import ConnectionClosed
 
-from prolocutor.config.call_hints import call_hint
-from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, form_of, options_from
+from prolocutor.connectors.connector_catalog import (
+    CONNECTORS,
+    SCHEMES,
+    call_hint,
+    form_of,
+    options_from,
+)
 from prolocutor.connectors.parts.connecting import Network, as_public_as, connect_socket, network_of
 from prolocutor.connectors.parts.http_answer import HttpReply
 from prolocutor.connectors.parts.http_client import HttpClient, system_text

@@ -17,8 +17,7 @@ from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.cassettes.cassette import SUFFIX, CassetteWriter
 from prolocutor.plugins.cassettes.keeping import dialog_text, make_cassette
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 PATH: Final = "/api/console/tests"
 _SAFE: Final = re.compile(r"[^\w-]+")

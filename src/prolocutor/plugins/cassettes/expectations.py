@@ -11,10 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.bounds import PositiveSeconds, about
-from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.fields import Findings
 from prolocutor.config.struct_fields import table_of
-from prolocutor.config.yaml_file import UNREAD, YamlDocument, YamlNode, read
+from prolocutor.config.yaml_file import UNREAD, ConfigFaults, YamlDocument, YamlNode, read
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.plugins.cassettes.cassette import RecordedReply
 

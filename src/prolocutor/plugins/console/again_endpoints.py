@@ -21,8 +21,7 @@ from prolocutor.plugins.console.resources import BASE, ConsoleContext
 from prolocutor.plugins.console.said_again import TurnRunAgain, run_again
 from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints, TurnPath
 from prolocutor.plugins.console.turn_views import TurnView, view_of
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 
 class ChosenAssistant(msgspec.Struct, frozen=True):

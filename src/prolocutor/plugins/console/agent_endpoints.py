@@ -21,8 +21,7 @@ from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.agent_views import AgentDetail, AgentList, AgentViews
 from prolocutor.plugins.console.recent_figures import STEP, RecentFigures
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import EmptyBody, OperatorWrite
+from prolocutor.web.operations import EmptyBody, Operation, OperatorWrite, TypedRequest
 
 ONE: Final = f"{BASE}/agents/{{name}}"
 

@@ -12,8 +12,13 @@ from prolocutor.contracts.channel import Route
 from prolocutor.dialog.rounds import Handover
 from prolocutor.errors import HandoverConflict, NotFound
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
-from prolocutor.web.operator_writes import EmptyBody, OperatorWrite
+from prolocutor.web.operations import (
+    EmptyBody,
+    IdempotencyKey,
+    Operation,
+    OperatorWrite,
+    TypedRequest,
+)
 
 ONE: Final = f"{BASE}/conversations/{{dialog_id}}"
 

@@ -13,8 +13,7 @@ from prolocutor.errors import NotFound
 from prolocutor.plugins.console.jobs import Job, JobPath, JobRegister, JobView, view_of
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 CURSOR: Final = CursorCodec(int)
 """The number of the last job on a page."""

@@ -9,8 +9,7 @@ from prolocutor.contracts.pairing import Role
 from prolocutor.errors import Conflict, NotFound
 from prolocutor.plugins.console.model_desk import ConsoleModel, ModelDesk, PutLive
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import EmptyBody, OperatorWrite
+from prolocutor.web.operations import EmptyBody, Operation, OperatorWrite, TypedRequest
 
 
 class ConsoleModelPath(msgspec.Struct, frozen=True):

@@ -20,8 +20,7 @@ from prolocutor.errors import NotFound
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints, TurnPath
 from prolocutor.plugins.console.turn_notes import Tag, TurnNote
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 CONTEXT: Final = 4
 """Utterances before a turn that a data set has beside it."""

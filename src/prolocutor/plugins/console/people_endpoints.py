@@ -11,8 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
 from prolocutor.errors import NotFound
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.web.operations import TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import OperatorWrite, TypedRequest
 
 
 class ConsolePerson(msgspec.Struct, frozen=True):

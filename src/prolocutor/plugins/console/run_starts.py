@@ -23,8 +23,7 @@ from prolocutor.plugins.console.jobs import Job, JobRegister, JobStarted
 from prolocutor.plugins.console.note_endpoints import NoteEndpoints
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.turn_notes import Tag
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 _LOOK: Final = 0.5
 _SHOWN: Final = 1000

@@ -28,8 +28,7 @@ from prolocutor.plugins.console.jobs import Job, JobRegister, JobStarted
 from prolocutor.plugins.console.model_desk import ModelDesk
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.processes.line_process import LineProcess
-from prolocutor.web.operations import TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import OperatorWrite, TypedRequest
 
 PATIENCE: Final = 60.0
 

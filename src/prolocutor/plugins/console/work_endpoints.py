@@ -25,8 +25,7 @@ from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.turn_notes import GivenLabel, given_label
 from prolocutor.plugins.console.work_answers import OfferedAnswer, WorkAnswers
 from prolocutor.plugins.console.work_list import FlaggedTurn, WorkGroup, WorkList, WorkSign
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 JSON_LINES: Final = "application/x-ndjson"
 _WORDINGS: Final = 10

@@ -14,13 +14,20 @@ from typing import Final
 import msgspec
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
-from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
 from prolocutor.config.imported_functions import searched
 from prolocutor.config.loading import Survey
 from prolocutor.config.service_entries import ServiceEntry, check_scheme, check_url
 from prolocutor.config.settings import NOBODY, Settings
-from prolocutor.config.yaml_file import Unread, YamlDocument, YamlNode, read, read_text
+from prolocutor.config.yaml_file import (
+    ConfigFaults,
+    Fault,
+    Unread,
+    YamlDocument,
+    YamlNode,
+    read,
+    read_text,
+)
 from prolocutor.errors import ConfigError
 from prolocutor.functions import resolve
 from prolocutor.plan.graph import compile_graph

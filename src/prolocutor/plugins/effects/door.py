@@ -12,8 +12,7 @@ from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.effects.effect_desk import Decision, EffectDesk
 from prolocutor.plugins.effects.ledger import EffectRecord, EffectStep
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 PATH: Final = "/api/console/effects"
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.keepers import OwnReply
+from prolocutor.contracts.connector import OwnReply
 from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.plugins.effects.fields import field_lines, field_title, one_line
 from prolocutor.plugins.effects.ledger import EffectRecord

@@ -12,11 +12,11 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
-from prolocutor.content_hash import content_of, module_file
 from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
 from prolocutor.observe.recent_turns import RecordRequest
+from prolocutor.owned_folder import content_of, module_file
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import (

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from prolocutor.content_hash import content_of
 from prolocutor.data_sets import DataPlace, split, suffix_of
 from prolocutor.errors import BadInput
+from prolocutor.owned_folder import content_of
 from prolocutor.plugins.evaluation.episodes import Message
 from prolocutor.plugins.evaluation.parlai.data_catalog import open_teacher
 from prolocutor.plugins.evaluation.parlai.datatype import Datatype

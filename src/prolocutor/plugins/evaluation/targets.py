@@ -14,11 +14,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from prolocutor.content_hash import content_of, module_file
 from prolocutor.dialog.turn_request import takes_requests
 from prolocutor.errors import BadInput, BadReply, ConfigError
 from prolocutor.functions import resolve
 from prolocutor.names import suggest
+from prolocutor.owned_folder import content_of, module_file
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import (
     EvaluatedAgent,

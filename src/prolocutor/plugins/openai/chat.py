@@ -19,7 +19,7 @@ from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.contracts.connector import AgentOptions, BearerKey, Replies, Request
 from prolocutor.contracts.probe import FoundService, UrlProbe
-from prolocutor.dialog.model_wishes import ModelWishes, ToolRound
+from prolocutor.dialog.inputs import ModelWishes, ToolRound
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
 from prolocutor.plugins.openai.chat_replies import (

@@ -14,6 +14,7 @@ from prolocutor.contracts.store import (
     ProfileVersion,
     TurnOpening,
     UtteranceParts,
+    pack_opening,
 )
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
@@ -35,7 +36,6 @@ from prolocutor.plugins.postgresql.remembered import (
     RememberedPerson,
 )
 from prolocutor.plugins.postgresql.statements import named, stored_text
-from prolocutor.stores.opening_codec import pack_opening
 
 BEGIN: Final = (
     "SELECT * FROM begin_turns($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "

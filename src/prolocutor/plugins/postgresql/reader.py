@@ -16,6 +16,7 @@ from prolocutor.contracts.store import (
     RatedReply,
     StoredDocument,
     rated_reply,
+    unpack_opening,
 )
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
@@ -32,7 +33,6 @@ from prolocutor.plugins.postgresql.statements import (
     shown_text,
     stored_text,
 )
-from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.statements import struct_of
 
 PAGE: Final = 200

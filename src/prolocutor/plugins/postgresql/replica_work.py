@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Coroutine
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from prolocutor.contracts.store import AgendaEntry, OpenedTurn, UnfinishedTurn
+from prolocutor.contracts.store import AgendaEntry, OpenedTurn, UnfinishedTurn, unpack_opening
 from prolocutor.dialog.ids import TurnId
 from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, StoreAway, TakenOver
 from prolocutor.plugins.postgresql.database_line import Row
@@ -16,7 +16,6 @@ from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.plugins.postgresql.reader import read_entries
 from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus, StandbyStatus
 from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
-from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.statements import struct_of
 
 WITHIN: Final = 10.0

@@ -11,8 +11,7 @@ from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.rollout.rollout_desk import RolloutDesk, TrialStatus
 from prolocutor.plugins.rollout.turn_trials import TurnTrials
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.operator_writes import OperatorWrite
+from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 PATH: Final = "/api/console/rollout"
 

@@ -23,12 +23,12 @@ from prolocutor.contracts.store import (
     RatedReply,
     StoredDocument,
     rated_reply,
+    unpack_opening,
 )
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import StoreCorrupt, StoreError
-from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.sqlite import query_rows, searches
 from prolocutor.stores.sqlite.connection import NEWEST, connect, translated, version_of
 from prolocutor.stores.sqlite.queries import named

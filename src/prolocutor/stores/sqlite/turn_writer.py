@@ -24,12 +24,13 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UnfinishedTurn,
     UtteranceParts,
+    pack_opening,
+    unpack_opening,
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.profile_changes import FRAME
 from prolocutor.errors import Conflict, NotFound, StoreError
-from prolocutor.stores.opening_codec import pack_opening, unpack_opening
 from prolocutor.stores.sqlite.head_cache import (
     DialogHead,
     HeadCache,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.faults import ConfigFaults
+from prolocutor.config.yaml_file import ConfigFaults
 from prolocutor.plugins.cassettes.cassette import RecordedReply
 from prolocutor.plugins.cassettes.expectations import (
     broken_expectations,

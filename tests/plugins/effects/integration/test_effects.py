@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from prolocutor import Assistant, Pipeline, Skill, SkillSelector
-from prolocutor.connectors.python_function import PythonFunction
+from prolocutor.connectors.python import PythonFunction
 from prolocutor.contracts.store import Store
 from prolocutor.errors import BadInput, ConfigError, ServiceRefused, ServiceUnreachable
 from prolocutor.plugins.effects import acting_connector

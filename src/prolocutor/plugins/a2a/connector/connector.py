@@ -24,8 +24,8 @@ from prolocutor.contracts.connector import (
     Headers,
     Replies,
     Request,
+    running_effect,
 )
-from prolocutor.contracts.keepers import running_effect
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import (

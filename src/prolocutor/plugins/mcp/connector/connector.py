@@ -21,8 +21,8 @@ from prolocutor.contracts.connector import (
     Replies,
     Request,
     ServiceContext,
+    running_effect,
 )
-from prolocutor.contracts.keepers import running_effect
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.plain import JsonObject, Plain, check

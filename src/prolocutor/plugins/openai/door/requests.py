@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Meta
 
 from prolocutor.dialog import plain
-from prolocutor.dialog.model_wishes import ModelWishes
+from prolocutor.dialog.inputs import ModelWishes
 from prolocutor.errors import BadInput
 from prolocutor.web.operations import IdempotencyKey
 

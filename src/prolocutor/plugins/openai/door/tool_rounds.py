@@ -16,7 +16,7 @@ import msgspec
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import SpokenReply
-from prolocutor.dialog.model_wishes import ModelWishes, ToolRound
+from prolocutor.dialog.inputs import ModelWishes, ToolRound
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput
 from prolocutor.plugins.openai.door.json_schema import schema_fault
