@@ -387,10 +387,14 @@ def _text(path: Path, file: str) -> str:
         raise ConfigFaults([Fault(file, line, None, "this is not UTF-8")]) from None
 
 
+_QUESTION: Final = "text with a question mark between brackets; put it in quotes"
+
 _PLAINER: Final = {
     "found character '\\t' that cannot start any token": "a tab cannot indent here; use spaces",
     "mapping values are not allowed here": "a second `: ` in one line, or the line is indented too"
     " far; put text with a colon in quotes",
+    "expected ',' or ']', but got '?'": _QUESTION,
+    "expected ',' or '}', but got '?'": _QUESTION,
     "expected ',' or '}', but got ':'": "a second `: ` between two commas; put text with a colon in"
     " quotes",
     "expected <block end>, but found '<block mapping start>'": "this line is indented otherwise"

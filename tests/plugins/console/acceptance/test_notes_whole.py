@@ -29,6 +29,8 @@ def test_a_turn_is_read_word_for_word_corrected_tagged_and_found_by_its_tag(
         calls.get_by_label("Which call").select_option(label="held · skills")
         expect(calls.get_by_text('"text": "where is my train"').first).to_be_visible()
         expect(calls).to_contain_text("<b>bold</b>")
+        page.locator(".bar-row").get_by_role("button", name="alone").click()
+        expect(calls.locator("option:checked")).to_have_text("alone · skills")
         assert findings(page) == []
 
         page.get_by_role("button", name="Correct this answer").click()

@@ -70,7 +70,7 @@ function Head({ id, chosen, head, items, filters, list, handover, operator }) {
     <${Walk} id=${id} filters=${filters} />
     ${handover.press && html`<button class=${`press small-press not-phone ${handover.mine ? "" : "strong"}`} onClick=${handover.press}>
       <${Drawing} name="hand" />${handover.mine ? "Give back" : "Take over"} <kbd aria-hidden="true">t</kbd></button>`}
-    ${head && items.length > 0 && html`<${KeepAsTest} of=${{ dialog_id: id }} operator=${operator} />`}
+    ${head && items.length > 0 && html`<span class="not-phone"><${KeepAsTest} of=${{ dialog_id: id }} operator=${operator} /></span>`}
     ${head && operator.writes && html`<button class="icon-press" aria-label="Delete this person" title="Delete this person…" onClick=${() => setDeleting(true)}><${Drawing} name="bin" /></button>`}
     ${deleting && html`<${Delete} user=${head.user} list=${list} close=${() => setDeleting(false)} />`}
   </header>`;
