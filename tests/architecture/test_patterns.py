@@ -27,7 +27,6 @@ from prolocutor.plugins.language.careful import topics
 from prolocutor.plugins.language.declining import declines
 from prolocutor.plugins.language.follow_up import last_turn
 from prolocutor.plugins.language.together import clauses
-from prolocutor.plugins.pairing.hints import hint_phrases
 from prolocutor.reading import languages, plain_text, words
 from prolocutor_demo.chance import chance_agent
 from prolocutor_demo.dictionary import word_questions
@@ -56,7 +55,6 @@ READ = {
     "prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics": talk_of_topics.LONGEST,
     "prolocutor.plugins.deeppavlov.python_connectors.topic_rules": talk_of_topics.LONGEST,
     "prolocutor.plugins.language.language_wishes": language_wishes.LONGEST,
-    "prolocutor.plugins.pairing.hints.hint_phrases": hint_phrases.LONGEST,
     "prolocutor.plugins.pairing.answer_features": words.LONGEST_TEXT,
     "prolocutor.plugins.language.careful": 2 * topics.LONGEST,
     "prolocutor.plugins.language.declining": declines.LONGEST_QUOTE,

@@ -64,37 +64,16 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         scores=pairing.scores or _scores(pairing.ranked, hypotheses),
         version=_versions(legible(turn.router_version), pairing),
         changes=changes,
-        offered=[one["title"] for one in reply.messages if one.get("type") in _OFFERS],
         ask=reply.ask,
-        again_of=_again_of(said.attributes),
         choices=turn.choices(),
         no_answer=b'"no_answer"' in reply.attributes
         and plain.decode(reply.attributes).get("no_answer") is True,
     )
 
 
-_OFFERS: Final = ("button", "choice")
-
-
 def _in_unicode(text: str) -> str:
     """Return a text whole, as what quotes a person stands at its end."""
     return text if text.isascii() else text.encode(errors="replace").decode()
-
-
-class _InputAttributes(msgspec.Struct):
-    """The attributes of an input, as far as records have them."""
-
-    again_of: str = ""
-
-
-def _again_of(attributes: bytes) -> str:
-    """Return the reply whose words an input takes the place of; "" for none."""
-    if b'"again_of"' in attributes:
-        try:
-            return msgspec.json.decode(attributes, type=_InputAttributes).again_of
-        except msgspec.DecodeError:
-            pass
-    return ""
 
 
 class _Pairing(msgspec.Struct, frozen=True):

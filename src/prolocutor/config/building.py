@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
@@ -72,10 +71,6 @@ def assistant_of_file(
     return assistant_from(load(path), store=store, observers=observers)
 
 
-_TRIAL: Final = "memory:"
-"""The store in place of a file's own where an assistant is only tried out."""
-
-
 def build(
     settings: Settings,
     pipeline: Pipeline | None = None,
@@ -97,12 +92,7 @@ def build(
     wanted = pipeline or settings.pipeline
     for addition in settings.additions:
         wanted = addition.added_to(wanted)
-    made = make_selectors(
-        wanted,
-        settings.folder,
-        limits,
-        hinted=recording and store != _TRIAL,
-    )
+    made = make_selectors(wanted, settings.folder, limits)
     return Assistant(
         with_prices(made.pipeline, settings.folder),
         name=settings.name,

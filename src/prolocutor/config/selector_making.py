@@ -35,9 +35,7 @@ class MadeSelectors(msgspec.Struct, frozen=True):
     models: list[Any]
 
 
-def make_selectors(
-    pipeline: Pipeline, folder: Path, limits: StageDeadlines, *, hinted: bool
-) -> MadeSelectors:
+def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> MadeSelectors:
     """Make the selectors of a pipeline; raise `ConfigError` for a selector that cannot be made."""
     services = {stage: pipeline.of(stage) for stage in _STAGES}
     wanted = [one.target for some in services.values() for one in some if _is_pending(one.target)]
@@ -57,7 +55,6 @@ def make_selectors(
         folder=folder,
         skill_seconds=limits.stage_end(Stage.SKILL),
         others=wanted,
-        hinted=hinted,
         share=share,
         observe=made.observers.append,
         offer=made.models.append,

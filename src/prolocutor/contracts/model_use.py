@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -29,8 +29,8 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
 
     `live` is the folder of the model in use, None where there is none: the new one learns again
     what that one had learned (`data`, as KIND:PATH, takes its place), and then `labels`. `rated`
-    are thumbs, `hinted` hints where they are to be learned too, and `taught` what the model in use
-    has learned at once. `store`: the URL of a store whose thumbs count too.
+    are thumbs, and `taught` what the model in use has learned at once. `store`: the URL of a store
+    whose thumbs count too.
     """
 
     role: Role
@@ -41,7 +41,6 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
     data: list[str] = []
     labels: list[TrainingLabel] = []
     rated: list[LabelledQuestion] = []
-    hinted: list[LabelledQuestion] = []
     taught: list[LabelledQuestion] = []
     store: str | None = None
     folds: int = 5
@@ -87,7 +86,7 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     are over questions that neither had learned, as far as `note` does not say otherwise. `flips`
     (`won` and `lost` of them, 50 of each shown) are what changes when it is put live, over all
     questions with a right agent; those that a thumb alone tells of are counted and not shown.
-    `hints` were learned as well, and nothing was measured by them. `sure_before` and `sure_after`
+    `sure_before` and `sure_after`
     are reliability curves of the model in use and of the new one, over the same questions and
     those that nobody can answer.
     """
@@ -103,7 +102,6 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     lost: int = 0
     flips: list[FlippedChoice] = []
     note: str = ""
-    hints: int = 0
     sure_before: list[CalibrationBin] = []
     sure_after: list[CalibrationBin] = []
 
@@ -122,27 +120,8 @@ class TrainingEnd(msgspec.Struct, frozen=True, tag_field="type", tag="end"):
     error: str | None = None
 
 
-HintKind = Literal["again", "rejected", "thanked", "kept", "used"]
-"""What a person did after a reply: asked again in other words, rejected it, thanked for it, let
-another agent's answer stand, used a button or choice of it."""
-
-HINT_KINDS: Final[tuple[HintKind, ...]] = ("again", "rejected", "thanked", "kept", "used")
-AGAINST: Final = frozenset({"again", "rejected"})
-"""The hints that speak against the reply."""
-
-
-class HintMark(msgspec.Struct, frozen=True):
-    """Where a label comes from that is only a hint: its kind, the agent that it is about, the
-    reply (`utt_id`) and when it was given (UNIX seconds)."""
-
-    kind: HintKind
-    agent: str
-    utt_id: str
-    at: float
-
-
 class TaughtLesson(Protocol):
-    """A label that a router learned while in use: a thumb, or a hint."""
+    """A label that a router learned while in use: a thumb."""
 
     @property
     def text(self) -> str:
@@ -153,10 +132,6 @@ class TaughtLesson(Protocol):
         """Who asked it, "" where that is not known."""
 
     @property
-    def hint(self) -> HintMark | None:
-        """Where it comes from if it is only a hint."""
-
-    @property
     def labelled(self) -> LabelledQuestion:
         """The question with how right each agent is."""
 
@@ -164,15 +139,8 @@ class TaughtLesson(Protocol):
 class TaughtMethod(Protocol):
     """What a router learns from people while it is in use."""
 
-    @property
-    def takes_hints(self) -> bool:
-        """Whether it learns from hints."""
-
     def lessons(self) -> Sequence[TaughtLesson]:
         """Return what thumbs taught."""
-
-    def hints(self) -> Sequence[TaughtLesson]:
-        """Return the hints that stand, the oldest first."""
 
 
 class StoredModel(msgspec.Struct, frozen=True, kw_only=True):

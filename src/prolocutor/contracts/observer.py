@@ -113,10 +113,9 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     stored, which has the id `utt_id`. `traceparent` names the span in which the first run of this
     turn was cut off. `scores` are the ranker's probabilities by the id of the hypothesis, `version`
     the models in use by role (`router`, `ranker`), `changes` what the turn changed in profiles.
-    `offered` are the titles of the reply's buttons and choices, `ask` the kind of answer that it
-    waits for. `again_of` is the reply whose words these take the place of (`dialog.inputs`).
-    `choices` are those that canaries and routers made, with their probabilities. `no_answer`: the
-    reply's attribute of this name, by which a skill tells that its words are no answer.
+    `ask` is the kind of answer that the reply waits for. `choices` are those that canaries and
+    routers made, with their probabilities. `no_answer`: the reply's attribute of this name, by
+    which a skill tells that its words are no answer.
     """
 
     turn_id: str
@@ -144,9 +143,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     scores: dict[str, float] = {}
     version: dict[str, str] = {}
     changes: list[ProfileChange] = []
-    offered: list[str] = []
     ask: str | None = None
-    again_of: str = ""
     choices: list[LoggedChoice] = []
     no_answer: bool = False
 

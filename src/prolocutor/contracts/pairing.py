@@ -183,10 +183,9 @@ class SelectorContext(msgspec.Struct, frozen=True, kw_only=True):
 
     `name` is that of its service. `cards` are those of the skills, `folder` is where the file lies,
     `skill_seconds` when the skills' time ends, from the turn's start. `others` are the options of
-    all selectors of the pipeline, its own included. Without `hinted` nothing is learned from what
-    people do: the turns are no person's. `share(key, make)` returns what `make` made for the first
-    selector that asked with this key. `observe` takes an observer of the turns, `offer` a model
-    that can be trained anew.
+    all selectors of the pipeline, its own included. `share(key, make)` returns what `make` made
+    for the first selector that asked with this key. `observe` takes an observer of the turns,
+    `offer` a model that can be trained anew.
     """
 
     name: str
@@ -194,7 +193,6 @@ class SelectorContext(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     skill_seconds: float
     others: Sequence[Any]
-    hinted: bool
     share: Callable[[Hashable, Callable[[], Any]], Any]
     observe: Callable[[Observer], None]
     offer: Callable[[Any], None]

@@ -105,8 +105,8 @@ class Shop(msgspec.Struct):
         return next(one["id"] for one in models["items"] if one["state"] == "live")
 
 
-def write_shop(folder: Path, *, hints: bool = False, **doors: Any) -> Path:
-    """Write the assistant's file and the model of its router, which may learn from hints."""
+def write_shop(folder: Path, **doors: Any) -> Path:
+    """Write the assistant's file and the model of its router."""
     cards = [Card(name=name, description=about) for name, about in ABOUT.items()]
     known = [
         LabelledQuestion(
@@ -127,7 +127,6 @@ def write_shop(folder: Path, *, hints: bool = False, **doors: Any) -> Path:
                     "router": "learned",
                     "model": "models/router",
                     "budget": budget,
-                    "hints": hints,
                 },
                 "skills": {
                     name: {
@@ -150,12 +149,11 @@ async def a_shop(
     *,
     access: AccessPolicy = ACCESS,
     store: str = "memory:",
-    hints: bool = False,
     more: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> AsyncIterator[Shop]:
     """Open the shop, with `more` in its file, and these options of its console."""
-    file = write_shop(folder, hints=hints, **(more or {}))
+    file = write_shop(folder, **(more or {}))
     async with assistant_of_file(file, store=store) as it:
         console = Console(DoorContext(it, folder=folder), ConsoleDoor(**options))
         app = make_app(it, [console, DeepPavlov(it), Page(DoorContext(it))], auth=access)

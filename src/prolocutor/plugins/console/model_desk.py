@@ -104,7 +104,7 @@ class ModelDesk:
         raise BadInput(what, field="what")
 
     async def idle_roles(self) -> list[Role]:
-        """Name the roles without anything to learn: no label, no thumb, no hint.
+        """Name the roles without anything to learn: no label, no thumb.
 
         A role without a learner is not named, since its material in the store is not known.
         """
@@ -114,7 +114,7 @@ class ModelDesk:
         return [
             role
             for role, learner in learners.items()
-            if learner is not None and not learner.lessons() and not learner.hints()
+            if learner is not None and not learner.lessons()
         ]
 
     async def listed(self) -> list[ConsoleModel]:

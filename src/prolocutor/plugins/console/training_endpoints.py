@@ -34,10 +34,9 @@ PATIENCE: Final = 60.0
 
 
 class WhatToTrain(msgspec.Struct, frozen=True):
-    """The role that learns from the labels; with `hints` a router learns from hints too."""
+    """The role that learns from the labels."""
 
     what: Literal["router", "ranker"]
-    hints: bool = False
 
 
 class TrainingEndpoints:
@@ -60,32 +59,28 @@ class TrainingEndpoints:
 
     async def train(self, request: TypedRequest[None, WhatToTrain]) -> JobStarted:
         """Train a router or ranker beside the model in use; the result compares the two models."""
-        role, hints = request.body.what, request.body.hints
-        used, _ = self._desk.in_use(role)
-        if hints and (used.learner is None or not used.learner.takes_hints):
-            what = f"the {role} takes no hints: skill_selector: {{..., hints: true}}"
-            raise BadInput(what, field="hints")
+        role = request.body.what
+        self._desk.in_use(role)
 
         async def work(job: Job) -> TrainingReport:
-            return await self._train(role, job, hints)
+            return await self._train(role, job)
 
         return JobStarted(self._jobs.start("train", work, by=request.visitor.name).id)
 
-    async def _train(self, role: Role, job: Job, hints: bool) -> TrainingReport:
+    async def _train(self, role: Role, job: Job) -> TrainingReport:
         used, shelf = self._desk.in_use(role)
         folder = await asyncio.to_thread(shelf.new_folder)
         try:
-            order = await self._order(used, folder, hints)
+            order = await self._order(used, folder)
             report = await _run(used.source.trainer, order, job)
             await asyncio.to_thread(shelf.put, Path(order.out), report)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return report
 
-    async def _order(self, used: ModelInUse, folder: Path, hints: bool) -> TrainingOrder:
+    async def _order(self, used: ModelInUse, folder: Path) -> TrainingOrder:
         labels = await self._labels.listed()
         thumbs: Sequence[TaughtLesson] = [] if used.learner is None else used.learner.lessons()
-        hinted: Sequence[TaughtLesson] = [] if used.learner is None else used.learner.hints()
         said = {(turn.user, turn.text) for label in labels for turn in label.turns}
         agents = [card.name for card in used.cards]
         return TrainingOrder(
@@ -97,8 +92,7 @@ class TrainingEndpoints:
             data=self._data,
             labels=[one for label in labels for one in lessons_of_label(label, agents)],
             rated=[one.labelled for one in thumbs if (one.user, one.text) not in said],
-            hinted=[one.labelled for one in hinted] if hints else [],
-            taught=[one.labelled for one in (*thumbs, *hinted)],
+            taught=[one.labelled for one in thumbs],
             store=None if used.learner is not None else self._store,
         )
 

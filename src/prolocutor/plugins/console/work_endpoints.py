@@ -14,7 +14,6 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.operator_desk import LabelledTurn, OperatorLabel
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
-from prolocutor.contracts.model_use import HintKind
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
@@ -38,9 +37,6 @@ class WorkParams(msgspec.Struct, frozen=True, kw_only=True):
 
     since: Annotated[float | None, Meta(description="From then on; by default seven days.")] = None
     sign: WorkSign | None = None
-    hint: Annotated[
-        HintKind | None, Meta(description="Questions that have a hint of this kind.")
-    ] = None
     cursor: Cursor = None
     limit: Limit = 50
 
@@ -64,7 +60,7 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
     `last` is its latest time, `utt_id` the reply to it then, `said` the text of that reply, `spoke`
     its speaker. `answers` are the answers of the agents that were asked, `likely` the agents that
     the router would ask now. `sign` is null for a reply that nobody disliked, `label` the existing
-    label. `hints` are no labels: they count what people did next, by kind over the turns.
+    label.
     """
 
     id: str
@@ -81,7 +77,6 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
     answers: list[OfferedAnswer]
     likely: list[str]
     label: GivenLabel | None = None
-    hints: dict[HintKind, int] = {}
 
 
 class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,9 +84,7 @@ class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
 
     `kinds` is their number, `questions` their number with duplicates.
 
-    `labels` counts all labels, `agents` names the agents that may be right. `hints` counts the
-    hints that the router has learned, by kind; hints are no labels. It is empty if they are off.
-
+    `labels` counts all labels, `agents` names the agents that may be right.
     """
 
     items: list[WorkItem]
@@ -100,7 +93,6 @@ class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
     kinds: int
     labels: int
     agents: list[str]
-    hints: dict[HintKind, int] = {}
 
 
 class NewLabel(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +158,7 @@ class WorkEndpoints:
         """List questions that people were not content with, near duplicates together."""
         params = request.params
         after = WORK_CURSOR.read(params.cursor)
-        groups = await self._work.groups(params.since, params.sign, params.hint)
+        groups = await self._work.groups(params.since, params.sign)
         rest = groups if after is None else [one for one in groups if one.order > after.order]
         shown = rest[: params.limit]
         likely = await self._agents.likely([one.last.said for one in shown])
@@ -178,7 +170,6 @@ class WorkEndpoints:
             kinds=len(groups),
             labels=len(await self._labels.listed()),
             agents=self._agents.names,
-            hints=self._work.hints.counts(),
         )
 
     async def show_work(self, request: TypedRequest[WorkPath, None]) -> WorkItem:
@@ -240,9 +231,6 @@ class WorkEndpoints:
 
     async def _item(self, group: WorkGroup, likely: list[str]) -> WorkItem:
         last, texts = group.last, group.texts
-        if not last.dialog_id:  # known by a hint alone
-            known = await self._work.alone(last.utt_id)
-            last = last if known is None else known.last
         _, answers = await self._agents.answers(last.utt_id)
         return WorkItem(
             id=group.id,
@@ -258,7 +246,6 @@ class WorkEndpoints:
             dialog_id=last.dialog_id,
             answers=answers,
             likely=likely,
-            hints=group.hints,
         )
 
     async def _group_of(self, utt_id: str) -> WorkGroup | None:

@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.clocks import WEEK
-from prolocutor.contracts.model_use import AGAINST, AbstainingSelector, HintKind, TaughtLesson
+from prolocutor.contracts.model_use import AbstainingSelector
 from prolocutor.contracts.turn_record_store import (
     ConversationQuery,
     ConversationTurn,
@@ -22,14 +22,12 @@ from prolocutor.contracts.turn_record_store import (
 )
 from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import parse_time
-from prolocutor.plugins.console.work_hints import WorkHints, kinds_of
 from prolocutor.reading.words import near_duplicates
 
-WorkSign = Literal["down", "none", "unsure", "hint"]
-"""A thumb down; no answer; the assistant asked back or called for a person, as it was unsure; a
-hint alone, such as the same question again."""
+WorkSign = Literal["down", "none", "unsure"]
+"""A thumb down; no answer; the assistant asked back or called for a person, as it was unsure."""
 
-SIGNS: Final[tuple[WorkSign, ...]] = ("down", "none", "unsure", "hint")
+SIGNS: Final[tuple[WorkSign, ...]] = ("down", "none", "unsure")
 MOST_TURNS: Final = 5000
 FRESH: Final = 5.0
 """Seconds that a list is shown without looking again, or as many times as long as it took."""
@@ -51,7 +49,6 @@ class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
     reply: str
     spoke: str
     sign: WorkSign | None = None
-    hints: tuple[HintKind, ...] = ()
 
 
 class WorkGroup(msgspec.Struct, frozen=True):
@@ -80,11 +77,6 @@ class WorkGroup(msgspec.Struct, frozen=True):
         return [text for text, _ in Counter(one.said for one in self.turns).most_common()]
 
     @property
-    def hints(self) -> dict[HintKind, int]:
-        """The hints of the turns, counted by kind."""
-        return dict(Counter(kind for turn in self.turns for kind in turn.hints))
-
-    @property
     def sign(self) -> WorkSign | None:
         """A thumb down if one of the turns has it; else the next of the signs."""
         return next((sign for sign in SIGNS if any(one.sign == sign for one in self.turns)), None)
@@ -95,7 +87,6 @@ class WorkList:
 
     def __init__(self, assistant: Assistant, *, clock: Callable[[], float] = time.time) -> None:
         self._assistant = assistant
-        self.hints = WorkHints(assistant)
         self._selector = _abstaining(assistant)
         self._clock = clock
         self._lock = asyncio.Lock()
@@ -104,17 +95,11 @@ class WorkList:
         """The time until which a list is shown, and the list, by its conditions."""
 
     async def groups(
-        self,
-        since: float | None = None,
-        sign: WorkSign | None = None,
-        hint: HintKind | None = None,
+        self, since: float | None = None, sign: WorkSign | None = None
     ) -> list[WorkGroup]:
-        """Return the groups, the most frequent first; by default the groups of seven days.
-
-        With `hint`, the groups of turns that have a hint of this kind, even a hint for the agent.
-        """
+        """Return the groups, the most frequent first; by default the groups of seven days."""
         start = self._clock() - WEEK if since is None else since
-        key = -1 if since is None else int(since), sign, hint
+        key = -1 if since is None else int(since), sign
         async with self._lock:
             begun = self._clock()
             if self._deletions != self._assistant.labels.deletions:
@@ -123,7 +108,7 @@ class WorkList:
             until, found = self._known.get(key, (0.0, []))
             if begun < until:
                 return found
-            turns = await self._unlabelled(start, sign, hint)
+            turns = await self._unlabelled(start, sign)
             found = await asyncio.to_thread(_grouped, turns)
             now = self._clock()
             self._known = dict([*self._known.items()][-8:])
@@ -150,7 +135,6 @@ class WorkList:
             reply=reply.text,
             spoke=reply.active_skill if isinstance(reply, BotUtterance) else "",
             sign=next((sign for sign in SIGNS if sign in flags), None),
-            hints=kinds_of(self.hints.by_reply(0.0).get(utt_id, [])),
         )
         return WorkGroup([turn])
 
@@ -164,30 +148,17 @@ class WorkList:
             left = [one for one in groups if not any(t.utt_id in utt_ids for t in one.turns)]
             self._known[key] = (until, left)
 
-    async def _unlabelled(
-        self, since: float, sign: WorkSign | None, hint: HintKind | None
-    ) -> list[FlaggedTurn]:
+    async def _unlabelled(self, since: float, sign: WorkSign | None) -> list[FlaggedTurn]:
         store = self._assistant.store
-        hinted = self.hints.by_reply(since)
-        wanted = SIGNS if sign is None else (sign,)
-        if hint is not None and sign is None:
-            wanted = ("hint",)
+        if not isinstance(store, KeepsTurnRecords):
+            return []
         labels = await self._assistant.labels.listed()
         done = {turn.utt_id for label in labels for turn in label.turns}
         found: dict[str, FlaggedTurn] = {}
-        for one in wanted:
-            if one == "hint":
-                turns = [_hinted(marks) for marks in hinted.values() if _speaks(marks, hint)]
-            elif isinstance(store, KeepsTurnRecords):
-                turns = await _flagged(store.turn_records, one, since, self._selector)
-            else:
-                turns = []
-            for turn in turns:
+        for one in SIGNS if sign is None else (sign,):
+            for turn in await _flagged(store.turn_records, one, since, self._selector):
                 if turn.utt_id not in done:
-                    kinds = kinds_of(hinted.get(turn.utt_id, []))
-                    known = msgspec.structs.replace(turn, hints=kinds)
-                    if hint is None or hint in kinds:
-                        found.setdefault(turn.utt_id, known)
+                    found.setdefault(turn.utt_id, turn)
         return sorted(found.values(), key=lambda one: one.at)[-MOST_TURNS:]
 
 
@@ -201,29 +172,7 @@ def _abstaining(assistant: Assistant) -> AbstainingSelector | None:
     return None
 
 
-_Conditions = tuple[int, WorkSign | None, HintKind | None]
-
-
-def _speaks(marks: Sequence[TaughtLesson], hint: HintKind | None) -> bool:
-    """Return whether the hints alone, which speak against its agent, put a turn on the list."""
-    kinds = kinds_of(marks)
-    return not AGAINST.isdisjoint(kinds) if hint is None else hint in kinds
-
-
-def _hinted(marks: Sequence[TaughtLesson]) -> FlaggedTurn:
-    """Return a turn as its hints describe it; its dialog and the reply are looked up later."""
-    last, mark = marks[-1], marks[-1].hint
-    assert mark is not None
-    return FlaggedTurn(
-        utt_id=mark.utt_id,
-        dialog_id="",
-        user=last.user,
-        at=mark.at,
-        said=last.text,
-        reply="",
-        spoke=mark.agent,
-        sign="hint",
-    )
+_Conditions = tuple[int, WorkSign | None]
 
 
 async def _flagged(

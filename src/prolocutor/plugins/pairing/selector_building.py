@@ -145,11 +145,7 @@ class SelectorMaker:
 
         One that learns by training alone learns about new agents.
         """
-        lessons = Lessons(
-            [card.name for card in self._cards],
-            hints=selecting.hints,
-            listens=self._context.hinted,
-        )
+        lessons = Lessons([card.name for card in self._cards])
         wired = self._find_encoder(selecting)
         is_pupil = starts_without_model(selecting)
 

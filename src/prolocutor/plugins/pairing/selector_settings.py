@@ -25,7 +25,6 @@ from prolocutor.plugins.pairing.budget import (
     UntilSure,
 )
 from prolocutor.plugins.pairing.encoders.meanings import check_encoder
-from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
 from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
@@ -191,7 +190,6 @@ class RouterSettings(SelectorSettings, frozen=True, kw_only=True):
         str, about("Who says whom to ask.", what="the name of a router", group="prolocutor.routers")
     ]
     budget: Annotated[BudgetSettings, about("How many are asked.")] = BudgetSettings()
-    hints: Annotated[HintSettings | None, about("Weak labels from what people do.")] = None
 
 
 class RankerSettings(SelectorSettings, frozen=True, kw_only=True):
@@ -239,11 +237,6 @@ def check_method(selecting: SelectorSettings) -> None:
         raise ConfigError(f"the {role} {method!r} asks no endpoint; leave out call")
     if selecting.encoder is not None and "encoder" not in may:
         raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out", key="encoder")
-    hints = selecting.hints if isinstance(selecting, RouterSettings) else None
-    if hints is not None and not starts_without_model(selecting):
-        what = f"the {role} {method!r} does not learn while it serves"
-        hint = "hints need router: learned, and model: FOLDER"
-        raise ConfigError(f"{what}; {hint}", key="hints")
     if isinstance(selecting, RankerSettings) and selecting.rule.error is not None:
         _check_error(selecting)
     _check_model(selecting, needs)

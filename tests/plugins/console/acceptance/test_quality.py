@@ -49,7 +49,7 @@ def shop(folder: Path) -> Iterator[ShopServer]:
     store = f"sqlite:///{folder}/shop.db"
     with (
         pytest.MonkeyPatch.context() as patch,
-        ShopServer(folder, runs="runs", store=store, hints=True) as shop,
+        ShopServer(folder, runs="runs", store=store) as shop,
     ):
         patch.setattr(work_list, "FRESH", 0.0)  # a list is made anew each time
         yield shop
@@ -161,22 +161,6 @@ def test_hostile_words_are_words_and_a_refused_label_comes_back(
         page.get_by_role("button", name="Several").click()
         page.get_by_role("button", name=re.compile("^refunds")).first.click()
         expect(page.get_by_role("button", name="This one is right")).to_be_enabled()
-
-
-def test_what_people_did_next_is_shown_as_a_hint_and_filtered_by_kind(
-    here: Page, shop: ShopServer
-) -> None:
-    for text in ("may I have my ticket on paper", "no, that is wrong"):
-        shop.asked(text, "hinter")
-    here.goto(f"{shop.url}/console/quality")
-    item = here.locator(".item", has_text="my ticket on paper")
-    expect(item).to_contain_text("hint: said no")
-    here.get_by_label("Which questions").select_option("hint:rejected")
-    expect(here).to_have_url(re.compile("hint=rejected"))
-    expect(here.locator(".item")).to_have_count(1)
-    expect(here.locator(".item")).to_contain_text("my ticket on paper")
-    expect(here.get_by_role("checkbox", name="and 1 hint")).not_to_be_checked()
-    assert findings(here) == []
 
 
 async def first_item(shop: Shop) -> str:

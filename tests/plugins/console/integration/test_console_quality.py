@@ -148,66 +148,6 @@ async def test_a_label_counts_for_each_turn_and_can_be_taken_back(tmp_path: Path
     ]
 
 
-async def test_hints_stand_on_the_list_as_hints_and_count_as_no_label(tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path}/shop.db"
-    async with a_shop(tmp_path, store=store, hints=True) as shop:
-        for user in ("ann", "bob"):
-            await shop.asked("why was I charged twice", user)
-            await shop.asked("no, that is wrong", user)
-        await shop.asked("is the train on time", "cid")
-        await shop.asked("thanks", "cid")
-        await shop.asked("how tall is the tower", "dan", -1)
-        _, page = await shop.call("GET", "/work")
-        hinted, disliked = page["items"]
-        only = [await work(shop, f"?{query}") for query in ("sign=hint", "hint=rejected")]
-        praised, nothing = await work(shop, "?hint=thanked"), await work(shop, "?hint=again")
-        _, shown = await shop.call("GET", f"/questions/{hinted['id']}")
-        wrong = await shop.call("GET", "/work?hint=liked")
-        jobs = [
-            await shop.call("POST", "/train", {"what": "router", "hints": hints})
-            for hints in (False, True)
-        ]
-        reports = [(await ended(shop, one["job"]))["result"] for _, one in jobs]
-        await shop.labelled(hinted["id"], "bank")
-        _, after = await shop.call("GET", "/work")
-
-    assert hinted["sign"] == "hint"
-    assert hinted["hints"] == {"rejected": 2}
-    assert hinted["times"] == 2
-    assert hinted["said"] == answer_as(hinted["spoke"])
-    assert hinted["dialog_id"]
-    assert disliked["sign"] == "down"
-    assert disliked["hints"] == {}
-    assert [[one["id"] for one in items] for items in only] == [[hinted["id"]]] * 2
-    assert [(one["text"], one["hints"]) for one in praised] == [
-        ("is the train on time", {"thanked": 1})
-    ]
-    assert nothing == []
-    assert shown["hints"] == {"rejected": 2}
-    assert wrong[0] == 400
-    kinds = {"again": 0, "rejected": 2, "thanked": 1, "kept": 0, "used": 0}
-    assert page["labels"] == 0
-    assert page["hints"] == kinds
-    assert [one["hints"] for one in reports] == [0, 3]
-    assert reports[1]["learned"] == reports[0]["learned"] + 3
-    assert after["labels"] == 1
-    assert after["hints"]["rejected"] == 0
-    assert [one["sign"] for one in after["items"]] == ["down"]
-
-
-async def test_without_hints_there_are_none_to_train_on(tmp_path: Path) -> None:
-    async with a_shop(tmp_path) as shop:
-        await shop.asked("why was I charged twice", "ann")
-        await shop.asked("no, that is wrong", "ann")
-        _, page = await shop.call("GET", "/work")
-        refused = await shop.call("POST", "/train", {"what": "router", "hints": True})
-
-    assert page["items"] == []
-    assert page["hints"] == {}
-    assert refused[0] == 400
-    assert refused[1]["field"] == "hints"
-
-
 @pytest.mark.parametrize("then", ["clarify", "person", "refunds"])
 async def test_turns_in_which_the_assistant_was_unsure_have_a_sign(
     tmp_path: Path, then: str

@@ -1,4 +1,4 @@
-"""What thumbs, labels and hints in a store teach a router, and when it is forgotten."""
+"""What thumbs and labels in a store teach a router, and when it is forgotten."""
 
 import json
 import logging
@@ -10,15 +10,13 @@ import pytest
 
 from prolocutor.assistant.operator_desk import LabelledTurn, OperatorLabel, OperatorLabels
 from prolocutor.cli.owner import DirectChanges
-from prolocutor.clocks import DAY
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.contracts.store import Store
 from prolocutor.dialog.dialog import thumb
 from prolocutor.plan.pipeline import Service
 from prolocutor.plugins.pairing import lessons
-from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
-from prolocutor.plugins.pairing.lessons import AT_ONCE, CHECK, KIND, Lessons
+from prolocutor.plugins.pairing.lessons import AT_ONCE, CHECK, Lessons
 from prolocutor.plugins.pairing.model_reloading import ReloadedModel, VersionedMethod
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
@@ -31,16 +29,15 @@ from tests.unit.assistant.talks import assistant
 
 NAMES = ["red", "green", "blue"]
 QUESTION = "where is the old key?"
-ON = HintSettings()
 
 
 class School:
     """A router that learns from a store, and the turns of people."""
 
-    def __init__(self, store: Store, folder: Path, hints: HintSettings | None = ON) -> None:
+    def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
         self.now = 1e9
-        self.lessons = Lessons(NAMES, hints=hints, clock=lambda: self.now)
+        self.lessons = Lessons(NAMES, clock=lambda: self.now)
 
         def load() -> VersionedMethod[Any]:
             router = LearnedRouter([Card(name=name) for name in NAMES])
@@ -73,8 +70,7 @@ class School:
             faults=[],
             utt_id=opened.opening.bot_utt_id,
         )
-        taught = self.lessons.lessons_of(record)
-        await self.store.close_turn(a_closing(opened, skill=agent, records=taught))
+        await self.store.close_turn(a_closing(opened, skill=agent))
         self.lessons.turn_ended(record)
         return record.utt_id
 
@@ -85,10 +81,10 @@ class School:
             await self.store.rate_utterance(utt_id, rating, "bob", "")
         await self.lessons.refresh()
 
-    def learned(self) -> list[tuple[str, str, float]]:
-        """Return what the router in use has learned: person, kind ("" for a thumb), weight."""
+    def learned(self) -> list[tuple[str, float]]:
+        """Return what the router in use has learned: person and weight."""
         found = self.lessons.pupil.latest.method.lessons
-        return [(one.user, one.hint.kind if one.hint else "", one.weight) for one in found]
+        return [(one.user, one.weight) for one in found]
 
     def best(self) -> str:
         found: str = self.lessons.pupil.latest.method.route(UserQuestion(text=QUESTION))[0].agent
@@ -103,8 +99,8 @@ async def store() -> AsyncIterator[Store]:
     await made.aclose()
 
 
-async def school_of(store: Store, folder: Path, hints: HintSettings | None = ON) -> School:
-    school = School(store, folder, hints)
+async def school_of(store: Store, folder: Path) -> School:
+    school = School(store, folder)
     await school.lessons.start(store)
     return school
 
@@ -155,7 +151,7 @@ async def test_a_thumb_that_is_turned_round_is_learned_anew(school: School) -> N
     await school.store.rate_utterance(reply.utt_id, -1, "bob", "")
     await school.lessons.refresh()
 
-    assert school.learned() == [("bob", "", 0.25)]
+    assert school.learned() == [("bob", 0.25)]
     assert school.best() != "red"
 
 
@@ -168,114 +164,32 @@ async def test_many_lessons_are_learned_together(school: School) -> None:
     assert len(school.learned()) == AT_ONCE + 1
 
 
-async def test_a_hint_is_learned_at_once_with_its_small_weight_and_kept(school: School) -> None:
+async def test_an_operators_label_counts_in_full_until_it_is_taken_back(school: School) -> None:
     utt_id = await school.says(QUESTION)
-    await school.says("no, that is wrong")
-
-    assert school.learned() == [("ann", "rejected", ON.rejected)]
-    (hint,) = school.lessons.hints()
-    assert hint.hint is not None
-    assert hint.text == QUESTION
-    assert hint.hint.agent == "red"
-    assert hint.hint.utt_id == utt_id
-    assert school.best() != "red"
-    assert school.lessons.lessons() == []
-
-
-async def test_hints_are_off_unless_they_are_switched_on(store: Store, tmp_path: Path) -> None:
-    off = await school_of(store, tmp_path, None)
-    await off.says(QUESTION)
-    await off.says("no, that is wrong")
-    assert off.learned() == []
-    assert await store.record_count(KIND) == 0
-    assert off.lessons.hints() == []
-
-    on = await school_of(store, tmp_path)
-    await on.says(QUESTION)
-    await on.says("thanks")
-    assert [one for _, one, _ in on.learned()] == ["thanked"]
-    assert (await school_of(store, tmp_path)).learned() == on.learned()
-    assert (await school_of(store, tmp_path, None)).learned() == []
-
-
-async def test_a_thumb_replaces_the_hints_of_its_question_and_keeps_others_away(
-    school: School,
-) -> None:
-    for user in ("ann", "cid", "dan"):
-        await school.says(QUESTION, "red", user)
-        await school.says("thanks", "red", user)
-    assert school.best() == "red"
-
-    await school.rates(1, agent="blue")
-    assert school.learned() == [("bob", "", 0.5)]
-    assert school.best() == "blue"
-    await school.says("Where is the OLD key", "red", "eve")
-    await school.says("thanks", "red", "eve")
-    assert school.learned() == [("bob", "", 0.5)]
-    assert school.lessons.hints() == []
-
-
-async def test_an_operators_label_counts_in_full_and_replaces_hints(school: School) -> None:
-    utt_id = await school.says(QUESTION)
-    await school.says("thanks")
     turns = [LabelledTurn(utt_id=utt_id, user="ann", text=QUESTION)]
     label = OperatorLabel(id="1", at=0.0, by="eve", agents=["blue"], turns=turns)
     await OperatorLabels(school.store).add(label)
     await school.lessons.refresh()
-
-    assert school.learned() == [("ann", "", 1.0)]
-    assert school.best() == "blue"
-    assert school.lessons.lessons() == []
+    learned, best = school.learned(), school.best()
     await OperatorLabels(school.store).delete("1")
     await school.lessons.refresh()
-    assert school.learned() == [("ann", "thanked", ON.thanked)]
+
+    assert learned == [("ann", 1.0)]
+    assert best == "blue"
+    assert school.lessons.lessons() == []
+    assert school.learned() == []
 
 
-async def test_one_person_says_a_thing_once_and_all_together_no_more_than_a_thumb(
-    school: School,
-) -> None:
-    for _ in range(5):
-        await school.says(QUESTION)
-        await school.says("wrong")
-    assert len(school.lessons.standing()) == 1
+async def test_what_a_person_taught_goes_with_them(school: School) -> None:
+    await school.rates(1)
+    utt_id = await school.says("how high is the tower", user="cid")
+    await school.store.rate_utterance(utt_id, -1, "cid", "")
+    await school.lessons.refresh()
 
-    for number in range(20):
-        await school.says(QUESTION, "red", f"user {number}")
-        await school.says("wrong", "red", f"user {number}")
-    assert sum(one.weight for one in school.lessons.standing()) <= 0.5
+    await school.store.delete_person("bob")
+    await school.lessons.forget("bob")
 
-
-async def test_what_a_person_taught_goes_with_them_and_their_turns_as_well(
-    school: School,
-) -> None:
-    await school.says(QUESTION)
-    await school.says("wrong")
-    await school.says("what is the colour of the sky")
-    await school.says(QUESTION, "red", "cid")
-    await school.says("wrong", "red", "cid")
-
-    await school.store.delete_person("ann")
-    await school.lessons.forget("ann")
-    assert school.learned() == [("cid", "rejected", ON.rejected)]
-    await school.says("thanks")
-    assert school.learned() == [("cid", "rejected", ON.rejected)]
-
-
-async def test_old_hints_are_forgotten_and_the_latest_are_kept(
-    store: Store, tmp_path: Path
-) -> None:
-    few = await school_of(store, tmp_path, HintSettings(keep=30 * DAY, most=10))
-    for number in range(25):
-        await few.says(f"what is the number of room {number}", "red", f"user {number}")
-        await few.says("thanks", "red", f"user {number}")
-    assert [one.user for one in few.lessons.standing()] == [f"user {n}" for n in range(15, 25)]
-
-    few.now += 31 * DAY
-    await few.says(QUESTION)
-    await few.says("thanks")
-    await few.lessons.tasks.ended()
-    assert few.learned() == [("ann", "thanked", ON.thanked)]
-    assert await store.record_count(KIND) == 1
+    assert school.learned() == [("cid", 0.25)]
 
 
 async def test_what_is_taught_at_one_replica_is_learned_and_forgotten_at_others(
@@ -283,17 +197,15 @@ async def test_what_is_taught_at_one_replica_is_learned_and_forgotten_at_others(
 ) -> None:
     one, other = await school_of(store, tmp_path), await school_of(store, tmp_path)
     await one.rates(1)
-    await one.says(QUESTION, "red", "cid")
-    await one.says("thanks", "red", "cid")
-    await one.rates(-1, question="how high is the tower")
+    utt_id = await one.says("how high is the tower", user="cid")
+    await store.rate_utterance(utt_id, -1, "cid", "")
     await other.lessons.refresh()
-    assert sorted(other.learned()) == sorted(one.learned())
-    assert len(one.learned()) == 2
+    assert sorted(other.learned()) == [("bob", 0.5), ("cid", 0.25)]
 
     await DirectChanges(store).delete_person("bob")
     other.now += CHECK
     await other.lessons.refresh()
-    assert other.learned() == [("cid", "thanked", ON.thanked)]
+    assert other.learned() == [("cid", 0.25)]
 
 
 async def test_two_replicas_on_postgresql_follow_each_other(
@@ -310,16 +222,15 @@ async def test_two_replicas_on_postgresql_follow_each_other(
     ):
         reply = await here.reply(QUESTION, user="ann")
         await here.archive.rate(reply.utt_id, 1, "ann")
-        await until(lambda: other.learned() == [("ann", "", 0.5)])
-        await there.reply("how high is the tower?", user="bob")
-        await there.reply("no, that is wrong", user="bob")
+        await until(lambda: other.learned() == [("ann", 0.5)])
+        reply = await there.reply("how high is the tower?", user="bob")
+        await there.archive.rate(reply.utt_id, -1, "bob")
         await until(lambda: len(one.learned()) == 2)
         await there.archive.delete("ann", "main")
         await until(lambda: [one for one, *_ in one.learned()] == ["bob"])
         assert other.learned() == one.learned()
         await here.archive.delete_person("bob")
         await until(lambda: other.learned() == [])
-        assert await stores[0].record_count(KIND) == 0
 
 
 def a_line(text: str, utt_id: str = "", user: str = "ann") -> str:
@@ -334,7 +245,7 @@ async def test_a_folder_that_cannot_be_written_is_said_and_loses_nothing(
     school = await school_of(store, tmp_path / "file")
     await school.rates(1)
 
-    assert school.learned() == [("bob", "", 0.5)]
+    assert school.learned() == [("bob", 0.5)]
     assert "no model can be written: Not a directory" in caplog.text
     assert school.lessons.pupil.problem in caplog.text
     assert (await school_of(store, tmp_path)).lessons.pupil.problem == ""

@@ -14,13 +14,12 @@ import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 
-export const SIGNS = { none: "no answer", down: "thumbs down", unsure: "unsure whom to ask", hint: "a hint" };
-const HINTS = { again: "asked again", rejected: "said no", thanked: "thanked", kept: "let stand", used: "used a choice" };
+export const SIGNS = { none: "no answer", down: "thumbs down", unsure: "unsure whom to ask" };
 
 export default function Quality({ at, operator }) {
-  const [sign, hint] = [at.query.get("sign") ?? "", at.query.get("hint") ?? ""];
-  const found = usePages("/work", { sign, hint }, { id: (one) => one.id, every: 20 });
-  const totals = useFetched("/work", { sign, hint, limit: 1 }, { every: 20 });
+  const sign = at.query.get("sign") ?? "";
+  const found = usePages("/work", { sign }, { id: (one) => one.id, every: 20 });
+  const totals = useFetched("/work", { sign, limit: 1 }, { every: 20 });
   const models = useFetched("/models", {}, { every: 30 });
   const turn = at.query.get("turn");
   const named = useFetched(turn ? `/questions/${encodeURIComponent(turn)}` : null);
@@ -39,16 +38,16 @@ export default function Quality({ at, operator }) {
   return html`<div class="page quality">
     <header class="head"><h1>Quality</h1>
       <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} of ${plural(totals.value.kinds, "kind")} · 7 days` : ""}</p>
-      <div class="steps"><${Sign} sign=${sign} hint=${hint} hints=${totals.value?.hints ?? {}} /><span class="step-word not-phone">${totals.value && plural(totals.value.labels, "label")}</span>
+      <div class="steps"><${Sign} sign=${sign} /><span class="step-word not-phone">${totals.value && plural(totals.value.labels, "label")}</span>
         <${Models} models=${models} writes=${operator.writes} />
-        <${Train} roles=${listOf(models.value?.roles)} idle=${work.given.length ? [] : listOf(models.value?.idle)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
+        <${Train} roles=${listOf(models.value?.roles)} idle=${work.given.length ? [] : listOf(models.value?.idle)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
     ${listOf(models.value?.problems).map((one) => html`<p class="warn" role="status">Learning fails: ${text(one)}.</p>`)}
     ${job && html`<${Progress} job=${job} ended=${ended} what="training" rest="The model in use is as it was." />`}
     ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}
     ${!model && html`<${Trend} />`}
-    <${States} of=${work.of} what="The list" filtered=${Boolean(sign || hint)}
+    <${States} of=${work.of} what="The list" filtered=${Boolean(sign)}
       empty=${html`<${NoWork} />`}
-      none=${html`<${Nothing} title="None of these"><p><a href=${here({ sign: "", hint: "" })}>Show all</a></p></${Nothing}>`}>
+      none=${html`<${Nothing} title="None of these"><p><a href=${here({ sign: "" })}>Show all</a></p></${Nothing}>`}>
       <${WorkList} work=${work} found=${found} chosen=${chosen} choose=${choose} takeBack=${takeBack} operator=${operator} />
     </${States}></div>`;
 }
@@ -56,30 +55,19 @@ export default function Quality({ at, operator }) {
 // Nothing to label, which does not say that nothing went wrong.
 function NoWork() {
   const { value } = useFetched("/counts", asked({ time: "7d" }));
-  return html`<${Nothing} title="No questions to label"><p>Questions without an answer, replies with a thumb down and what hints speak against come here, those of seven days.</p>
+  return html`<${Nothing} title="No questions to label"><p>Questions without an answer and replies with a thumb down come here, those of seven days.</p>
     ${value?.failed > 0 && html`<p><a href=${link(["conversations"], { kind: "failed", time: "7d" })}>Agents failed in ${plural(value.failed, "conversation")}</a>: see whether the replies were right all the same.</p>`}</${Nothing}>`;
 }
 
-// Which questions are shown: by a sign, or by a kind of hint where the router takes hints.
-function Sign({ sign, hint, hints }) {
-  const kinds = Object.entries(hints).filter(([, number]) => number > 0);
-  const options = [["", "all"], ...Object.entries(SIGNS), ...kinds.map(([kind, number]) => [`hint:${kind}`, `hint: ${HINTS[kind] ?? text(kind)} (${count(number)})`])];
-  const value = hint ? `hint:${hint}` : sign;
-  const choose = (chosen) => go(here(chosen.startsWith("hint:") ? { sign: "", hint: chosen.slice(5), item: "" } : { sign: chosen, hint: "", item: "" }));
-  return html`<select aria-label="Which questions" value=${value} onChange=${(event) => choose(event.target.value)}>
-    ${options.map(([one, words]) => html`<option value=${one} selected=${one === value}>${words}</option>`)}</select>`;
+// Which questions are shown, by a sign.
+function Sign({ sign }) {
+  const options = [["", "all"], ...Object.entries(SIGNS)];
+  const choose = (chosen) => go(here({ sign: chosen, item: "" }));
+  return html`<select aria-label="Which questions" value=${sign} onChange=${(event) => choose(event.target.value)}>
+    ${options.map(([one, words]) => html`<option value=${one} selected=${one === sign}>${words}</option>`)}</select>`;
 }
 
-const sum = (numbers) => Object.values(numbers ?? {}).reduce((one, other) => one + other, 0);
-
-// What people did next, which is no label: "hint: asked again 2, thanked".
-const hinted = (hints) => Object.entries(hints ?? {}).map(([kind, number]) => `${HINTS[kind] ?? text(kind)}${number > 1 ? ` ${count(number)}` : ""}`).join(", ");
-
-function Signs({ item }) {
-  const hints = hinted(item.hints);
-  return html`${item.sign && item.sign !== "hint" && html`<span class=${`sign ${item.sign === "down" ? "bad" : "mild"}`}>${SIGNS[item.sign] ?? text(item.sign)}</span>`}
-    ${hints && html` <span class="sign mild" title="No label: what people did next">hint: ${hints}</span>`}`;
-}
+const Signs = ({ item }) => item.sign && html`<span class=${`sign ${item.sign === "down" ? "bad" : "mild"}`}>${SIGNS[item.sign] ?? text(item.sign)}</span>`;
 
 // The rows that have no label yet, and the labels of this visit, of which the last can be taken back.
 // `named` is one that was come for, which stands first.

@@ -11,19 +11,16 @@ import { Drawing, html, useMemo, useState } from "./ui.js";
 
 const STATES = { live: "in use", new: "not used yet", former: "used before" };
 
-// A button for each role that has a model's folder. A router learns from hints too where that is ticked.
-// `inTurn` sends after the labels that are still on their way.
-export function Train({ roles, idle, hints, busy, writes, inTurn }) {
-  const [taught, setTaught] = useState(false);
+// A button for each role that has a model's folder. `inTurn` sends after the labels that are still on their way.
+export function Train({ roles, idle, busy, writes, inTurn }) {
   if (!roles.length) return html`<span class="faint not-phone" title="skill_selector: {router: learned, model: FOLDER}">no model to train</span>`;
   const train = async (what) => {
-    const made = await attempt(null, () => inTurn(() => send("POST", "/train", what === "router" && hints && taught ? { what, hints: true } : { what })));
+    const made = await attempt(null, () => inTurn(() => send("POST", "/train", { what })));
     if (made) go(here({ job: made.job, model: "" }), { replace: true });
   };
-  const tick = hints > 0 && roles.includes("router") && html`<label class="step-tick not-phone" title="Hints are what people did next; they are no labels"><input type="checkbox" checked=${taught} disabled=${!writes} onChange=${(event) => setTaught(event.target.checked)} /> and ${plural(hints, "hint")}</label>`;
   const why = (role) => (busy ? "A training runs." : !writes ? "Your key may only read." : idle.includes(role) ? "There are no labels yet: say below who should have answered." : "");
   const [reason] = roles.map(why).filter(Boolean);
-  return html`${tick}${roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${Boolean(why(role))} title=${why(role)}
+  return html`${roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${Boolean(why(role))} title=${why(role)}
       aria-describedby=${reason ? "why-no-training" : undefined} onClick=${() => train(role)}>Train the ${text(role)}</button>`)}
     ${reason && html`<small class="faint" id="why-no-training">${reason}</small>`}`;
 }
@@ -42,7 +39,7 @@ export function Comparison({ model, models, writes }) {
   const live = listOf(models.value?.items).find((one) => one.state === "live" && one.role === model.role);
   return html`<section class="trained" aria-label=${`The ${model.role} ${model.id}`}>
     <header><h2>A ${model.state === "new" ? "new " : ""}${text(model.role)}${model.state === "live" ? ", in use" : ", beside the one in use"}</h2>
-      <p class="faint"><code>${text(model.id)}</code> · ${plural(model.learned, "question")} learned${report ? html`, ${count(report.fresh)} newly labelled${report.hints ? `, ${plural(report.hints, "hint")}` : ""}` : ""} · <${When} at=${Date.parse(`${model.made}Z`) / 1000} /> ago · ${STATES[model.state] ?? ""}</p>
+      <p class="faint"><code>${text(model.id)}</code> · ${plural(model.learned, "question")} learned${report ? html`, ${count(report.fresh)} newly labelled` : ""} · <${When} at=${Date.parse(`${model.made}Z`) / 1000} /> ago · ${STATES[model.state] ?? ""}</p>
       <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
     ${report ? html`<div class="beside-each"><div><${Figures} report=${report} /><${Reliability} report=${report} /></div><${Flips} report=${report} /></div>
       ${report.before && live && report.before !== live.id && model.state === "new" && html`<p class="warn">It was compared with <code>${text(report.before)}</code>, which is not in use any more.</p>`}`

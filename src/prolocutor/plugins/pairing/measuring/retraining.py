@@ -96,7 +96,6 @@ async def retrain(
         lost=lost,
         flips=flips,
         note=note,
-        hints=material.hints,
         sure_before=comparing.sure_before,
         sure_after=comparing.sure_after,
     )

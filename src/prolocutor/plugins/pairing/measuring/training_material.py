@@ -10,7 +10,6 @@ import msgspec
 from prolocutor.contracts.model_use import TrainingOrder
 from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion, Pairing, TrainingData
 from prolocutor.errors import BadInput, ConfigError, MissingExtra
-from prolocutor.plugins.pairing.hints.turn_hints import question_key
 from prolocutor.plugins.pairing.measuring.fitting import (
     Priors,
     await_result,
@@ -35,7 +34,7 @@ class _Learned(msgspec.Struct, frozen=True):
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """Lessons in order: the base, thumbs and hints (`rated` of them), operators' labels.
+    """Lessons in order: the base, thumbs (`rated` of them), operators' labels.
 
     `fresh` says of each whether the model in use had not learned it.
     """
@@ -47,7 +46,6 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     base: int
     rated: int
     labels: list[str]
-    hints: int = 0
 
     def __len__(self) -> int:
         return len(self.lessons)
@@ -78,8 +76,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 def gather_material(
     order: TrainingOrder, live: Model | None, rated: Sequence[LabelledQuestion]
 ) -> Material:
-    """Return what is learned from; an operator's label takes the place of thumbs on the same words,
-    and either that of hints.
+    """Return what is learned from; an operator's label takes the place of thumbs on the same words.
 
     Raise `BadInput` if there is too little.
     """
@@ -99,14 +96,6 @@ def gather_material(
         [one for one in some if one.question.text not in labelled and one.agents]
         for some in (base, thumbs)
     )
-    told = set(map(question_key, labelled)) | {question_key(one.question.text) for one in thumbs}
-    hinted = order.hinted if order.role == "router" else []
-    hints = [
-        msgspec.structs.replace(one, gold=frozenset())  # nothing is measured by a hint
-        for one in hinted
-        if question_key(one.question.text) not in told
-    ]
-    thumbs += hints
     seen = frozenset(known.labels)
     lessons = [*base, *thumbs, *(one.question for one in labels)]
     cards = _cards(order.cards, lessons)
@@ -119,7 +108,6 @@ def gather_material(
         base=len(base),
         rated=len(thumbs),
         labels=[one.id for one in labels],
-        hints=len(hints),
     )
 
 

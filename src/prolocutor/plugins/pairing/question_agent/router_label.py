@@ -7,7 +7,6 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.model_use import HintMark
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 
 UP: Final = 0.5
@@ -27,25 +26,13 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `user` is the author of the text, "" where it has none, and `utt_id` the reply that it is about:
     a label is deleted with either.
-    `hint`: it is no label, but what the person did next says so weakly.
     """
 
     text: str
     agents: dict[str, float]
     weight: float = 1.0
     user: str = ""
-    hint: HintMark | None = None
     utt_id: str = ""
-
-    @property
-    def reply(self) -> str:
-        """The id of the reply that it is about, "" where that is not known."""
-        return self.utt_id if self.hint is None else self.hint.utt_id
-
-    @property
-    def is_thumb(self) -> bool:
-        """Whether a person said so."""
-        return self.hint is None
 
     @property
     def labelled(self) -> LabelledQuestion:
@@ -82,4 +69,4 @@ def label_of_thumb(
 ) -> RouterLabel:
     """Return what a thumb on the answer of one of the `agents` teaches."""
     shares = answer_shares(agent, right, agents)
-    return RouterLabel(question, shares, UP if right else DOWN, user, utt_id=utt_id)
+    return RouterLabel(question, shares, UP if right else DOWN, user, utt_id)

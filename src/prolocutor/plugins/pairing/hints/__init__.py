@@ -1,1 +1,0 @@
-"""Hints: weak labels from what people do after a reply."""
