@@ -162,18 +162,18 @@ _SAID_EVERY: Final = 5.0
 _STEP_EVERY: Final = 20.0
 
 
-class BegunSteps:
-    """Says on stderr which step begins; without a terminal, where there is no bar, seldom."""
+class StepLines:
+    """Says on stderr what begins or is done; without a terminal, where there is no bar, seldom."""
 
-    def __init__(self, pause: float = _STEP_EVERY) -> None:
-        self._said, self._pause = time.monotonic(), pause
+    def __init__(self, pause: float = _STEP_EVERY, last: float | None = None) -> None:
+        self._said, self._pause = time.monotonic() if last is None else last, pause
 
     def __call__(self, what: str) -> None:
-        """Take note of the step that begins."""
+        """Take note of a step."""
         now = time.monotonic()
         if sys.stderr.isatty() or now - self._said >= self._pause:
             self._said = now
-            click.echo(f"{what} ...", err=True)
+            click.echo(what, err=True)
 
 
 class TrainingProgress:
@@ -184,14 +184,14 @@ class TrainingProgress:
 
     def __init__(self, show: Show) -> None:
         self._show, self._begun = show, 0
-        self._said, self._folds = BegunSteps(), StepProgress()
+        self._steps, self._folds = StepLines(), StepLines(_SAID_EVERY, -_SAID_EVERY)
 
     def step(self, what: str) -> None:
         """Take note of the step that begins."""
         self._show(self._begun, [what])
         self._begun += 1
         if not sys.stderr.isatty():
-            self._said(what)
+            self._steps(f"{what} ...")
 
     def fold(self, what: str) -> None:
         """Take note of a fold."""
@@ -216,17 +216,3 @@ class EncodingProgress:
         if now - self._said >= _SAID_EVERY:
             self._said = now
             click.echo(f"encoded {done:,} of {number:,} texts", err=True)
-
-
-class StepProgress:
-    """Says on stderr what is done, every few seconds, also without a terminal."""
-
-    def __init__(self) -> None:
-        self._said = time.monotonic() - _SAID_EVERY
-
-    def __call__(self, what: str) -> None:
-        """Take note of a step; those that end with a figure are always said."""
-        now = time.monotonic()
-        if now - self._said >= _SAID_EVERY or what.endswith("right"):
-            self._said = now
-            click.echo(what, err=True)

@@ -14,8 +14,8 @@ from prolocutor.cli.output import write_json
 from prolocutor.contracts.pairing import Role
 from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.commands.command_lines import (
-    BegunSteps,
     EncodingProgress,
+    StepLines,
     encoder_place,
     folds_option,
     known_cards,
@@ -164,8 +164,11 @@ async def _run_measurement(
     plan: MeasurementPlan,
     locations: ModelLocations,
 ) -> Measurement:
+    lines = StepLines()
     async with open_models(locations, on_texts=EncodingProgress()) as models:
-        return await measure(questions, plan, models=models, on_step=BegunSteps())
+        return await measure(
+            questions, plan, models=models, on_step=lambda what: lines(f"{what} ...")
+        )
 
 
 def _names(given: Sequence[str], which: Role, locations: ModelLocations) -> list[str]:

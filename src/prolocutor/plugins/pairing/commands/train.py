@@ -83,8 +83,6 @@ def train(
     It is measured by folds on the questions that it learns from, beside the method without labels
     and the best single agent, and the report says if training does not help yet. The model is a
     folder without code, with a card that says what it was made from; an existing one is replaced.
-    Interrupted or killed, the same command goes on: folds that have been learned are not learned
-    again.
 
     Data are questions as jsonl or csv: text, agents (a list, or a|b), and, for a ranker, answers
     (an object, or fields answer_NAME); a folder of BBAI; or a store of dialogs, whose ratings are
@@ -116,11 +114,7 @@ def train(
     )
     steps = steps_of(questions, wanted)
     with progress_bar(lambda: steps, "training") as show:
-        try:
-            trained = run(_run_training(questions, wanted, out, locations, TrainingProgress(show)))
-        except KeyboardInterrupt:
-            click.echo(f"\n{out}: interrupted; the same command goes on from here", err=True)
-            raise
+        trained = run(_run_training(questions, wanted, out, locations, TrainingProgress(show)))
         show(steps, [])
     for line in result_lines(trained):
         click.echo(line)

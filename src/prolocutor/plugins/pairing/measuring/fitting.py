@@ -1,22 +1,18 @@
-"""Fitting: routers and rankers prepared by name, by folds, and kept to go on from."""
+"""Fitting: routers and rankers prepared by name, and by folds."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from collections.abc import Awaitable, Callable, Sequence
-from hashlib import blake2b
 from inspect import isawaitable
 from itertools import combinations
-from pathlib import Path
 from time import perf_counter
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from prolocutor.contracts.pairing import (
-    Card,
     Complete,
     Encoder,
     LabelledQuestion,
@@ -26,109 +22,10 @@ from prolocutor.contracts.pairing import (
     Router,
     TrainingData,
 )
-from prolocutor.errors import ProlocutorError
-from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring
 from prolocutor.plugins.pairing.folds import deal_folds
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.method_catalog import load_fit, load_reader, method_needs
-from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
-from prolocutor.plugins.pairing.question_agent.meant_methods import attach_encoder
+from prolocutor.plugins.pairing.method_catalog import load_fit, method_needs
 from prolocutor.reading.words import near_duplicates
-
-_PARTIAL: Final = ".partial"
-_PLAN: Final = "plan"
-
-
-class PartialTraining:
-    """A folder of values by name, so that the same command goes on after it was killed.
-
-    `said` is all that the training depends on, its data included: of another one nothing is taken.
-    The folder is made when the first value is written.
-    """
-
-    def __init__(self, folder: Path, said: object) -> None:
-        self.place = folder.absolute().with_name(folder.name + _PARTIAL)
-        content = msgspec.json.encode(said, order="deterministic")
-        self._mark = blake2b(content, digest_size=16).hexdigest()
-        self.is_resumed = self.read(_PLAN, str) == self._mark
-        if not self.is_resumed:
-            self.remove()
-
-    def read(self, name: str, kind: Any) -> Any:
-        """Return what was written under a name, None if nothing was."""
-        try:
-            return msgspec.json.decode((self.place / f"{name}.json").read_bytes(), type=kind)
-        except (OSError, msgspec.MsgspecError):
-            return None
-
-    def write(self, name: str, value: Any) -> None:
-        """Write a value, whole or not at all."""
-        self._replace(f"{name}.json", msgspec.json.encode(value))
-
-    def remove(self) -> None:
-        """Remove everything."""
-        shutil.rmtree(self.place, ignore_errors=True)
-
-    def begin(self) -> None:
-        """Make the folder, unless it is there."""
-        if not self.place.exists():
-            self.place.mkdir(parents=True)
-            self.write(_PLAN, self._mark)
-
-    def _replace(self, name: str, data: bytes) -> None:
-        self.begin()
-        fresh = self.place / f".{name}"
-        fresh.write_bytes(data)
-        fresh.replace(self.place / name)
-
-
-class FoldStore(Protocol):
-    """Keeps what was learned for a fold, and finds it when the same training goes on."""
-
-    def find(self, role: Role, name: str, fold: int) -> Any:
-        """Return the method that was kept for a fold; None if there is none."""
-
-    def keep(self, role: Role, name: str, fold: int, method: Any) -> None:
-        """Keep a method that was fitted for a fold."""
-
-
-class KeptFolds:
-    """A `FoldStore` in the folder of a partial training: a model for each method and fold."""
-
-    def __init__(
-        self, partial: PartialTraining, cards: Sequence[Card], encoder: Encoder | None = None
-    ) -> None:
-        self._partial, self._cards = partial, cards
-        self._wired = None if encoder is None else EncoderWiring(encoder)
-        self._found = len([*partial.place.glob("*/model.json")]) if partial.is_resumed else 0
-
-    @property
-    def found(self) -> int:
-        """How many models were there when the training went on."""
-        return self._found
-
-    def find(self, role: Role, name: str, fold: int) -> Any:
-        """Return the method that was kept for a fold; None if there is none that can be read."""
-        place = self._place(role, name, fold)
-        if not place.is_dir():
-            return None
-        try:
-            model = load_model(place)
-            method = load_reader(name, role).of_model(model, self._cards)
-            return attach_encoder(method, model, self._wired)
-        except ProlocutorError:
-            return None
-
-    def keep(self, role: Role, name: str, fold: int, method: Any) -> None:
-        """Keep a method that was fitted for a fold, if it can be stored."""
-        if not hasattr(method, "to_model"):
-            return
-        self._partial.begin()
-        save_model(self._place(role, name, fold), method.to_model(training_card(0)))
-
-    def _place(self, role: Role, name: str, fold: int) -> Path:
-        return self._partial.place / f"{role}-{name}-{fold}"
-
 
 Made = TypeVar("Made")
 Priors = list[dict[str, float]]
@@ -155,11 +52,10 @@ NO_MODELS: Final = PairingModels()
 class Folding(msgspec.Struct, frozen=True, kw_only=True):
     """How methods are fitted by folds.
 
-    What is in `kept` is not fitted again. At most `at_once` folds are fitted at the same time, as
-    each takes memory. `on_fold` is called with a text when a method has learned for a fold.
+    At most `at_once` folds are fitted at the same time, as each takes memory. `on_fold` is called
+    with a text when a method has learned for a fold.
     """
 
-    kept: FoldStore | None = None
     at_once: int = _MOST_AT_ONCE
     on_fold: Callable[[str], None] = lambda _: None
 
@@ -269,8 +165,7 @@ class FoldedMethods:
         free = needs_no_labels(name, "ranker")
         learned = [] if free else await self._unseen_priors(self._data.learn)
         folds = sorted(set(self.folds))
-        wanted = [fold for fold in folds if self._found("ranker", name, fold) is None]
-        given = {} if free else await self._outer_priors(wanted, priors)
+        given = {} if free else await self._outer_priors(folds, priors)
 
         async def made(fold: int) -> Ranker:
             known = [
@@ -284,22 +179,12 @@ class FoldedMethods:
         rankers = dict(zip(folds, await asyncio.gather(*map(made, folds)), strict=True))
         return [rankers[fold] for fold in self.folds]
 
-    def _found(self, role: Role, name: str, fold: int) -> Any:
-        """Return what was kept for a fold; None if nothing was."""
-        if self._folding.kept is None:
-            return None
-        return self._folding.kept.find(role, name, fold)
-
     async def _made(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
-        """Return what was kept for a fold, or fit it."""
+        """Return a method that is fitted for a fold."""
         async with self._free:
-            if needs_no_labels(name, role):
-                return await fit_method(role, name, training)
-            if (found := self._found(role, name, fold)) is not None:
-                return found
             made = await fit_method(role, name, training)
-        if self._folding.kept is not None:
-            self._folding.kept.keep(role, name, fold, made)
+        if needs_no_labels(name, role):
+            return made
         one_for_all = role == "router" and self._data.sets_apart
         which = "" if one_for_all else f", fold {fold + 1} of {len(set(self.folds))}"
         self._folding.on_fold(f"{role} {name}{which}: learned")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,13 +12,10 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, Role
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.encoders.meanings import ask_for_mark
 from prolocutor.plugins.pairing.measuring.fitting import (
     NO_MODELS,
     Folding,
-    KeptFolds,
     PairingModels,
-    PartialTraining,
     Priors,
     fit_method,
     probabilities,
@@ -139,16 +135,6 @@ def training_hash(data: PairingData, learned: Sequence[LabelledQuestion]) -> str
     return blake2b(content, digest_size=16).hexdigest()
 
 
-async def dependencies_of(
-    data: PairingData, learned: Sequence[LabelledQuestion], wanted: TrainingPlan
-) -> object:
-    """Return all that the folds of a training depend on."""
-    encoder = wanted.models.encoder
-    mark = "" if encoder is None else (await ask_for_mark(encoder)).fingerprint
-    plan = (wanted.role, wanted.method, wanted.prior, wanted.folds, wanted.seed)
-    return version("prolocutor"), plan, training_hash(data, [*learned, *data.learn]), mark
-
-
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
 """What a trained one has to beat: it does without labels."""
 
@@ -197,9 +183,8 @@ async def train(
     """Measure by folds, learn from everything, and write the model's folder.
 
     `on_step` is called as each of the `steps_of` steps begins, `on_fold` when a fold has been
-    learned, and `on_note` with what a person should know. What folds have learned is kept beside
-    the model's folder until the model is written: the same training goes on from there after it was
-    killed. Raise `BadInput` if there is too little to learn from.
+    learned, and `on_note` with what a person should know. Raise `BadInput` if there is too little
+    to learn from.
     """
     check_place(folder)
     load_reader(wanted.method, wanted.role)
@@ -217,29 +202,7 @@ async def train(
     if not right:
         what = "no question has a right agent (agents, labels), so nothing can be learned"
         raise BadInput(f"{data.name}: {what}", field="data")
-    partial = PartialTraining(folder, await dependencies_of(data, learned, wanted))
-    kept = KeptFolds(partial, data.cards, wanted.models.encoder)
-    if kept.found:
-        on_note(f"goes on: {kept.found} fits of this training are in {partial.place}")
-    folding = bound_folding(memory, learned, Folding(kept=kept, on_fold=on_fold))
-    try:
-        result = await _trained(data, learned, wanted, folder, on_step, folding)
-    except BadInput:  # the same command cannot go on from here
-        partial.remove()
-        raise
-    partial.remove()
-    return result
-
-
-async def _trained(
-    data: PairingData,
-    learned: list[LabelledQuestion],
-    wanted: TrainingPlan,
-    folder: Path,
-    on_step: Callable[[str], None],
-    folding: Folding,
-) -> TrainingResult:
-    """Measure by folds, learn from everything, and write the model's folder."""
+    folding = bound_folding(memory, learned, Folding(on_fold=on_fold))
     measured, unmeasured = await _measured(data, learned, wanted, on_step, folding)
     on_step("learning from everything")
     priors = None if measured is None else measured.priors

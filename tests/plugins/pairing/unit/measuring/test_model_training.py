@@ -10,6 +10,7 @@ import pytest
 from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.measuring.model_training import (
+    TrainingMemory,
     TrainingPlan,
     TrainingResult,
     steps_of,
@@ -20,7 +21,7 @@ from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
-from tests.plugins.pairing.unit.measuring.made import CARDS, data
+from tests.plugins.pairing.unit.measuring.made import CARDS, data, labelled
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
 pytest.importorskip("lightgbm", reason="lightgbm (the extra learn)")
@@ -155,3 +156,17 @@ def test_a_folder_of_something_else_is_refused_before_anything_is_learned(tmp_pa
 
     assert told == []
     assert (tmp_path / "model" / "thesis.txt").read_text() == "years of work"
+
+
+def test_memory_bounds_folds_at_once_and_then_questions() -> None:
+    many = labelled(1000, 1, answers=True)
+    ample, scarce, tiny = (TrainingMemory(most=most) for most in (10**9, 275_000_000, 260_500_000))
+
+    assert ample.fitting(many, 0) == many
+    assert ample.at_once(many, 4) == 4
+    some = scarce.fitting(many, 0)
+    assert 100 <= len(some) < len(many)
+    assert scarce.at_once(some, 4) == 1
+    assert [one for one in many if one in some] == some
+    with pytest.raises(BadInput, match=r"too little to learn in; give 26\d MB"):
+        tiny.fitting(many, 0)
