@@ -114,6 +114,12 @@ class _Format(msgspec.Struct):
     version: int = 0
 
 
+# Made here, as models are read in several threads: msgspec may crash where two of them are the first
+# to use a type.
+_decode_format: Final = msgspec.json.Decoder(_Format).decode
+_decode_head: Final = msgspec.json.Decoder(_Head).decode
+
+
 def training_card(examples: int, **known: Any) -> TrainingCard:
     """Return the card of a model that is trained now."""
     return TrainingCard(date=timestamp()[:19], examples=examples, **known)
@@ -249,9 +255,9 @@ def agents_that_differ(model: Model, present: Mapping[str, Any]) -> list[str]:
 def _head(file: Path) -> _Head:
     data = _read(file, MAX_HEAD)
     try:
-        kind = msgspec.json.decode(data, type=_Format)
+        kind = _decode_format(data)
         if kind.format == FORMAT and kind.version == VERSION:
-            head = msgspec.json.decode(data, type=_Head)
+            head = _decode_head(data)
             if head.checksum != _checksum(head):
                 what = "was changed after it was saved (its checksum differs); train it again"
                 raise ConfigError(what, file=str(file))

@@ -36,6 +36,11 @@ MOST: Final = 10
 """How many former models are kept, and how many that were never in use."""
 
 _ID: Final = re.compile(r"[\w-]{1,100}")
+_decode_report: Final = msgspec.json.Decoder(TrainingReport).decode
+
+_LOADING: Final = Lock()
+"""Held while a model is read anew: msgspec may crash where two threads are the first to use a type,
+and a type of a model may be used for the first time then."""
 
 
 class FolderShelf:
@@ -146,7 +151,7 @@ def _stored_model(model: Model) -> StoredModel:
 
 def _report(folder: Path) -> TrainingReport | None:
     try:
-        return msgspec.json.decode((folder / REPORT).read_bytes(), type=TrainingReport)
+        return _decode_report((folder / REPORT).read_bytes())
     except (OSError, msgspec.MsgspecError):
         return None
 
@@ -242,7 +247,7 @@ class ReloadedModel(Generic[Method]):
 
     def reload(self) -> None:
         """Read the folder now; on an error, log it and keep the old model."""
-        with self._lock:
+        with self._lock, _LOADING:
             try:
                 self._ready, self._failure = self._load(), ""
             except ProlocutorError as error:

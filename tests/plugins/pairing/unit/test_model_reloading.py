@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 
@@ -92,3 +92,30 @@ def test_what_is_no_model_has_no_version() -> None:
 
     assert latest(method) == VersionedMethod(method, "")
     assert latest(VersionedMethod(method, "cards")).version == "cards"
+
+
+def test_models_are_read_one_after_the_other(tmp_path: Path) -> None:
+    reading, other_reads = Event(), Event()
+    overlaps: list[bool] = []
+
+    def load() -> VersionedMethod[str]:
+        reading.set()
+        overlaps.append(other_reads.wait(0.2))
+        return VersionedMethod("one", "1")
+
+    def load_other() -> VersionedMethod[str]:
+        other_reads.set()
+        return VersionedMethod("other", "2")
+
+    one = ReloadedModel(tmp_path / "one", load)
+    other = ReloadedModel(tmp_path / "other", load_other)
+    reading.clear()
+    other_reads.clear()
+    thread = Thread(target=one.reload)
+    thread.start()
+    assert reading.wait(10)
+    other.reload()
+    thread.join()
+
+    assert overlaps == [False, False]
+    assert latest(other).method == "other"
