@@ -114,8 +114,8 @@ class _Format(msgspec.Struct):
     version: int = 0
 
 
-# Made here, as models are read in several threads: msgspec may crash where two of them are the first
-# to use a type.
+# Made at import, as models are read in several threads: msgspec may crash where two threads are the
+# first to use a type.
 _decode_format: Final = msgspec.json.Decoder(_Format).decode
 _decode_head: Final = msgspec.json.Decoder(_Head).decode
 

@@ -87,7 +87,7 @@ def known_cards(data: str, assistant: Path | None) -> list[Card]:
 
 _DOMAINS: Final = 60
 _HEAD: Final = (
-    "prec@1  95 %          calls   cost     ECE  of all  AUROC  top 3  nobody      ms  difference"
+    "prec@1  95 %          calls   cost     ECE  of all  top 3  nobody      ms  difference"
 )
 
 
@@ -133,9 +133,7 @@ def _figures(row: MethodRow) -> str:
     line = f"{100 * row.precision_at_1:6.2f}  {100 * row.low:5.2f}-{100 * row.high:5.2f}"
     line += f"  {row.mean_calls:6.2f}  {_short(row.cost, '.3g'):>5}"
     line += f"  {_short(row.ece and 100 * row.ece, '.1f'):>6}"
-    line += (
-        f"  {_short(row.ece_all and 100 * row.ece_all, '.1f'):>6}  {_short(row.auroc, '.2f'):>5}"
-    )
+    line += f"  {_short(row.ece_all and 100 * row.ece_all, '.1f'):>6}"
     line += f"  {_share(row.among_three):>5}  {_share(row.nobody_found):>6}  {row.ms:6.2f}"
     if row.difference is not None:
         mean, low, high = (100 * one for one in row.difference)

@@ -18,7 +18,7 @@ _BINS: Final = 10
 _LOW: Final = 0.025
 _FALSE_ABSTENTIONS: Final = 0.05
 _MEANS: Final = (
-    "precision_at_1", "low", "high", "mean_calls", "cost", "ms", "ece", "ece_all", "auroc",
+    "precision_at_1", "low", "high", "mean_calls", "cost", "ms", "ece", "ece_all",
     "among_three", "nobody_found",
 )  # fmt: skip
 
@@ -45,9 +45,8 @@ class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
     `mean_calls`, `cost` and `ece` are over the questions with a right agent; `ece_all` is over
     all, where every choice for a question without one is wrong, as is `reliability`: its choices by
     their probability. `ms` is the method's own time. `difference` is the paired one from the method
-    `than`, with its interval. `coverage`: the share that is right of the
-    questions with the highest probability. `auroc`: how well the probability separates questions
-    with a right agent from those without. `among_three`: the share for which a right agent is among
+    `than`, with its interval. `coverage`: the share that is right of the questions with the highest
+    probability. `among_three`: the share for which a right agent is among
     the first three. `nobody_found`: the share of questions without a right agent that are held for
     such where 5 % of the others are, by the lowest probabilities.
     """
@@ -65,7 +64,6 @@ class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
     coverage: list[tuple[float, float]] = []
     reliability: list[CalibrationBin] = []
     ece_all: float | None = None
-    auroc: float | None = None
     among_three: float | None = None
     nobody_found: float | None = None
     than: str | None = None
@@ -131,7 +129,6 @@ def method_row(
         coverage=coverage_curve(sure),
         reliability=bins,
         ece_all=calibration_error(bins) if bins else None,
-        auroc=_auroc(questions, choices),
         among_three=_among_three(asked),
         nobody_found=_nobody_found(questions, choices),
         than=against[0] if against else None,
@@ -206,27 +203,6 @@ def mean_row(rows: Sequence[MethodRow]) -> MethodRow:
         found = [value for one in rows if (value := getattr(one, name)) is not None]
         means[name] = sum(found) / len(found) if found else None
     return msgspec.structs.replace(rows[0], **means, difference=None, than=None)
-
-
-def _auroc(questions: Sequence[LabelledQuestion], choices: Sequence[MethodChoice]) -> float | None:
-    """Return how often a question with a right agent has the higher probability (ties: half)."""
-    marked = sorted(
-        (made.probability, bool(one.gold))
-        for one, made in zip(questions, choices, strict=True)
-        if made.probability is not None
-    )
-    yes = sum(gold for _, gold in marked)
-    no = len(marked) - yes
-    if not yes or not no:
-        return None
-    ranks, start = 0.0, 0
-    while start < len(marked):
-        end = start
-        while end < len(marked) and marked[end][0] == marked[start][0]:
-            end += 1
-        ranks += sum(gold for _, gold in marked[start:end]) * (start + end + 1) / 2
-        start = end
-    return (ranks - yes * (yes + 1) / 2) / (yes * no)
 
 
 class PublishedResult(msgspec.Struct, frozen=True):

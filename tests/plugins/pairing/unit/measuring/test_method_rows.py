@@ -35,7 +35,6 @@ def test_only_questions_with_a_right_agent_count() -> None:
     assert row.mean_calls == 1
     assert row.cost == 0.5
     assert row.domains == {"x": 1.0, "y": 0.0}
-    assert row.auroc == 1.0
 
 
 def test_the_interval_holds_the_mean_and_narrows_with_the_number() -> None:
@@ -96,15 +95,3 @@ def test_coverage_takes_the_surest_first() -> None:
     assert found[0] == (0.1, 1.0)
     assert found[-1] == (1.0, 0.5)
     assert coverage_curve([]) == []
-
-
-def test_equal_probabilities_tell_nothing() -> None:
-    row = method_row(
-        "m",
-        "route",
-        [question("a"), question(), question("a")],
-        [choice(1.0, 0.5)] * 3,
-        BootstrapSamples([0, 1], 0),
-    )
-
-    assert row.auroc == 0.5
