@@ -1,12 +1,13 @@
 """Measures routers on agents that they have never seen, beside plain ways to do the same.
 
-    python bench/strangers.py FOLDER [--encoder FOLDER] [--draws 3] [--bbai FOLDER]
+    python bench/strangers.py FOLDER [--encoder FOLDER] [--draws 3] [--bbai FOLDER] [--peers]
 
 FOLDER has `metatool.json` and `clinc150.json`, each with `agents` (name to description), `learn`
 and `test` (lists of [text, agent or null]). Prints for each task and way: the share of questions
 with a right agent for which it is chosen (top 1), how far probabilities are from what comes true
 over all questions (ECE), the share of questions of nobody that are found when 5 % of the others
-are held for such, and milliseconds a question.
+are held for such, and milliseconds a question. With `--peers` semantic-router (`peers/setup.py`)
+chooses by the same vectors.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from subprocess import PIPE, run
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -31,6 +34,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from bench.peers.setup import python_of
 from prolocutor.contracts.pairing import Card, Encoder, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.plugins.pairing.encoders.meanings import embed_texts
 from prolocutor.plugins.pairing.measuring.fitting import await_result, fit_method, probabilities
@@ -80,6 +84,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--bbai", type=Path, help="a folder of BBAI, measured too")
     parser.add_argument("--encoder", metavar="FOLDER")
+    parser.add_argument("--peers", action="store_true", help="semantic-router too")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--only", default="", metavar="TEXT", help="tasks whose name has this")
     asyncio.run(measured(parser.parse_args()))
@@ -90,7 +95,8 @@ async def measured(given: argparse.Namespace) -> None:
     rows: dict[tuple[str, str], list[list[float]]] = {}
     async with open_models(ModelLocations(encoder=given.encoder)) as models:
         for task in tasks(given):
-            for name, way in ways(await with_vectors(task, models.encoder), models.encoder):
+            vectors = await with_vectors(task, models.encoder)
+            for name, way in ways(vectors, models.encoder, peers=given.peers):
                 start = time.process_time()
                 scores = await await_result(way())
                 spent = 1000 * (time.process_time() - start) / len(task.test)
@@ -146,13 +152,17 @@ async def with_vectors(task: Task, encoder: Encoder | None) -> Task:
     return msgspec.structs.replace(task, vectors=await embed_texts(encoder, texts))
 
 
-def ways(task: Task, encoder: Encoder | None) -> Iterator[tuple[str, Callable[[], Any]]]:
+def ways(
+    task: Task, encoder: Encoder | None, *, peers: bool
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield plain ways, then routers of ours."""
     yield "BM25", lambda: by_bm25(task)
     yield "TF-IDF", lambda: by_likeness(task, grams(task))
     if encoder is not None:
         yield "cosine", lambda: by_likeness(task, cosines(task))
         yield "cosine + n-grams", lambda: by_likeness(task, cosines(task) + 0.5 * grams(task))
+        if peers:
+            yield "semantic-router", lambda: by_semantic_router(task)
     if task.learn:
         yield "softmax head", lambda: by_head(task)
     for name in ("cards", "learned"):
@@ -188,6 +198,28 @@ def cosines(task: Task) -> Any:
         np.array([task.vectors[text] for text in found]) for found in (task.asked, task.examples[0])
     )
     return asked @ texts.T
+
+
+def by_semantic_router(task: Task) -> Scores:
+    """Return the score of the agent that semantic-router chooses; the others have 0."""
+    texts, owners = task.examples
+    agents = task.agents
+    routes: dict[str, list[str]] = {}
+    for text, owner in zip(texts, owners, strict=True):
+        routes.setdefault(agents[owner], []).append(text)
+    vectors = {text: one.tolist() for text, one in task.vectors.items()}
+    told = {"routes": routes, "questions": task.asked, "vectors": vectors}
+    script = Path(__file__).parent / "peers" / "run_semantic_router.py"
+    with NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(told, file)
+        file.flush()
+        words = [python_of("semantic-router"), script, file.name]
+        ran = run(words, stdout=PIPE, check=True)
+    scores = np.zeros((len(task.test), len(agents)))
+    for row, (name, score) in enumerate(json.loads(ran.stdout.splitlines()[-1])):
+        if name is not None:
+            scores[row, agents.index(name)] = score or 0.0
+    return scores
 
 
 def by_head(task: Task) -> Scores:

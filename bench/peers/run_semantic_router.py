@@ -1,10 +1,11 @@
-"""Measures a route of semantic-router without its encoder: what comes after the vector is there.
+"""Measures a route of semantic-router without its encoder: the vectors are made beforehand.
 
     bench/.peers/semantic-router/bin/python bench/peers/run_semantic_router.py FILE
 
 FILE is JSON: `routes`, the utterances by name, and `questions`. The encoder looks each text's
 vector up in a dictionary: random ones of norm 1, so whom it chooses means nothing. Prints one JSON
-line.
+line with times. If FILE has `vectors` by text, they are taken, and the line has for each question
+the name of the chosen route and its score.
 """
 
 from __future__ import annotations
@@ -48,8 +49,14 @@ def main() -> None:
     given = parser.parse_args()
     told = json.loads(given.file.read_text())
     routes, questions = told["routes"], told["questions"]
-    encoder = Dictionary(vectors=vectors([*questions, *chain(*routes.values())]))
-    router = IndexedRouter(encoder, [Route(name=n, utterances=u) for n, u in routes.items()])
+    known = told.get("vectors")
+    encoder = Dictionary(vectors=known or vectors([*questions, *chain(*routes.values())]))
+    every = [Route(name=n, utterances=u, score_threshold=0.0) for n, u in routes.items()]
+    router = IndexedRouter(encoder, every)
+    if known:
+        found = map(router, questions)
+        print(json.dumps([[one.name, one.similarity_score] for one in found]), flush=True)
+        return
 
     async def awaited() -> None:
         for one in questions:
