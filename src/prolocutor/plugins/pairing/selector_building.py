@@ -69,9 +69,7 @@ def _check_method(path: str, target: SelectorSettings, loaded: Survey, findings:
             connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
         about = error.key if isinstance(error, ConfigError) else error.field
-        hinted = isinstance(target, RouterSettings)
-        known = {"hints": hinted, "encoder": target.encoder is not None}
-        key = about if about is not None and known.get(about) else target.role
+        key = "encoder" if about == "encoder" and target.encoder is not None else target.role
         what = error.what if isinstance(error, ConfigError) and error.file is None else str(error)
         findings.add(loaded.find(f"{path}.{key}"), what)
 
