@@ -51,11 +51,10 @@ def main() -> None:
     routes, questions = told["routes"], told["questions"]
     known = told.get("vectors")
     encoder = Dictionary(vectors=known or vectors([*questions, *chain(*routes.values())]))
-    every = [Route(name=n, utterances=u, score_threshold=0.0) for n, u in routes.items()]
-    router = IndexedRouter(encoder, every)
+    router = IndexedRouter(encoder, [Route(name=n, utterances=u) for n, u in routes.items()])
     if known:
-        found = map(router, questions)
-        print(json.dumps([[one.name, one.similarity_score] for one in found]), flush=True)
+        found = [router(one, threshold=-1.0) for one in questions]
+        print(json.dumps([[one.name, one.confidence] for one in found]), flush=True)
         return
 
     async def awaited() -> None:

@@ -1,4 +1,4 @@
-"""Budgets on recorded answers: whom a policy asks, and what it ends with."""
+"""Budgets on given answers: the agents that a policy asks, and the answer that it chooses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def spend(
 ) -> None:
     """Ask by a policy until it has enough.
 
-    An agent without a recorded answer has failed. `seen` is called after every step with the agents
+    An agent without an answer has failed. `seen` is called after every step with the agents
     by step, and the last ranking.
     """
     offers = [

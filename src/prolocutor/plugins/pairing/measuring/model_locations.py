@@ -31,7 +31,7 @@ _LONGEST_CALL: Final = 120.0
 
 
 class ModelGone(Exception):
-    """A model failed while others depend on its figures; none of our errors, so none stands in."""
+    """An external model failed; no `ProlocutorError`, so that no method goes on without it."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -39,9 +39,9 @@ class ModelGone(Exception):
 
 
 class DependableEncoder:
-    """An encoder whose failure ends the measurement: figures without it would be another's.
+    """An encoder whose failure ends the measurement: figures without it are of another method.
 
-    Live, a method that reads vectors goes on without them.
+    In a turn, a method that reads vectors goes on without them.
     """
 
     def __init__(self, encoder: Encoder, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Retraining: a new model beside the one in use, from what that one learned and new labels.
+"""Retraining: a new model beside the model in use, from the same lessons and new labels.
 
 The two are compared on questions that neither has learned, by folds: both methods are fitted
 without the fold, the one in use without the new labels too. Where a group of near duplicates is

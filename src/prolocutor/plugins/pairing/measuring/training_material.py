@@ -1,4 +1,4 @@
-"""Material that a model in use is trained anew on, and fitting on parts of it."""
+"""The lessons from which a model in use is trained anew, and fitting on parts of them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ _LESSONS: Final = "lessons"
 
 
 class _Learned(msgspec.Struct, frozen=True):
-    """A part of a model: what it was made from, without what persons said; and operators' labels
-    by id."""
+    """The part of a model with its lessons: `base` from data, and the ids of operators' labels."""
 
     base: list[LabelledQuestion] = []
     labels: list[str] = []
@@ -52,7 +51,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_base(self) -> bool:
-        """Whether it is known what the model in use was made from."""
+        """Whether the lessons of the model in use are known."""
         return self.base > 0 or not all(self.fresh[self.base + self.rated :])
 
     @property
@@ -68,7 +67,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         return None if number < 0 else self.labels[number]
 
     def parts(self) -> dict[str, Any]:
-        """Return the part of the new model that says what it was made from."""
+        """Return the part of the new model with its lessons."""
         learned = _Learned(self.lessons[: self.base], sorted(set(self.labels)))
         return {_LEARNED: msgspec.to_builtins(learned)}
 
@@ -112,7 +111,7 @@ def gather_material(
 
 
 def _learned_lessons(live: Model | None) -> _Learned:
-    """Return what a model says that it learned; of other trainings its lessons, if it has any."""
+    """Return the lessons that a model stores; none if it stores none."""
     if live is None:
         return _Learned()
     try:
@@ -163,9 +162,9 @@ _FREE: Final = "cards"
 
 
 class Refitting:
-    """Fits on lessons by their places, and has what it fitted choose.
+    """Fits methods on some of the lessons, by their places, and lets them choose.
 
-    `priors` are those of a ranker's lessons; of a router's there are none.
+    `priors` are a router's probabilities for each lesson of a ranker; None for a router.
     """
 
     def __init__(self, order: TrainingOrder, material: Material, priors: Priors | None) -> None:
@@ -173,7 +172,7 @@ class Refitting:
 
     @classmethod
     async def of(cls, order: TrainingOrder, material: Material) -> Refitting:
-        """Return what fits the method of an order."""
+        """Return the fitting of the method that an order names."""
         if order.role == "router":
             return cls(order, material, None)
         training = TrainingData(cards=material.cards, labelled=material.lessons, seed=order.seed)
@@ -182,7 +181,7 @@ class Refitting:
         )
 
     async def fit(self, places: Sequence[int], method: str = "") -> Any:
-        """Return a router or ranker that has learned these; `method`, where it is another one."""
+        """Return a method that has learned these lessons; `method` replaces the order's."""
         training = TrainingData(
             cards=self._material.cards,
             labelled=[self._material.lessons[place] for place in places],
