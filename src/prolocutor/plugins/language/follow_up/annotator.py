@@ -15,6 +15,7 @@ from prolocutor.asks.controls import control_of
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
+from prolocutor.plugins.language.follow_up.framing import request_in
 from prolocutor.plugins.language.follow_up.general import meant, takes_back, undoes
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
@@ -209,7 +210,7 @@ def _unframed(text: str, code: str) -> str:
     """Return the request in a text without the greetings, thanks and remarks around it."""
     grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
     assert grammar is not None
-    return grammar.unframed(text)
+    return request_in(text, grammar)
 
 
 _TWO_TURNS: Final = 5

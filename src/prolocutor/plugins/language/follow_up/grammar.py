@@ -138,20 +138,6 @@ class LanguageGrammar:
         self.softening = _pattern(rf"(?<=\s)(?:{softeners})(?:[\s,]+|$)(?![^\"]*\"$)")
         self.polite_tail = _pattern(rf"(?:[\s,]+(?:{polite}))+[\s.!?]*$")
         courtesy = "|".join(words.courtesy) or "(?!)"
-        request = _any([*words.questions, *words.orders])
-        remark = (
-            rf"(?:{_any(words.remarks)})(?![\w'])"
-            rf"(?:(?!(?<![\w'])(?:{request})(?![\w']))[^,.!?;:…\d]){{0,60}}+"
-        )
-        mends = _any(words.mends)
-        self.remarks_before = _pattern(
-            rf"(?>(?>{remark}[,.!?;:…]|(?!(?:{mends})(?!\w))(?:{courtesy})[\s,.!;:…]"
-            rf"|(?:{_any(words.framings)}|{opener(words)}|{hesitates}|{polite})(?:{gap}|(?<=')))"
-            rf"[\s,.!?;:…¡¿]*+)+(?=\S)"
-        )
-        self.remark_after = _pattern(
-            rf"[,.!?;:…–-]\s+(?>(?>{remark}|{courtesy}|{polite})(?=[,.!?;:…\s]|$)[,.!?;:…\s]*+)+$"
-        )
         self.joint = _pattern(
             rf"(?:(?:{filler}){gap})*(?P<joint>(?:{joints})(?:{gap}|$|(?<='))"
             rf"(?:(?:{filler}|{joints}){gap})*)?"
@@ -332,26 +318,6 @@ class LanguageGrammar:
         first = plain.split(maxsplit=1)[0].rstrip(",") if plain.split() else ""
         asks = first in self.questions or first in self.be or first in self.helpers
         return asks or self.commands.match(plain) is not None
-
-    def unframed(self, text: str) -> str:
-        """Return the request in a text without the chat before and after it.
-
-        The same text where what would be left does not begin as a request does.
-        """
-        plain = plain_of(text)
-        opened = self.joint.match(plain)
-        if (opened and opened["joint"]) or self.remark_after.fullmatch(f", {plain}"):
-            return text  # it goes on from the turn before, or all of it is chat
-        before = self.remarks_before.match(plain)
-        said = text[before.end() :] if before else text
-        after = self.remark_after.search(plain_of(said))
-        asks = after is not None and after[0].startswith("?")
-        if after:
-            said = said[: after.start()] + ("?" if asks else "")
-        said = said if said == text else said.lstrip("¿¡")
-        first = plain_of(said).lower().partition(" ")[0]
-        names = first in self.definite or first[:1].isdigit()
-        return said if asks or names or self.opens_request(said) else text
 
     def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Part]:
         """Return the slots of a question, in their order."""

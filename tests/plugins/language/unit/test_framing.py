@@ -2,6 +2,7 @@
 
 import pytest
 
+from prolocutor.plugins.language.follow_up.framing import request_in
 from prolocutor.plugins.language.follow_up.grammar import grammar_of
 
 
@@ -24,7 +25,7 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
 def test_chat_around_a_request_is_left_out(code: str, said: str, request_: str) -> None:
     grammar = grammar_of(code)
     assert grammar is not None
-    assert grammar.unframed(said) == request_
+    assert request_in(said, grammar) == request_
 
 
 @pytest.mark.parametrize(
@@ -41,11 +42,11 @@ def test_chat_around_a_request_is_left_out(code: str, said: str, request_: str) 
 def test_words_that_belong_to_what_is_meant_stay(said: str) -> None:
     grammar = grammar_of("en")
     assert grammar is not None
-    assert grammar.unframed(said) == said
+    assert request_in(said, grammar) == said
 
 
 def test_a_request_within_an_opening_remark_is_kept() -> None:
     grammar = grammar_of("en")
     assert grammar is not None
     said = "by the way what time is it, and where is my parcel"
-    assert grammar.unframed(said) == "what time is it, and where is my parcel"
+    assert request_in(said, grammar) == "what time is it, and where is my parcel"

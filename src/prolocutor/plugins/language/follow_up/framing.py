@@ -1,0 +1,175 @@
+"""Framing: the request in a text, without the chat before and after it.
+
+Greetings, thanks and the like are told by the phrases of a language. Everything else is told by its
+form: a clause without a request in which the speakers talk of themselves ("my son and I have a
+bet:"), words that end in a verb of telling before a question ("I'd be glad if you told me"), words
+of kindness before an order ("be so good as to").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+from prolocutor.plugins.language.follow_up.grammar import (
+    TRIMMED,
+    LanguageGrammar,
+    grammar_of,
+    opener,
+    plain_of,
+)
+
+MOST_LEAD: Final = 160
+"""Characters before a request that are looked at."""
+
+_GAP: Final = r"[\s,.!:;]+"
+_MARKS: Final = r"[,.!?;:…–-]"
+_BOUNDARY: Final = re.compile(r"[,.!?;:…–-]+[\s¡¿]+|\s[–-]+\s")
+_SPACE: Final = re.compile(r"(?<=\w)[,;]?\s+(?=[^\W\d_])")
+_INNER_NAME: Final = re.compile(r"(?<![.!?¡¿…]\s)(?<=[\w,;] )(?!I\b)[A-Z][\w'-]*")
+_DIGIT: Final = re.compile(r"\d")
+
+
+class Framing:
+    """The patterns of what stands around a request in one language."""
+
+    def __init__(self, grammar: LanguageGrammar) -> None:
+        words = grammar.words
+        self._grammar = grammar
+        polite, hesitates = _any(words.politeness), _any(words.hesitation)
+        courtesy, mends = _any(words.courtesy), _any(words.mends)
+        request = _any([*words.questions, *words.orders])
+        remark = (
+            rf"(?:{_any(words.remarks)})(?![\w'])"
+            rf"(?:(?!(?<![\w'])(?:{request})(?![\w']))[^,.!?;:…\d]){{0,60}}+"
+        )
+        self._before = _pattern(
+            rf"(?>(?>{remark}[,.!?;:…]|(?!(?:{mends})(?!\w))(?:{courtesy})[\s,.!;:…]"
+            rf"|(?:{opener(words)}|{hesitates}|{polite})(?:{_GAP}|(?<=')))"
+            rf"[\s,.!?;:…¡¿]*+)+(?=\S)"
+        )
+        self._after = _pattern(
+            rf"{_MARKS}\s+(?>(?>{remark}|{courtesy}|{polite})(?=[,.!?;:…\s]|$)[,.!?;:…\s]*+)+$"
+        )
+        speaks = rf"(?<![\w'])(?:{_any(words.speakers)})(?!\w)"
+        self._speaks = _pattern(speaks)
+        aside = _any([*words.speakers, *words.fillers, *words.politeness, *words.links])
+        self._tells = _pattern(
+            rf"(?<![\w'])(?:{_any(words.telling)})(?:[\s,]+(?:{aside}))*[\s,:]*$"
+        )
+        self._kindly = _pattern(
+            rf"(?<![\w'])(?:{_any(words.kindness)})(?:\s+(?:{_any(words.links)}))*"
+            rf"[\s,]+(?:{_any(words.links)}|{_any(words.speakers)})\s*$"
+        )
+        told = [*words.telling, *words.speakers, *words.links, *words.kindness, *words.conditions]
+        self._closed = _pattern(rf"(?:(?:{_any(told)}|{polite}|{hesitates})(?!\w)[\s,]*)+")
+        self._supposes = _pattern(
+            rf"(?:{_any(words.conditions)})\s+(?:{_any(words.speakers)})(?!\w)"
+        )
+
+    def request_in(self, text: str) -> str:
+        """Return the request in a text; the text where nothing in it is surely framing."""
+        grammar, plain = self._grammar, plain_of(text)
+        opened = grammar.joint.match(plain)
+        if opened and opened["joint"] and self._is_whole(text):
+            return text  # it goes on from the turn before
+        if self._after.fullmatch(f", {plain}"):
+            return text  # all of it is chat
+        before = self._before.match(plain)
+        said = text[before.end() :] if before else text
+        said = self._after_chat(said)
+        after = self._after.search(plain_of(said))
+        asks = after is not None and after[0].startswith("?")
+        if after:
+            said = said[: after.start()] + ("?" if asks else "")
+        if said == text:
+            return text
+        said = self._without_joint(said.lstrip("¿¡"))
+        return said if asks or self._begins(said) else text
+
+    def _is_whole(self, text: str) -> bool:
+        """Return whether a text has no clause that is chat before a request."""
+        return self._begins(text) or _BOUNDARY.search(text) is None
+
+    def _begins(self, text: str) -> bool:
+        """Return whether a text begins as a request does, or names what it is about."""
+        first = plain_of(text).lower().lstrip("¿¡").partition(" ")[0]
+        names = first in self._grammar.definite or first[:1].isdigit()
+        return names or self._grammar.opens_request(text)
+
+    def _after_chat(self, text: str) -> str:
+        """Return the rest of a text after the clauses and words before its request."""
+        plain, begins = plain_of(text), self._begins(text)
+        for start, clause in _starts(plain):
+            if start > MOST_LEAD:
+                break
+            lead, rest = plain[:start], text[start:]
+            closed = self._closed.fullmatch(lead) is not None
+            if self._is_content(text[:start]) or (begins and not closed):
+                break
+            if not self._grammar.opens_request(rest):
+                continue
+            if (closed or self._is_chat(lead)) if clause else self._leads_in(lead, rest):
+                return rest
+        return text
+
+    def _without_joint(self, text: str) -> str:
+        """Return a request without the words that join it to the chat before it."""
+        plain = plain_of(text)
+        opened = self._grammar.joint.match(plain)
+        if opened is None or plain.lower().partition(" ")[0] in self._grammar.questions:
+            return text
+        rest = text[opened.end() :]
+        return rest if self._begins(rest) else text
+
+    def _is_content(self, lead: str) -> bool:
+        """Return whether words before a request may say what it is about."""
+        named = not self._grammar.words.nouns_capital and _INNER_NAME.search(lead)
+        return bool(_DIGIT.search(lead) or named)
+
+    def _is_chat(self, lead: str) -> bool:
+        """Return whether clauses before a request are about those who speak."""
+        first = lead.lower().split(maxsplit=1)[0].strip(TRIMMED)
+        sets = first in self._grammar.leads or self._grammar.condition.match(lead)
+        if sets and not self._supposes.match(lead):
+            return False
+        return self._speaks.search(lead) is not None or lead.rstrip().endswith("!")
+
+    def _leads_in(self, lead: str, rest: str) -> bool:
+        """Return whether words lead in the question or the order that follows them at once."""
+        orders = self._grammar.commands.match(plain_of(rest)) is not None
+        if orders:
+            return self._kindly.search(lead) is not None or self._supposes.match(lead) is not None
+        return self._tells.search(lead) is not None and self._speaks.search(lead) is not None
+
+
+def _starts(plain: str) -> Iterable[tuple[int, bool]]:
+    """Return where a request may start, and whether a clause ends there."""
+    clauses = {one.end() for one in _BOUNDARY.finditer(plain)}
+    words = {one.end() for one in _SPACE.finditer(plain)}
+    return sorted((at, at in clauses) for at in clauses | words)
+
+
+@cache
+def _framing_of(code: str) -> Framing:
+    grammar = grammar_of(code)
+    assert grammar is not None
+    return Framing(grammar)
+
+
+def request_in(text: str, grammar: LanguageGrammar) -> str:
+    """Return the request in a text without the chat before and after it.
+
+    The same text where what would be left does not begin as a request does.
+    """
+    return _framing_of(grammar.code).request_in(text)
+
+
+def _any(phrases: Iterable[str]) -> str:
+    return "|".join(phrases) or "(?!)"
+
+
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(plain_of(pattern), re.IGNORECASE)
