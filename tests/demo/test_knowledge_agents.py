@@ -169,3 +169,26 @@ def test_another_one_is_a_joke_only_after_a_joke() -> None:
     after = request("another one")
     after["bot_utterances"] = [{"text": said("jokes", "tell me a joke")}]
     assert agent("jokes")(after)[0]["confidence"] >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "asked", "request_"),
+    [
+        (
+            "countries",
+            "what is the population of",
+            "Of which country?",
+            "what is the population of {}",
+        ),
+        ("countries", "what's the currency?", "Of which country?", "what's the currency of {}"),
+        ("clock", "what's the time in", "In which place?", "what's the time in {}"),
+        ("days", "how many weeks until", "Which day do you mean?", "how many weeks until {}"),
+        ("dictionary", "spell", "Which word?", "spell {}"),
+        ("units", "convert 3 kilograms", "Into which unit?", "convert 3 kilograms to {}"),
+        ("currency", "change 20 dollars", "Into which currency?", "change 20 dollars to {}"),
+    ],
+)
+def test_what_a_request_lacks_is_asked_for(name: str, said: str, asked: str, request_: str) -> None:
+    (reply,) = agent(name)(request(said))
+    assert reply["text"] == asked
+    assert reply["ask_context"]["request"] == request_

@@ -163,6 +163,12 @@ def test_a_reminder_without_a_time_takes_the_next_words_as_its_time() -> None:
     assert "Monday 23 November at 08:30" in talk.say("what are my reminders?")
 
 
+def test_the_word_that_leads_in_an_answer_is_not_noted_twice() -> None:
+    talk = Talk("todo")
+    talk.say("remind me")
+    assert talk.say("to feed the cat").startswith("Noted as reminder 1: feed the cat.")
+
+
 def test_a_time_said_after_another_agent_spoke_is_not_taken() -> None:
     talk = Talk("todo")
     talk.say("remind me to call Anna")
@@ -183,6 +189,36 @@ def test_things_are_added_listed_ticked_off_and_removed() -> None:
     assert ("milk" in shopping) is False
     assert ("eggs" in shopping) is False
     assert "fix the bike" in talk.say("my todos")
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ("we don't need bread any more", "jam, tea"),
+        ("I've already got tea", "bread, jam"),
+        ("no jam, please", "bread, tea"),
+        ("you can drop the bread and the tea", "jam"),
+        ("everything but the jam can go", "jam"),
+    ],
+)
+def test_entries_named_among_words_that_take_them_off_are_removed(words: str, left: str) -> None:
+    talk = Talk("todo")
+    talk.say("add bread, jam and tea to my shopping list")
+    assert talk.say(words).startswith("Removed: ")
+    shown = talk.say("show my shopping list").splitlines()[1:]
+    assert ", ".join(one.partition(". ")[2] for one in shown) == left
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["do we have bread", "we don't have bread", "bread is expensive", "no, tea", "I need jam"],
+)
+def test_words_that_only_mention_an_entry_remove_nothing(words: str) -> None:
+    talk = Talk("todo")
+    talk.say("add bread, jam and tea to my shopping list")
+    talk.say(words)
+    assert "Removed" not in talk.say(words)
+    assert "jam" in talk.say("show my shopping list")
 
 
 def test_what_the_person_reports_as_done_is_ticked_off() -> None:

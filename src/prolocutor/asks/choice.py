@@ -36,7 +36,7 @@ _NUMBERED: Final = re.compile(
     r"(?:(?:the )?(?:number|no\.?|option|choice|item|answer)|#)? ?(?P<digits>\d{1,6})[.)]?"
 )
 _PLACED: Final = re.compile(
-    r"(?:the )?(?:very )?(?P<word>[a-z]+|(?P<digits>\d{1,4})(?:st|nd|rd|th))"
+    r"(?:(?:the|that|this) )?(?:very )?(?P<word>[a-z]+|(?P<digits>\d{1,4})(?:st|nd|rd|th))"
     r"(?: (?:one|option|choice|item|of them))?"
 )
 _NAMED_NUMBER: Final = re.compile(

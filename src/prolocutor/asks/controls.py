@@ -35,13 +35,15 @@ def _unaccented(every: tuple[str, ...]) -> dict[str, Control]:
 
 _LEAD: Final = re.compile(
     r"(?:nah|no+|nope|oh|ok(?:ay)?|well|um+|uh+|ach|ähm?|äh|nein|nee|nö|also|na|non|nan|euh|bon|ben"
-    r"|bah|bof|ah|eh|on second thoughts?|pues|bueno|ay|actually|sorry|wait|just|please|bitte|then"
-    r"|hey|hm+|moment|oui|ya|mejor"
+    r"|bah|bof|ah|eh|on (?:second thoughts?|reflection)|pues|bueno|ay|actually|sorry|wait|just"
+    r"|please|bitte|then|hey|hm+|moment|oui|ya|mejor"
+    r"|you know what|weißt du was|weisst du was|tu sais quoi|sabes qué"
     r"|alors|finalement|lieber|komm|yeah|and|und|et|y|so|oops)\b[\s,.!…-]*"
 )
 _TAIL: Final = re.compile(
     r"[\s,.!]+(?:please|thanks|thank you|then|now|bitte|danke|einfach|wieder|s'il te plaît|merci"
-    r"|por favor|gracias|mejor|then|ok(?:ay)?|all of it|it|actually|anyway|doch|lieber|tout|va|ya)$"
+    r"|por favor|gracias|mejor|then|ok(?:ay)?|all of it|it|actually|anyway|doch|lieber|tout|va|ya"
+    r"|en fait|finalement|eigentlich|al final)$"
 )
 _TAKES_BACK: Final = (
     r"(?:(?:no+|nah|nein|nee|non|oh|sorry|ach|perdón|pardon)[\s,.]+)?"

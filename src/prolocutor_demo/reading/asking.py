@@ -6,6 +6,7 @@ also while other agents answer something else, and sends the answer back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +36,40 @@ class Question(NamedTuple):
     choices: Sequence[tuple[str, str]] = ()
     verbatim: bool = False
     given_up: str = GIVEN_UP
+
+
+class Lack(NamedTuple):
+    """What requests to an agent may lack: it is asked for in `text`, with the `hint`.
+
+    `wants` fits the requests that lack it; `join` may stand between such a request and what it
+    lacks. A request lacks it indeed if it is understood with one of the
+    `samples`.
+    """
+
+    text: str
+    hint: str
+    wants: re.Pattern[str]
+    samples: Sequence[str]
+    join: str = ""
+
+
+def lacking(
+    answer: Answer, request: dict[str, Any], words: str, lacks: Sequence[Lack]
+) -> list[Hypothesis]:
+    """Return the question for what a request lacks, its words in English; [] where it is whole."""
+    for lack in lacks:
+        if not lack.wants.fullmatch(words):
+            continue
+        lead = f"{words} " if _OPEN_END.search(words) else f"{words} {lack.join}"
+        for sample in lack.samples:
+            if _sure_of(answer(with_words(request, lead + sample))) >= _KNOWN:
+                question = Question(lack.text, f"{lead}{{}}", lack.hint)
+                return [asking({"text": lack.text, "confidence": _KNOWN}, question)]
+    return []
+
+
+def _sure_of(replies: list[Hypothesis]) -> float:
+    return float(replies[0].get("confidence", 0)) if replies else 0.0
 
 
 def asking(hypothesis: Hypothesis, question: Question | None) -> Hypothesis:
@@ -70,7 +105,7 @@ def answered(
         return [{"text": question.given_up, "confidence": 1.0}]
     words = _words(question, given, language_of(request))
     if words:
-        completed = answer(with_words(request, question.request.replace("{}", words)))
+        completed = answer(with_words(request, _complete(question.request, words)))
         if _understood(completed, question):
             return completed
     alone = answer(request)
@@ -79,6 +114,14 @@ def answered(
     if alone[0].get("ask"):
         return alone
     return [asking({**alone[0], "text": f"{alone[0]['text']} {question.text}"}, question)]
+
+
+def _complete(request: str, words: str) -> str:
+    """Return a request with words in it, which may begin with the word before them: "to to"."""
+    lead, _, tail = request.partition("{}")
+    last = lead.rsplit(maxsplit=1)[-1] if lead.split() else ""
+    repeated = words.lower().startswith(f"{last} ") if last else False
+    return f"{lead}{words[len(last) :].lstrip() if repeated else words}{tail}"
 
 
 def with_words(request: dict[str, Any], words: str) -> dict[str, Any]:
@@ -129,3 +172,9 @@ def _understood(replies: list[Hypothesis], question: Question) -> bool:
 
 
 _CONTEXT = "ask_context"
+_OPEN_END = re.compile(
+    r"(?:^\w+|\b(?:in|at|of|for|to|into|until|till|since|from|word))$", re.IGNORECASE
+)
+"""The end of a request that takes what it lacks as it is."""
+_KNOWN = 0.85
+"""Confidence of a request that is whole."""

@@ -25,6 +25,7 @@ __all__ = [
     "id_of",
     "is_correction",
     "now_of",
+    "said_of",
     "text_of",
     "words_of_follow_up",
 ]
@@ -38,7 +39,15 @@ def text_of(request: dict[str, Any]) -> str:
     A text in another language that is read is returned in English. What a follow-up means may be in
     another language than its words.
     """
-    text = last_utterance(request).get("text")
+    return _in_english(request, last_utterance(request).get("text"))
+
+
+def said_of(request: dict[str, Any]) -> str:
+    """Return the words that the user really said, in English, also where a follow-up means more."""
+    return _in_english(request, words_of_follow_up(request) or last_utterance(request).get("text"))
+
+
+def _in_english(request: dict[str, Any], text: object) -> str:
     said = text.strip()[:LONGEST_TEXT].strip() if isinstance(text, str) else ""
     if not said:
         return said

@@ -40,6 +40,31 @@ def remove_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None
     return TodoReply(f"I do not find that on your lists: {shown}.", 0.6)
 
 
+def take_off(asked: TodoRequest) -> TodoReply | None:
+    """Remove the entries that a text names among words that take them off; None for other texts."""
+    text = asked.text.lower()
+    named = [item for item in asked.todo.open if _names(text, item)]
+    if not named or todo_phrases.QUESTION.match(text):
+        return None
+    rest = text
+    for word in {word for item in named for word in words_of(item.text)}:
+        rest = re.sub(rf"\b{re.escape(word)}\w{{0,3}}\b", " ", rest)
+    but = todo_phrases.ALL_BUT.search(rest)
+    rest = rest.replace(but[0], " ") if but else rest
+    around = re.sub(r"[^\w']+", " ", todo_phrases.TAKES_OFF.sub(" ", rest)).split()
+    if rest == todo_phrases.TAKES_OFF.sub("", rest) or not {*around} <= todo_phrases.AROUND_ENTRY:
+        return None
+    gone = [item for item in asked.todo.open if item not in named] if but else named
+    asked.todo.remove(gone)
+    return TodoReply(f"Removed: {', '.join(item.text for item in gone)}.", 0.96, changed=True)
+
+
+def _names(text: str, item: TodoItem) -> bool:
+    """Return whether a text has all words of an entry."""
+    words = words_of(item.text)
+    return bool(words) and words <= words_of(text)
+
+
 def report(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Tick off the item reported as done, if at least half of its words match."""
     wanted = words_of(found["what"])

@@ -14,6 +14,7 @@ from prolocutor_demo.reading.request import (
     id_of,
     is_correction,
     now_of,
+    said_of,
     text_of,
     words_of_follow_up,
 )
@@ -25,6 +26,7 @@ from prolocutor_demo.todo.changing import (
     remove,
     remove_loosely,
     report,
+    take_off,
     with_items,
 )
 from prolocutor_demo.todo.clearing import clear, clear_all
@@ -65,7 +67,11 @@ def answer(request: dict[str, Any]) -> Any:
         return call(request, FUNCTIONS)
     text, said = bare(text_of(request)), _said_before(request)
     stored = TodoList(attributes_of(request).get(NAME), now_of(request))
-    reply, todo = _taken_back(request, text, said, stored) or _read(request, text, said, stored)
+    reply, todo = (
+        _taken_off(request, said, stored)
+        or _taken_back(request, text, said, stored)
+        or _read(request, text, said, stored)
+    )
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.changed:
         hypothesis["human_attributes"] = {NAME: todo.to_json(stored, id_of(request))}
@@ -81,6 +87,15 @@ def _read(
         if reply := read(TodoRequest(text, todo, said)):
             return reply, todo
     return TodoReply(DECLINE, 0.05), stored
+
+
+def _taken_off(
+    request: dict[str, Any], said: str, stored: TodoList
+) -> tuple[TodoReply, TodoList] | None:
+    """Handle "we don't need eggs any more", whatever the words may mean as a follow-up."""
+    todo = stored.copy()
+    reply = take_off(TodoRequest(bare(said_of(request)), todo, said))
+    return None if reply is None else (reply, todo)
 
 
 def _taken_back(

@@ -10,7 +10,7 @@ _ANY_LIST = (
 _THEIRS = r"(?:my|the|our)\s+(?:to[- ]?dos?|tasks?|reminders?|notes)\b"
 _MINE = (
     rf"(?:(?:my|our)\s+(?:[a-z-]+\s+)?(?:[a-z]+\s+)?list\b|(?:{_NAMES})\s+lists?\b"
-    r"|\bon the list\b|\bto-?dos?\b|\btasks?\b|\breminders?\b)"
+    r"|\b(?:on|me|out) the list\b|\bto-?dos?\b|\btasks?\b|\breminders?\b)"
 )
 _INTO = rf"(?:{_ANY_LIST}|{_THEIRS})"
 _REMIND = r"(?:rem(?:ind|imd|nid|id|inde?d|in)|reminf)"
@@ -150,7 +150,8 @@ BUY = _patterns(
 )
 # "Remove milk": what it is to be removed from is not said.
 REMOVE_LOOSELY = _patterns(
-    r"(?:remove|delete|cross out|scratch|take off) (?:the |my )?(?P<what>[^\W\d_][\w' -]{1,40})",
+    r"(?:remove|delete|cross out|scratch|take off|leave out) (?:the |my )?"
+    r"(?P<what>[^\W\d_][\w' -]{1,40})",
 )
 # "Bananas on my shopping list": without a verb.
 ADD_WITHOUT_VERB = _patterns(
@@ -164,6 +165,29 @@ ADD_LOOSELY = _patterns(
     r"add (?P<what>(?!(?:them|it|that|this|these|those)\b|.*(?:\d|\b(?:one"
     r"|two|three|four|five|six|seven|eight|nine|ten|plus|up"
     r"|timer|minutes?|vat|percent)\b))[^\W\d_][\w' -]{1,40})"
+)
+# "We don't need eggs any more", "the eggs can go": words around an entry that take it off.
+TAKES_OFF = re.compile(
+    r"\b(?:(?:do|does|wo|need|ca)n'?t|no(?!,)|not|never|without|skip|omit|leave|drop|lose|ditch|scratch"
+    r"|scrap|strike|cross|forget|cancel|remove|delete|erase|take|bin|kill|minus|already|got|off|out"
+    r"|gone|go|enough)\b",
+    re.IGNORECASE,
+)
+AROUND_ENTRY = frozenset(
+    """i we you they can could may should will i'm i've we've we'll let's us me need needs needed
+    want wants any anymore more longer the a an some of my our your from on in to list shopping
+    grocery
+    todo that them it is are was be have has had got 've actually please come after all and just
+    really well ok okay now do so then oh back home here at still bought buy getting get rid with
+    too either""".split()
+)
+QUESTION = re.compile(
+    r"(?:what|which|who|how|when|where|why|is|are|do|does|did|have (?:i|we)|has|had|should)\b"
+    r"|.*\b(?:do|does|did)n'?t have\b",
+    re.IGNORECASE,
+)
+ALL_BUT = re.compile(
+    r"\b(?:everything|all(?: of (?:it|them))?) (?:except|but|apart from)\b", re.IGNORECASE
 )
 ELSEWHERE = re.compile(
     r"\b(?:jokes?|puns?|mean(?:s|ing)?|defin(?:e|ition)|synonyms?|antonyms?|opposite|thesaurus"

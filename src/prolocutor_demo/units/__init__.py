@@ -1,8 +1,21 @@
 """The unit converter: converts a quantity or compares two."""
 
+import re
+
+from prolocutor_demo.reading.asking import Lack
 from prolocutor_demo.reading.languages.speaking import in_language
 from prolocutor_demo.units.units_agent import answer as english
 
 __all__ = ["answer"]
 
-answer = in_language(english)
+LACKS = (
+    Lack(
+        "Into which unit?",
+        "I need a unit, for example: miles.",
+        re.compile(r"(?:convert|change|turn|put) .*\d.*", re.IGNORECASE),
+        ["miles", "pounds", "fahrenheit", "litres", "acres", "seconds", "km/h"],
+        "to ",
+    ),
+)
+
+answer = in_language(english, lacks=LACKS)

@@ -8,6 +8,8 @@ CONTROLS = {
     "nevermind": "never mind|Never mind.|nevermind|cancel|Cancel!|cancel, please|forget it|"
     "forget about it|skip it|don't bother|I changed my mind|none of them|abort|nvm|"
     "never mind, thanks|ach lass|dann eben nicht|laisse béton|bah non finalement|oublie tout ça|"
+    "hm, weißt du was, lass mal|"
+    "euh non, laisse tomber en fait|on reflection, neither|"
     "olvídalo mejor|olvidalo ya|mejor no|on second thought, no|eh, leave it then",
     "stop": "stop|Stop!|be quiet|shut up|please stop|that's enough",
     "help": "help|help!|help me|can you help me?|what can I say?|what are my options?",

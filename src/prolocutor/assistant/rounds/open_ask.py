@@ -157,9 +157,8 @@ class OpenAsk:
         framed = [without_framing(part, *_AROUND) for part in parts]
         if framed == [text]:
             return None
-        read = [self._kinds.read(self._kind, part, self._context()) for part in framed]
-        given = [outcome for outcome in read if isinstance(outcome, Understood)]
-        return given[-1] if len(given) == len(parts) else None
+        read = self._kinds.read(self._kind, framed[-1], self._context())
+        return read if isinstance(read, Understood) else None
 
     def titled(self) -> dict[str, Any] | None:
         """Return what a button carries whose title was typed, for clients without buttons."""
@@ -383,7 +382,9 @@ class OpenAsk:
         if opens_correction(text):
             return self._unless_digressing(self._correct())
         meant = correction(text)
-        return self._any_text(text if meant is None else text.strip()[-len(meant) :])
+        said = text if meant is None else text.strip()[-len(meant) :]
+        framed = asks(text) or orders(text)
+        return self._any_text(said if framed else without_framing(said, *_AROUND))
 
     def _any_text(self, text: str) -> Decision:
         """Decide on a text where any is an answer."""

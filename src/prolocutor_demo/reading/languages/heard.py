@@ -19,13 +19,14 @@ from prolocutor_demo.reading.accents import key_of, without_accents
 from prolocutor_demo.reading.languages.names import LANGUAGES, Names, names_in
 
 _WORDING = Path(__file__).with_name("wording")
-_KIND = re.compile(r"\{(country|place|date|length|text|number|year|list|moment)\}")
+_KIND = re.compile(r"\{(country|place|date|length|text|number|year|list|moment|items)\}")
 _WORDS = {
     "country": r"[^\d?!.]{2,60}?",
     "place": r"[^\d?!.]{2,60}?",
     "date": r".{3,40}?",
     "length": r"\d.{0,30}?",
     "text": r".{1,60}?",
+    "items": r".{1,90}?",
     "number": r"\d{1,6}",
     "year": r"\d{1,4}",
 }
@@ -56,9 +57,19 @@ _CONTRACTED = {
             r"\1\2\3\4'",
         ),
         (re.compile(r"\by ?a[- ]?t[- ]?il\b"), "y a-t-il"),
+        (re.compile(r"^((?:combien|quel)\b.*?) il (reste|fait|y a)\b"), r"\1 \2-t-il"),
     ),
 }
 """What people run together or leave the apostrophe out of."""
+_JOINT = {
+    code: re.compile(rf"(?:\s*,\s*(?:{joint}\s+)?|\s+{joint}\s+)(?:{articles})?", re.IGNORECASE)
+    for code, joint, articles in (
+        ("de", "und", r"(?:die|das|den|einen?|ein) "),
+        ("fr", "et", r"(?:du|des|de la|les?|la|une?) |de l'|l'"),
+        ("es", "[ye]", r"(?:el|las?|los|una?s?|unos) "),
+    )
+}
+"""What parts the items of a list, with the article of the next."""
 _LONGEST = 6
 
 
@@ -161,8 +172,15 @@ def _in_english(code: str, kind: str, said: str, wording: _Wording, typed: str) 
         return _word_by_word(said, wording.moments)
     if kind == "list":
         return wording.lists[without_accents(said)]
-    start = typed.lower().find(said) if kind == "text" else -1
-    return said if start < 0 else typed[start : start + len(said)]
+    if kind not in ("text", "items"):
+        return said
+    found = re.search(r"[\s,;]+".join(map(re.escape, said.split())), typed, re.IGNORECASE)
+    kept = found[0] if found else said
+    return _JOINT[code].sub(_joint, kept) if kind == "items" else kept
+
+
+def _joint(found: re.Match[str]) -> str:
+    return ", " if found[0].lstrip().startswith(",") else " and "
 
 
 def _country(said: str, names: Names) -> str | None:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from prolocutor_demo.reading.asking import answered, open_question, with_question
+from prolocutor_demo.reading.asking import (
+    Lack,
+    answered,
+    lacking,
+    open_question,
+    with_question,
+)
+from prolocutor_demo.reading.courtesy import bare
 from prolocutor_demo.reading.languages.messages import ENGLISH_ONLY, JOKES_ENGLISH_ONLY
 from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.languages.said import message_in, said_in
-from prolocutor_demo.reading.utterance import attributes_of, language_of
+from prolocutor_demo.reading.request import text_of
+from prolocutor_demo.reading.utterance import ENGLISH, attributes_of, language_of
 
 NOTED = "told_english_only"
 """The attribute that holds the languages in which the note on English was given."""
@@ -18,11 +26,12 @@ NOTED = "told_english_only"
 Answer = Callable[[dict[str, Any]], Any]
 
 
-def in_language(answer: Answer, *, instead: str = "") -> Answer:
+def in_language(answer: Answer, *, instead: str = "", lacks: Sequence[Lack] = ()) -> Answer:
     """Return an agent that answers in the language that the request is annotated with.
 
     What the catalogue has no words for stays English; a note in the person's language precedes it,
-    the first time only. `instead` is said in place of any sure answer in another language.
+    the first time only. `instead` is said in place of any sure answer in another language. What a
+    request in English lacks (`lacks`) is asked for.
     """
 
     @functools.wraps(answer)
@@ -32,9 +41,16 @@ def in_language(answer: Answer, *, instead: str = "") -> Answer:
         if "function" in request or not isinstance(replies, list):
             return replies
         code = language_of(request)
+        if lacks and asked is None and code == ENGLISH and _declines(replies):
+            words = bare(text_of(request)).rstrip(" ?.!:…")
+            replies = lacking(answer, request, words, lacks) or replies
         return [with_question(_spoken(code, one, request, instead), code) for one in replies]
 
     return in_their_language
+
+
+def _declines(replies: list[dict[str, Any]]) -> bool:
+    return not replies or replies[0].get("confidence", 0) < _SURE
 
 
 def jokes_in_language(answer: Answer) -> Answer:

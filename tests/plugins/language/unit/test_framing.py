@@ -20,6 +20,17 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
         ("fr", "ma tante voudrait savoir où est mon colis, merci", "où est mon colis"),
         ("es", "hola, espero que estés bien, ¿dónde está mi carta?", "dónde está mi carta?"),
         ("es", "mi tía quiere saber dónde está mi carta, gracias", "dónde está mi carta"),
+        ("en", "we are having a row here: where is the depot?", "where is the depot?"),
+        ("en", "I'd be so pleased if you told me where the depot is", "where the depot is"),
+        ("en", "would you be an angel and track my order", "track my order"),
+        ("en", "could you remind me which stamps I have", "which stamps I have"),
+        ("en", "before I forget, track my order", "track my order"),
+        ("de", "wärst du so nett, mir zu verraten, wo mein Paket ist?", "wo mein Paket ist?"),
+        ("de", "sei so gut und such mein Paket", "such mein Paket"),
+        ("fr", "auriez-vous la bonté de me dire où est mon colis ?", "où est mon colis ?"),
+        ("fr", "soyez gentil et cherche mon colis", "cherche mon colis"),
+        ("es", "¿sería tan amable de decirme dónde está mi carta?", "dónde está mi carta?"),
+        ("es", "cuando puedas busca mi carta", "busca mi carta"),
     ],
 )
 def test_chat_around_a_request_is_left_out(code: str, said: str, request_: str) -> None:
@@ -37,6 +48,11 @@ def test_chat_around_a_request_is_left_out(code: str, said: str, request_: str) 
         "I have 3 boxes with 12 stamps each. how many stamps is that?",
         "write to my aunt that I hope she is well",
         "no wait, the blue one",
+        "no wait, send the blue one",
+        "if we pay today, what does a stamp cost",
+        "before noon, which ferries are there",
+        "for Leeds, which ferries are there",
+        "I wrapped it and send it tomorrow",
     ],
 )
 def test_words_that_belong_to_what_is_meant_stay(said: str) -> None:
@@ -50,3 +66,19 @@ def test_a_request_within_an_opening_remark_is_kept() -> None:
     assert grammar is not None
     said = "by the way what time is it, and where is my parcel"
     assert request_in(said, grammar) == "what time is it, and where is my parcel"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "question"),
+    [
+        ("en", "hang on, where is my parcel", "where is my parcel"),
+        ("de", "ähm warte, wo ist mein Paket?", "wo ist mein Paket?"),
+        ("es", "este... espera, ¿dónde está mi carta?", "dónde está mi carta?"),
+    ],
+)
+def test_words_of_correction_before_a_question_are_hesitation(
+    code: str, said: str, question: str
+) -> None:
+    grammar = grammar_of(code)
+    assert grammar is not None
+    assert request_in(said, grammar) == question

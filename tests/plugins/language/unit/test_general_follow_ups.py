@@ -62,3 +62,31 @@ def test_a_list_without_things_is_no_list(reply: str) -> None:
 def test_a_question_that_is_given_up_is_not_filled_anew(words: str) -> None:
     found = annotate(dialog("remind me to call mum", "When is it due?", words))
     assert found.get("text", words) == words
+
+
+@pytest.mark.parametrize(
+    ("ordered", "said", "meant"),
+    [
+        ("set a kiln for 20 minutes", "20 hours I mean, not minutes", "set a kiln for 20 hours"),
+        ("remind me to feed the pony at 6pm", "no, the goat", "remind me to feed the goat at 6pm"),
+        ("order clay", "wait, not clay. glaze.", "order glaze"),
+        ("order clay for the club", "that should have been glaze", "order glaze for the club"),
+        ("order clay for the club", "no, we have clay. order glaze", "order glaze for the club"),
+        ("cancel the clay in my basket", "no I meant the glaze", "cancel the glaze in my basket"),
+        (
+            "setz Ton auf meine Bestellung",
+            "nein, ich meinte Glasur",
+            "setz Glasur auf meine Bestellung",
+        ),
+        (
+            "ajoute du grès à ma commande",
+            "non, je voulais dire du sable",
+            "ajoute du sable à ma commande",
+        ),
+        ("añade barro a mi pedido", "barro no, arena", "añade arena a mi pedido"),
+    ],
+)
+def test_an_order_is_mended_in_what_it_is_about(ordered: str, said: str, meant: str) -> None:
+    found = annotate(dialog(ordered, "Done.", said))
+    assert found["text"] == meant
+    assert found["corrects"] is True

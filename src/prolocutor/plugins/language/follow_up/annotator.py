@@ -64,6 +64,7 @@ class FollowUps:
         made = FollowUps(skills)
         for code in codes():
             made._normalizer.normalized("ready", code)
+            _unframed("ready", code)
         return made
 
     def __call__(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,7 +176,7 @@ class FollowUps:
 
     def _meaning(self, turn: LastTurn) -> Meaning | None:
         wish = wished_language(turn.text) and not names_language(turn.question)
-        found = None if wish else self._own_meaning(turn)
+        found = _mended_order(turn) or (None if wish else self._own_meaning(turn))
         found = found or _general_meaning(turn)
         if found is None:
             return None
@@ -193,6 +194,16 @@ class FollowUps:
             sure = given.get("confidence", SURE)
             return whole, float(sure), str(given.get("language", turn.language))
         return None
+
+
+def _mended_order(turn: LastTurn) -> Meaning | None:
+    """Return the order that words mend: what it is about is told by its grammar alone."""
+    code = turn.spoken or turn.language or ENGLISH
+    grammar = grammar_of(code) or grammar_of(ENGLISH)
+    assert grammar is not None
+    ordered = grammar.commands.match(plain_of(turn.question)) is not None
+    found = _general_meaning(turn) if ordered and takes_back(turn.text, grammar) else None
+    return found if found is not None and found[1] >= SURE else None
 
 
 def _general_meaning(turn: LastTurn) -> Meaning | None:

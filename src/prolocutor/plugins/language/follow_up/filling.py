@@ -81,6 +81,7 @@ WEIGHTS: Final[dict[str, float]] = {
     "noun for name": -0.2,
     "number for measure": -0.1,
     "object": 0.3,
+    "object: mended": 2.5,
     "one article": -1.2,
     "other article": -0.9,
     "other kind, typed": -0.3,
@@ -398,6 +399,7 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         clues.append("told")
     if slot is said.direct_object:
         clues.append("object")
+        clues += ["object: mended"] if said.fragment.mends and not part.typed else []
     if slot is said.asked_noun:
         clues.append("asked")
     if words[-1] in said.turn.card and its[-1] in said.turn.card:

@@ -11,6 +11,7 @@ import msgspec
 
 from prolocutor.plugins.language.follow_up.certainty import Found
 from prolocutor.plugins.language.follow_up.grammar import (
+    OF,
     TRIMMED,
     LanguageGrammar,
     Part,
@@ -67,7 +68,10 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
         """What an order is about: "add *two pizzas* to my list"."""
         if self.grammar.commands.match(plain_of(self.question)) is None:
             return None
-        return next((one for one in self.slots if one.lead < 0 and one.kind != "verb"), None)
+        parts = [one for one in self.slots if one.kind != "verb"]
+        if parts and parts[0].lead == OF:
+            return parts[0]  # a partitive: "ajoute *du lait*"
+        return next((one for one in parts if one.lead < 0), None)
 
     @cached_property
     def asked_noun(self) -> Part | None:

@@ -65,20 +65,27 @@ class Framing:
         )
         told = [*words.telling, *words.speakers, *words.links, *words.kindness, *words.conditions]
         self._closed = _pattern(rf"(?:(?:{_any(told)}|{polite}|{hesitates})(?!\w)[\s,]*)+")
-        self._supposes = _pattern(
-            rf"(?:{_any(words.conditions)})\s+(?:{_any(words.speakers)})(?!\w)"
-        )
+        self._kind = _pattern(rf"(?<![\w'])(?:{_any(words.kindness)})(?!\w)")
+        self._conditions = _pattern(rf"(?:{_any(words.conditions)})(?!\w)")
 
     def request_in(self, text: str) -> str:
         """Return the request in a text; the text where nothing in it is surely framing."""
         grammar, plain = self._grammar, plain_of(text)
         opened = grammar.joint.match(plain)
+        start = opened.end() if opened else 0
+        before = self._before.match(plain)
+        chat = before.end() if before else 0
+        mends = grammar.mending.match(plain, start)
+        if mends and max(start, chat) < mends.end() < len(text):
+            rest = self.request_in(text[mends.end() :]).lstrip("¿¡")
+            first = plain_of(rest).lower().partition(" ")[0]
+            # A question mends nothing: the words before it are hesitation.
+            return rest if first in grammar.questions else f"{text[: mends.end()]}{rest}"
         if opened and opened["joint"] and self._is_whole(text):
             return text  # it goes on from the turn before
         if self._after.fullmatch(f", {plain}"):
             return text  # all of it is chat
-        before = self._before.match(plain)
-        said = text[before.end() :] if before else text
+        said = text[chat:]
         said = self._after_chat(said)
         after = self._after.search(plain_of(said))
         asks = after is not None and after[0].startswith("?")
@@ -111,7 +118,9 @@ class Framing:
                 break
             if not self._grammar.opens_request(rest):
                 continue
-            if (closed or self._is_chat(lead)) if clause else self._leads_in(lead, rest):
+            if closed and clause:
+                return rest
+            if self._is_chat(lead) if clause else self._leads_in(lead, rest, closed=closed):
                 return rest
         return text
 
@@ -132,16 +141,18 @@ class Framing:
     def _is_chat(self, lead: str) -> bool:
         """Return whether clauses before a request are about those who speak."""
         first = lead.lower().split(maxsplit=1)[0].strip(TRIMMED)
-        sets = first in self._grammar.leads or self._grammar.condition.match(lead)
-        if sets and not self._supposes.match(lead):
+        if first in self._grammar.leads or self._conditions.match(lead):
             return False
         return self._speaks.search(lead) is not None or lead.rstrip().endswith("!")
 
-    def _leads_in(self, lead: str, rest: str) -> bool:
-        """Return whether words lead in the question or the order that follows them at once."""
-        orders = self._grammar.commands.match(plain_of(rest)) is not None
-        if orders:
-            return self._kindly.search(lead) is not None or self._supposes.match(lead) is not None
+    def _leads_in(self, lead: str, rest: str, *, closed: bool) -> bool:
+        """Return whether words lead in the question or the order that follows them at once.
+
+        `closed`: all of them are such as frame a request.
+        """
+        if self._grammar.commands.match(plain_of(rest)) is not None:
+            kind = self._kind if closed else self._kindly
+            return kind.search(lead) is not None
         return self._tells.search(lead) is not None and self._speaks.search(lead) is not None
 
 

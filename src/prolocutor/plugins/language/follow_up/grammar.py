@@ -137,7 +137,6 @@ class LanguageGrammar:
         softeners = "|".join(words.softeners) or "(?!)"
         self.softening = _pattern(rf"(?<=\s)(?:{softeners})(?:[\s,]+|$)(?![^\"]*\"$)")
         self.polite_tail = _pattern(rf"(?:[\s,]+(?:{polite}))+[\s.!?]*$")
-        courtesy = "|".join(words.courtesy) or "(?!)"
         self.joint = _pattern(
             rf"(?:(?:{filler}){gap})*(?P<joint>(?:{joints})(?:{gap}|$|(?<='))"
             rf"(?:(?:{filler}|{joints}){gap})*)?"
@@ -157,8 +156,9 @@ class LanguageGrammar:
         self.undo_words = _pattern(rf"(?<![\w'])(?:{_any(words.undo)})\W*$")
         no, yes = _any(words.negation), _any(words.contrast)
         self.contrasts = [
-            _pattern(rf"(?:{no}) (?P<old>[^,]+?)(?:,? (?:{yes})|,) (?P<new>.+)"),
-            _pattern(rf"(?P<new>[^,]+?),? (?:{no}) (?P<old>.+)"),
+            _pattern(rf"(?:{no}) (?P<old>[^,.;]+?)(?:,? (?:{yes})|[,.;]) (?P<new>.+)"),
+            _pattern(rf"(?P<new>[^,]+?),? (?:{no}) (?P<old>[^,]+)"),
+            _pattern(r"(?P<old>[^,]+?),? no[nt]?[,;:] (?P<new>.+)"),
         ]
         self.courtesy = _whole(words.courtesy, rf"(?:{gap}|$)", many=True)
         self.again, self.returning = _whole(words.again), _whole(words.back)

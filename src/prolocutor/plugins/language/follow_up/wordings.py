@@ -151,9 +151,19 @@ def contrasted(said: Continuing) -> Found:
             if not (found := pattern.fullmatch(plain)):
                 continue
             old, new = found["old"].strip(TRIMMED), text[slice(*found.span("new"))].strip(TRIMMED)
+            meant = said.spoken.instead.search(plain_of(new))
+            new = new[: meant.start()].rstrip(TRIMMED) if meant else new
             if new and (span := _span_of(old, new, said.question)):
-                return put_words(said.question, span, new), SURE
+                return put_words(said.question, _like_span(new, span, said), new), SURE
     return None
+
+
+def _like_span(new: str, span: Span, said: Continuing) -> Span:
+    """Return a span; for a measure in place of its unit alone, that of the whole measure."""
+    parts = said.spoken.slots(new)
+    around = (one.span for one in said.slots if one.span[0] <= span[0] and span[1] <= one.span[1])
+    whole = next(around, span)
+    return whole if len(parts) == 1 and parts[0].kind == "measure" else span
 
 
 def _span_of(old: str, new: str, question: str) -> Span | None:
