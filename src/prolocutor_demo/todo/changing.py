@@ -44,7 +44,8 @@ def take_off(asked: TodoRequest) -> TodoReply | None:
     """Remove the entries that a text names among words that take them off; None for other texts."""
     text = asked.text.lower()
     named = [item for item in asked.todo.open if _names(text, item)]
-    if not named or todo_phrases.QUESTION.match(text):
+    ticks = any(one.fullmatch(text) for one in todo_phrases.FINISH)
+    if not named or ticks or todo_phrases.QUESTION.match(text):
         return None
     rest = text
     for word in {word for item in named for word in words_of(item.text)}:
