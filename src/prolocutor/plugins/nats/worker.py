@@ -11,9 +11,11 @@ import logging
 import os
 import socket
 import time
-from collections import deque
+from collections import OrderedDict, deque
+from collections.abc import Callable
 from typing import Any, Final
 
+import msgspec
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -23,17 +25,138 @@ from opentelemetry.trace import SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.connector import Connector, Replies
-from prolocutor.dialog.plain import Plain
+from prolocutor.contracts.connector import Connector, DeltaSink, Replies
+from prolocutor.dialog.plain import Plain, decode
 from prolocutor.errors import BadReply, NoPlace, ServiceError, ServiceRefused
 from prolocutor.functions import text_of
 from prolocutor.plugins.nats import wire
-from prolocutor.plugins.nats.call_age import CallAges
-from prolocutor.plugins.nats.held_call import BAD_REQUEST, HeldCall, error_headers, seconds_left
 from prolocutor.plugins.nats.nats_connection import NatsConnection
 from prolocutor.plugins.nats.service_loop import ServiceLoop
 from prolocutor.plugins.nats.worker_listing import WorkerListing
 from prolocutor.plugins.nats.worker_settings import WorkerSettings
+
+LONGEST: Final = 3600.0
+"""The time limit in seconds of a call whose caller gives none."""
+BAD_REQUEST: Final = 400
+
+
+class HeldCall:
+    """A call that a worker has accepted: a `Request` for its connector."""
+
+    __slots__ = (
+        "_value",
+        "beat",
+        "deadline",
+        "deltas",
+        "key",
+        "message",
+        "outcome",
+        "service",
+        "taken",
+        "timeout",
+        "turn_id",
+    )
+
+    def __init__(self, service: str, message: Msg, seconds: float) -> None:
+        headers = message.headers or {}
+        self.service = service
+        self.deltas: DeltaSink | None = None
+        self.message = message
+        self.timeout = seconds
+        self.turn_id: str = headers.get(wire.TURN, "")
+        self.key: str = headers.get(wire.KEY, "")
+        self.taken = self.beat = time.monotonic()
+        self.deadline = self.taken + seconds
+        self.outcome: Plain | ServiceError | None = None
+        """The reply or error; None while it runs, and for a call that was answered too late."""
+        self._value: Any = None
+
+    def is_json(self) -> bool:
+        """Return whether the body is JSON."""
+        try:
+            self._value = (decode(self.message.data),)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return False
+        return True
+
+    def value(self) -> Any:
+        """Return a decoded copy of the request's body."""
+        value, self._value = self._value, None
+        return decode(self.message.data) if value is None else value[0]
+
+    def body(self) -> bytes:
+        """Return the request's body, JSON in bytes."""
+        return self.message.data
+
+
+def seconds_left(header: str | None) -> float:
+    """Return how many seconds the caller waits, from a header in milliseconds."""
+    try:
+        return LONGEST if header is None else min(float(header) / 1000, LONGEST)
+    except ValueError:
+        return LONGEST
+
+
+def error_headers(error: ServiceError) -> dict[str, str]:
+    """Return the headers of an answer that reports an error."""
+    if isinstance(error, BadReply):
+        return {wire.ERROR: "bad_reply", wire.PATH: error.path}
+    kind: wire.WorkerError = "raised"
+    if isinstance(error, NoPlace):
+        kind = "busy"
+    elif isinstance(error, ServiceRefused) and error.status == BAD_REQUEST:
+        kind = "bad_request"
+    return {wire.ERROR: kind}
+
+
+GENERATION: Final = 64
+"""Calls after which the quickest call is forgotten, because clocks get set."""
+MAX_SENDERS: Final = 4096
+
+
+class CallAges:
+    """Estimates the ages of calls from the times at which their senders say they were sent."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._senders: OrderedDict[str, _Quickest] = OrderedDict()
+
+    def age(self, sender: str, sent: str | None) -> float:
+        """Return by how many seconds a call took longer than the sender's quickest; 0 if unknown.
+
+        `sent`: the time in milliseconds by the sender's clock.
+        """
+        if sent is None:
+            return 0.0
+        try:
+            took = self._clock() - float(sent) / 1000
+        except ValueError:
+            return 0.0
+        quickest = self._senders.get(sender)
+        if quickest is None:
+            quickest = self._senders[sender] = _Quickest(took)
+            if len(self._senders) > MAX_SENDERS:
+                self._senders.popitem(last=False)
+        return took - quickest.note_call(took)
+
+
+class _Quickest:
+    """The shortest travel time among a sender's last calls: this generation and the one before."""
+
+    __slots__ = ("_before", "_count", "_now")
+
+    def __init__(self, took: float) -> None:
+        self._now = self._before = took
+        self._count = 0
+
+    def note_call(self, took: float) -> float:
+        """Record the travel time of a call; return the shortest, in seconds."""
+        self._count += 1
+        if self._count > GENERATION:
+            self._before, self._now, self._count = self._now, took, 1
+        self._now = min(self._now, took)
+        return min(self._now, self._before)
+
 
 log = logging.getLogger(__name__)
 

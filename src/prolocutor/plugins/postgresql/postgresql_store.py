@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
 from operator import attrgetter
+from time import monotonic
 from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
@@ -27,7 +28,6 @@ from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import StoreError
 from prolocutor.plugins.postgresql import store_url
 from prolocutor.plugins.postgresql.closings import Closings
-from prolocutor.plugins.postgresql.counters import PostgresqlCounters
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
 from prolocutor.plugins.postgresql.database_lines import DatabaseLines
 from prolocutor.plugins.postgresql.lanes import Lane
@@ -38,10 +38,52 @@ from prolocutor.plugins.postgresql.postgresql_transfer import PostgresqlTransfer
 from prolocutor.plugins.postgresql.reader import PostgresqlReader
 from prolocutor.plugins.postgresql.remembered import Remembered
 from prolocutor.plugins.postgresql.replica_work import ReplicaWork
+from prolocutor.plugins.postgresql.replicas.shared_counters import CounterTotals, CounterUse
 from prolocutor.plugins.postgresql.replicas.shared_store import StoreTraffic
 from prolocutor.plugins.postgresql.replicas.succession import Succession
 from prolocutor.plugins.postgresql.turn_records import PostgresqlTurnRecords
 from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps
+
+WITHIN: Final = 5.0
+TIDY: Final = 60.0
+"""Seconds between two deletions of counters that are empty."""
+
+
+class PostgresqlCounters:
+    """The counters of all replicas, by three statements at most, which do not wait for a disk."""
+
+    def __init__(self, membership: Membership) -> None:
+        self._membership = membership
+        self._tidied = 0.0
+
+    async def count_together(
+        self, uses: Sequence[CounterUse], opened: Mapping[str, int]
+    ) -> CounterTotals:
+        """Add this replica's counts; return the sums of all replicas."""
+        fetch, number = self._membership.fetch, await self._membership.needed()
+        ahead: dict[str, float] = {}
+        if uses:
+            names, spent = [one.name for one in uses], [one.spent for one in uses]
+            periods = [one.period for one in uses]
+            rows = await fetch("add_to_counters", names, spent, periods, within=WITHIN)
+            ahead = {row[0]: row[1] for row in rows}
+        if opened:
+            numbers = list(opened.values())
+            await fetch("set_open", number, list(opened), numbers, within=WITHIN)
+        elsewhere: dict[str, int] = {}
+        replicas = 1
+        for kind, name, value in await fetch("counter_totals", number, within=WITHIN):
+            if kind == "ahead":
+                ahead[name] = value
+            elif kind == "open":
+                elsewhere[name] = round(value)
+            else:
+                replicas = max(1, round(value))
+        if monotonic() > self._tidied + TIDY:
+            self._tidied = monotonic()
+            await fetch("forget_counters", within=WITHIN)
+        return CounterTotals(ahead=ahead, open_elsewhere=elsewhere, replicas=replicas)
+
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from prolocutor.config.loading import load
-from prolocutor.plugins.deeppavlov.yaml_writing import as_yaml
+from prolocutor.plugins.deeppavlov.convert import as_yaml
 
 FORMATTERS = "state_formatters.dp_formatters"
 

@@ -4,7 +4,7 @@ import pytest
 
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.errors import BadReply
-from prolocutor.plugins.mcp.connector.server_events import ServerEvent, ServerEvents
+from prolocutor.plugins.mcp.connector.http_peer import ServerEvent, ServerEvents
 
 STREAM = (
     b": a comment\r\nid: 7\nretry: 250\ndata: one\r\n\r\nevent: ping\rdata:two\rdata: lines\r\r"

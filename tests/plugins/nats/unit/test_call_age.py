@@ -1,6 +1,6 @@
 import pytest
 
-from prolocutor.plugins.nats.call_age import GENERATION, CallAges
+from prolocutor.plugins.nats.worker import GENERATION, CallAges
 
 
 class _Clock:

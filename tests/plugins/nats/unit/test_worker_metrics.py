@@ -3,7 +3,7 @@ import urllib.error
 import urllib.request
 
 from prolocutor.plugins.nats.wire import WorkerLoad
-from prolocutor.plugins.nats.worker_metrics import WorkerMetrics
+from prolocutor.plugins.nats.worker_program import WorkerMetrics
 
 
 def get(port: int, path: str) -> tuple[int, str]:

@@ -12,7 +12,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.openai.chat import ChatModel
 from prolocutor.plugins.openai.door.channel import OpenAi
-from prolocutor.plugins.openai.door.json_schema import schema_fault
+from prolocutor.plugins.openai.door.tool_rounds import schema_fault
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.plugins.openai.chat_peer import ChatPeer, chat_peer

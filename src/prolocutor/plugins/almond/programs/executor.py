@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -29,7 +29,6 @@ from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import BadInput, Forbidden, ProlocutorError
 from prolocutor.plan.pipeline import Skill
 from prolocutor.plugins.almond.programs import result_messages, running_apps
-from prolocutor.plugins.almond.programs.bounded import program_size, run_bounded
 from prolocutor.plugins.almond.programs.calling import ProgramCalls
 from prolocutor.plugins.almond.programs.configured_devices import ConfiguredDevices, OpenChoice
 from prolocutor.plugins.almond.programs.describing import describe
@@ -45,7 +44,6 @@ from prolocutor.plugins.almond.programs.filling import (
 )
 from prolocutor.plugins.almond.programs.program_user import ProgramUser, idle_user, turn_user
 from prolocutor.plugins.almond.programs.program_wishes import fulfil, read_stop_choice, stop_chosen
-from prolocutor.plugins.almond.programs.refusals import log_in_messages, refusal
 from prolocutor.plugins.almond.programs.running_apps import (
     MOST,
     PROGRAMS,
@@ -351,3 +349,35 @@ class Executor:
 
 def _code(program: Program, person: ProgramUser) -> str:
     return show_statement(put_constants(program, person).statements[0])
+
+
+LARGE: Final = 1_000
+"""The length in characters from which a program is read in a thread (8 KB take up to 0.5 s, this
+length 20 ms).
+"""
+
+T = TypeVar("T")
+
+
+async def run_bounded(size: int, work: Callable[[], T]) -> T:
+    """Do work on a program of `size` characters, in a thread if it may take long."""
+    return await asyncio.to_thread(work) if size > LARGE else work()
+
+
+def program_size(source: ProgramSource) -> int:
+    """Return the number of characters of a program, with its entities."""
+    text = len(source.text or "") + sum(len(token) + 1 for token in source.code)
+    return text + len(str(source.entities))
+
+
+def log_in_messages(error: Forbidden) -> list[dict[str, Any]]:
+    """Return the messages that lead an anonymous person to the registration page."""
+    link = {"type": "link", "title": "Register", "url": "/user/register"}
+    return [result_messages.text(str(error)), link]
+
+
+def refusal(source: str, error: ProlocutorError) -> str:
+    """Return the sentence with the reason why a program is not run."""
+    what = f"“{source}”" if source else "it"
+    why = str(error).rstrip(".")
+    return f"Sorry, I cannot run {what}: {why}{'' if why.endswith('?') else '.'}"

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from prolocutor.asks.answers import Contact, Understood
+from prolocutor.asks.known_contacts import of_contact
 from prolocutor.assistant.rounds import own_words
 from prolocutor.contracts.programs import ProgramRun
 from prolocutor.dialog.inputs import DirectReply
@@ -19,7 +21,6 @@ from prolocutor.plugins.almond.programs.configured_devices import (
     choose_device,
     device_titles,
 )
-from prolocutor.plugins.almond.programs.contact_values import put_contacts
 from prolocutor.plugins.almond.programs.describing import describe
 from prolocutor.plugins.almond.programs.program_user import ProgramUser
 from prolocutor.plugins.almond.programs.resolving import ValueResolver, personal_value
@@ -31,17 +32,20 @@ from prolocutor.plugins.almond.thingtalk.json_values import read_json_value
 from prolocutor.plugins.almond.thingtalk.manifests import Manifests
 from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, transform
 from prolocutor.plugins.almond.thingtalk.printing import show, show_tokens
-from prolocutor.plugins.almond.thingtalk.tree import Program, TimerStream
+from prolocutor.plugins.almond.thingtalk.tree import Argument, Invocation, Program, TimerStream
 from prolocutor.plugins.almond.thingtalk.types import LOCATION, TIME, Type
 from prolocutor.plugins.almond.thingtalk.values import (
     ArrayValue,
     ContextRef,
+    EntityValue,
     Instant,
     NamedTime,
     Now,
     RelativeLocation,
+    UndefinedValue,
     Value,
 )
+from prolocutor.reading.plain_text import bare
 
 Wants: TypeAlias = Literal["device", "slot", "place", "more", "yes"]
 
@@ -314,3 +318,49 @@ def put_constants(program: Program, person: ProgramUser) -> Program:
 def replace_node(program: Program, old: SyntaxNode, new: SyntaxNode) -> Program:
     """Replace a node by another wherever it occurs."""
     return transform(program, lambda node: new if node == old else node)
+
+
+USERNAME: Final = "tt:username"
+REACHED: Final = frozenset({"tt:phone_number", "tt:email_address", "tt:contact"})
+"""Types of entities by which a person is reached."""
+
+
+def put_contacts(program: Program, manifests: Manifests, contacts: Sequence[Contact]) -> Program:
+    """Replace names of known people (`tt:username`) by their numbers and addresses.
+
+    An unknown or ambiguous name becomes a missing value, to be asked for.
+    """
+
+    def put(node: SyntaxNode) -> SyntaxNode:
+        if not isinstance(node, Invocation):
+            return node
+        function = manifests.function(node.device.kind, node.function)
+        if function is None:
+            return node
+        arguments = []
+        for argument in node.arguments:
+            parameter = function.parameter(argument.name)
+            kind = parameter.type.of if parameter is not None else ""
+            arguments.append(
+                _put_contact(argument, kind, contacts) if kind in REACHED else argument
+            )
+        return replace(node, arguments=tuple(arguments))
+
+    return transform(program, put)
+
+
+def _put_contact(argument: Argument, kind: str, contacts: Sequence[Contact]) -> Argument:
+    given = argument.value
+    if not isinstance(given, EntityValue) or given.kind != USERNAME:
+        return argument
+    name = given.value or given.display or ""
+    known = [one for one in contacts if kind == "tt:contact" or ("@" in one.value) is _mail(kind)]
+    found = of_contact(bare(name.removeprefix("@")), known)
+    value: Value = UndefinedValue(position=given.position)
+    if isinstance(found, Understood):
+        value = EntityValue(found.value, kind, name, position=given.position)
+    return replace(argument, value=value)
+
+
+def _mail(kind: str) -> bool:
+    return kind == "tt:email_address"

@@ -34,16 +34,16 @@ class EvaluateRunCommand(LazyCommand, frozen=True):
 class RescoreCommand(LazyCommand, frozen=True):
     """Score a run again, without asking."""
 
-    place: ClassVar[str] = "prolocutor.plugins.evaluation.commands.evaluated_runs:rescore"
+    place: ClassVar[str] = "prolocutor.plugins.evaluation.commands.evaluate_run:rescore"
 
 
 class CompareCommand(LazyCommand, frozen=True):
     """Set two runs side by side."""
 
-    place: ClassVar[str] = "prolocutor.plugins.evaluation.commands.evaluated_runs:compare"
+    place: ClassVar[str] = "prolocutor.plugins.evaluation.commands.evaluate_run:compare"
 
 
 class ReportCommand(LazyCommand, frozen=True):
     """Write the report of a run as one HTML page."""
 
-    place: ClassVar[str] = "prolocutor.plugins.evaluation.commands.evaluated_runs:report"
+    place: ClassVar[str] = "prolocutor.plugins.evaluation.commands.evaluate_run:report"

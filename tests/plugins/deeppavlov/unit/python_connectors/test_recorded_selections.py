@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS
-from prolocutor.plugins.deeppavlov.python_connectors.description_selector import (
+from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import (
     DescriptionBasedSelector,
 )
 from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.plugins.deeppavlov.python_connectors.description_selector import (
+from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import (
     DescriptionBasedSelector,
 )
 from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
