@@ -17,8 +17,8 @@ AgentState = Literal["well", "failing", "trying", "alone", "off"]
 LATEST: Final = 20
 """The number of calls of a service that say whether it fails often."""
 
-OFTEN: Final = 0.25
-"""The share of failures among them from which on it does; fewer than three failures never do."""
+OFTEN: Final = 3
+"""The number of failures among them from which on it does."""
 
 _STATES: Final[dict[BreakerState, AgentState]] = {
     "closed": "well",
@@ -75,7 +75,7 @@ class AgentStates:
         """Return how many of the latest calls failed, None if these are few."""
         latest = self._failed.get(step.name, ())
         failed = sum(latest)
-        if failed < 3 or failed < OFTEN * len(latest):
+        if failed < OFTEN:
             return None
         return f"{failed} of its latest {len(latest)} calls failed"
 

@@ -30,8 +30,8 @@ _LEFT: Final = BreakerOpen.code
 class AgentItem(msgspec.Struct, frozen=True, kw_only=True):
     """A service: its state, and its outcomes in the turns of a period.
 
-    `state`: `well`; `failing`, if a quarter of its latest 20 calls failed, three at least; `alone`,
-    since it failed too often in a row; `trying`, as one call may try again; `off`.
+    `state`: `well`; `failing`, if three of its latest 20 calls failed; `alone`, since it failed too
+    often in a row; `trying`, as one call may try again; `off`.
     `note` is the reason of the state, `since` its start time (UNIX seconds). `asked`, `wins`,
     `declines` and `failed` count turns, `kinds` the failures by the code of their error. `p50` and
     `p99` are the seconds within which half of its answers came, and 99 of 100. `price` is the price
