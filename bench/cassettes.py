@@ -28,7 +28,7 @@ import msgspec
 from websockets.asyncio.server import serve
 
 import prolocutor_demo
-from prolocutor.assistant.call_recording import recorded_by
+from prolocutor.assistant.call_recording import record_calls
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.config.settings import Settings
@@ -220,7 +220,7 @@ def five_words(chance: random.Random, number: int) -> list[list[str]]:
 async def recorded(file: Path, folder: Path, talks: Sequence[Sequence[str]]) -> list[Cassette]:
     """Have these dialogs with live agents, and return their cassettes."""
     recorder = CassetteRecorder(folder, redaction=Redaction({}))
-    with recorded_by(recorder):
+    with record_calls(recorder):
         async with assistant_from(load(file), store="memory:", recording=False) as assistant:
             for number, talk in enumerate(talks):
                 for words in talk:

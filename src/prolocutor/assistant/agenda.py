@@ -113,7 +113,7 @@ def notification(
         )
     if key is not None and not 0 < len(key) <= MAX_KEY:
         raise BadInput(f"a key is a text of 1 to {MAX_KEY} characters", field="key")
-    said = _checked(messages)
+    said = _check_messages(messages)
     try:
         checked_ask(ask)
     except BadReply as error:
@@ -159,7 +159,7 @@ def permission_request(person: str, what: str) -> list[JsonObject]:
     ]
 
 
-def _checked(messages: Any) -> list[JsonObject]:
+def _check_messages(messages: Any) -> list[JsonObject]:
     if isinstance(messages, str | dict | msgspec.Struct):
         messages = [messages]
     if not isinstance(messages, list | tuple) or not 0 < len(messages) <= MAX_MESSAGES:

@@ -17,7 +17,7 @@ from prolocutor.assistant.feed import FeedListeners, reply_messages
 from prolocutor.assistant.handovers import HANDOVERS, Handovers
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds import own_words
-from prolocutor.assistant.rounds.effects import closing_of, pending_ask
+from prolocutor.assistant.rounds.effects import encode_closing, pending_ask
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.sharing import PersonLine
 from prolocutor.background import BackgroundTasks
@@ -106,19 +106,19 @@ class AgendaDelivery:
         if entry.skill == HANDOVERS:
             if state.handover is None:
                 return DueOutcome()
-            messages = [self._handovers.ended(state.handover)]
+            messages = [self._handovers.end_message(state.handover)]
             return DueOutcome(messages=messages, skill=OPERATOR, ends_handover=True)
-        dropped = _dropped(entry.dropped)
+        dropped = _dropped_note(entry.dropped)
         try:
             notice = schedules.decode(entry.body)
-            due = None if notice.program is not None else self._of_notice(entry, notice, now)
+            due = None if notice.program is not None else self._notice_outcome(entry, notice, now)
         except Exception:
             log.exception(
                 "the entry %s of %s cannot be read and is dropped", entry.key, entry.skill
             )
             return DueOutcome(messages=dropped)
         if due is None:
-            due = await self._of_program(entry)
+            due = await self._run_program(entry)
         return replace(due, messages=[*dropped, *due.messages])
 
     def must_wait(self, entry: AgendaEntry, state: Round) -> bool:
@@ -167,7 +167,7 @@ class AgendaDelivery:
                 user=entry.user,
                 dialog_name=entry.dialog_name,
                 messages=rows,
-                closing=closing_of(open_ask if after is None else after.waiting),
+                closing=encode_closing(open_ask if after is None else after.waiting),
                 round=None if after is None else rounds.encode(after),
                 entry=entry,
                 again=due.again,
@@ -189,10 +189,10 @@ class AgendaDelivery:
         if delivered and due.asks:
             load_ahead()
         if delivered and due.ends_handover and state.handover is not None:
-            await self._handovers.expired(entry, state.handover)
+            await self._handovers.record_expiry(entry, state.handover)
         return delivered
 
-    def _of_notice(self, entry: AgendaEntry, notice: Notice, now: float) -> DueOutcome:
+    def _notice_outcome(self, entry: AgendaEntry, notice: Notice, now: float) -> DueOutcome:
         if notice.said:
             return DueOutcome()
         messages = checked_messages(notice.messages)
@@ -205,7 +205,7 @@ class AgendaDelivery:
         again = _again(entry, notice, now)
         return DueOutcome(messages=messages, waiting=waiting, skill=notice.skill, again=again)
 
-    async def _of_program(self, entry: AgendaEntry) -> DueOutcome:
+    async def _run_program(self, entry: AgendaEntry) -> DueOutcome:
         try:
             async with asyncio.timeout(self._deadline):
                 run = await self._programs.due(entry)
@@ -236,7 +236,7 @@ def _again(entry: AgendaEntry, notice: Notice, now: float) -> AgendaEntry | None
     return None
 
 
-def _dropped(number: int) -> list[dict[str, Any]]:
+def _dropped_note(number: int) -> list[dict[str, Any]]:
     if not number:
         return []
     what = "1 earlier message was" if number == 1 else f"{number:,} earlier messages were"
@@ -359,7 +359,7 @@ class AgendaScheduler:
         await self._settle(user)
         notice = schedules.decode(entry.body)
         if notice.digest is not None:
-            done_before = await self._delivered_before(entry, notice.digest)
+            done_before = await self._find_delivery(entry, notice.digest)
         if done_before is not None:
             return done_before
         await self._store.schedule(entry)
@@ -429,9 +429,9 @@ class AgendaScheduler:
     def _queue(self, user: str) -> None:
         self._queued.add(user)
         delivered = self._queues.enter(user, partial(self._deliver, user), patient=True)
-        delivered.add_done_callback(partial(self._delivered, user))
+        delivered.add_done_callback(partial(self._finish_delivery, user))
 
-    def _delivered(self, user: str, delivered: asyncio.Future[None]) -> None:
+    def _finish_delivery(self, user: str, delivered: asyncio.Future[None]) -> None:
         self._queued.discard(user)
         error = None if delivered.cancelled() else delivered.exception()
         if error is None:
@@ -486,7 +486,7 @@ class AgendaScheduler:
                     del states[dialog]
         return settled
 
-    async def _delivered_before(self, entry: AgendaEntry, digest: str) -> bool | None:
+    async def _find_delivery(self, entry: AgendaEntry, digest: str) -> bool | None:
         """Return True if an equal entry was delivered, False if one is scheduled, else None."""
         delivered = []
         for other in await self._store.entries(entry.user, NOTIFICATIONS):

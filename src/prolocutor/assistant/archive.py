@@ -107,7 +107,7 @@ class DialogArchive:
         """
         found = False
         async with self._around_deletion():
-            for name in await names_of(self._store, user):
+            for name in await list_names(self._store, user):
                 found |= await self._turns.alone(name, partial(self._delete_person, name))
         return found
 
@@ -178,7 +178,7 @@ async def note_prefixes(store: RecordStore, prefixes: Collection[str]) -> None:
             await store.put_record("", PREFIX, prefix, b"true")
 
 
-async def names_of(store: RecordStore, user: str) -> list[str]:
+async def list_names(store: RecordStore, user: str) -> list[str]:
     """Return all names of a person; a name with the prefix of a door is the one at that door."""
     prefixes = await store.records("", PREFIX)
     if any(user.startswith(prefix) for prefix in prefixes):

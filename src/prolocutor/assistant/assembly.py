@@ -27,14 +27,14 @@ from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.services import ServiceSwitches
-from prolocutor.assistant.sharing import Sharing, sharing_of
+from prolocutor.assistant.sharing import Sharing, find_sharing
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.turn_record import RecordKeeping
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.turns import Turns
 from prolocutor.assistant.watchdog import Watchdog
-from prolocutor.assistant.wiring import ServiceWiring, keepers_of, make_programs
+from prolocutor.assistant.wiring import ServiceWiring, call_keepers, make_programs
 from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import SteadyClock
 from prolocutor.contracts.connector import CallKeeper
@@ -254,7 +254,7 @@ def assemble(
         recorder.begin(settings.name, pipeline)
         observers.add(recorder)
     skills = pipeline.of(Stage.SKILL)
-    life.keepers = keepers_of(pipeline, settings, store)
+    life.keepers = call_keepers(pipeline, settings, store)
     wiring = ServiceWiring(settings.name, settings.messages, skills, store, recorder, life.keepers)
     engine = _engine(pipeline, settings, wiring, observers)
     broker = broker or wiring.broker(store)
@@ -262,7 +262,7 @@ def assemble(
     names = [service.name for service in skills]
     programs = programs or make_programs(skills, engine, store, settings.deadline)
     guards = [step.guard for step in engine.prepared.every()]
-    sharing = sharing_of(store, replica, broker, settings.queue_timeout)
+    sharing = find_sharing(store, replica, broker, settings.queue_timeout)
     listeners = FeedListeners() if sharing is None else sharing.listeners
     line = None if sharing is None else sharing.line
     clock = clock_of(store)

@@ -25,9 +25,9 @@ from prolocutor.assistant.call_recording import CallRecorder, current_recorder
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.assistant.runner import LoopThread
-from prolocutor.assistant.services import ServiceStatus, services_of
+from prolocutor.assistant.services import ServiceStatus, service_statuses
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.assistant.turn_stream import FeedMessage, TurnStream, followed
+from prolocutor.assistant.turn_stream import FeedMessage, TurnStream, follow_feed
 from prolocutor.connectors.connector_catalog import name_of
 from prolocutor.contracts.model_use import ModelInUse
 from prolocutor.contracts.observer import Observer
@@ -238,7 +238,7 @@ class Assistant:
 
     def services(self) -> list[ServiceStatus]:
         """Return all services with their states, in declared order, the last chance last."""
-        return services_of(self.engine.prepared)
+        return service_statuses(self.engine.prepared)
 
     async def reply(
         self,
@@ -296,7 +296,7 @@ class Assistant:
 
     def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
         """Iterate over everything said to or by a person with `n > after`, without end."""
-        return followed(self.feeds, self.store, user, after)
+        return follow_feed(self.feeds, self.store, user, after)
 
     if not TYPE_CHECKING:
 

@@ -48,7 +48,7 @@ def current_recorder() -> CallRecorder | None:
 
 
 @contextmanager
-def recorded_by(recorder: CallRecorder | None) -> Iterator[None]:
+def record_calls(recorder: CallRecorder | None) -> Iterator[None]:
     """Let a recorder wrap the connectors of all assistants that are made in the block."""
     token = _RECORDER.set(recorder)
     try:

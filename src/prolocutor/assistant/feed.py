@@ -73,7 +73,7 @@ def reply_messages(
         said = {"type": "text", "text": text, **marks, "icon": skill or None, **ids}
         return [plain.encode(said)]
     if any(message["type"] == "result" for message in messages):
-        messages = list(_with_fallbacks(messages))
+        messages = list(_add_fallbacks(messages))
     if marks:
         messages = [{**one, **marks, **one} if one["type"] == "text" else one for one in messages]
     return [
@@ -82,7 +82,7 @@ def reply_messages(
     ]
 
 
-def _with_fallbacks(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:
+def _add_fallbacks(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:
     said = None
     for message in messages:
         if message["type"] == "result" and message.get("fallback") not in (None, "", said):

@@ -20,7 +20,7 @@ import msgspec
 
 from prolocutor.assistant.assistant_settings import HandoverSettings
 from prolocutor.assistant.rounds.decision import HandoverChange, TurnEffects
-from prolocutor.assistant.rounds.interpreter import round_of
+from prolocutor.assistant.rounds.interpreter import read_round
 from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.contracts.store import NO_ROUND, AgendaEntry, OpenedTurn, RecordStore, Store
@@ -194,24 +194,24 @@ class Handovers:
             is_shared = hasattr(store, "join")
             self._webhook = DutyWebhook(settings.webhook, store, is_shared=is_shared)
 
-    def turn_of(self, opened: OpenedTurn, input: TurnInput) -> HandoverTurn | None:
+    def make_turn(self, opened: OpenedTurn, input: TurnInput) -> HandoverTurn | None:
         """Return the turn of an input for which no service is called, None for other inputs."""
         if input.operator is not None:
-            return self._acted(opened, input, input.operator)
+            return self._operator_turn(opened, input, input.operator)
         if opened.round == NO_ROUND:
             return None
-        now = round_of(opened).handover
+        now = read_round(opened).handover
         if now is None or not (now.by or self._settings.waiting == "silent"):
             return None
         turn = self._engine.make_unasked_turn(opened, TurnStart(input=input))
-        turn.draft.say_itself(DirectReply(), {"handover": _mark(now.by, _state_of(now))})
+        turn.draft.say_itself(DirectReply(), {"handover": _mark(now.by, _handover_state(now))})
         change = HandoverChange(state="heard", by=now.by, text=input.text)
         entries = [self._ending(opened)]
         return turn, TurnEffects(stores="heard", entries=entries, handover=change)
 
-    def marked(self, opened: OpenedTurn) -> OpenedTurn:
+    def mark_opened(self, opened: OpenedTurn) -> OpenedTurn:
         """Return an opened turn, with the mark of a handover that ended before it, if any."""
-        if opened.round == NO_ROUND or (ended := round_of(opened).ended) is None:
+        if opened.round == NO_ROUND or (ended := read_round(opened).ended) is None:
             return opened
         attributes = plain.decode(opened.opening.attributes)
         attributes.setdefault("handover", _mark(ended.by, "given", "idle"))
@@ -219,18 +219,18 @@ class Handovers:
         opening = msgspec.structs.replace(opened.opening, attributes=encoded)
         return msgspec.structs.replace(opened, opening=opening)
 
-    def limited(self, opened: OpenedTurn, effects: TurnEffects) -> TurnEffects:
+    def limit_waiting(self, opened: OpenedTurn, effects: TurnEffects) -> TurnEffects:
         """Return the effects of a turn that calls an operator, with a limit to the waiting."""
         entries = [*effects.entries, self._ending(opened)]
         return msgspec.structs.replace(effects, entries=entries)
 
-    def ended(self, handover: Handover) -> JsonObject:
+    def end_message(self, handover: Handover) -> JsonObject:
         """Return the message for a dialog that goes back after a silence."""
         text = self._settings.given if handover.by else self._settings.missed
         mark = _mark(handover.by, "given", "idle")
         return {"type": "text", "text": text.replace("{by}", handover.by), "handover": mark}
 
-    async def expired(self, entry: AgendaEntry, handover: Handover) -> None:
+    async def record_expiry(self, entry: AgendaEntry, handover: Handover) -> None:
         """Record that a dialog has gone back to the assistant."""
         user, dialog = entry.user, entry.dialog_name
         id_ = await self._records.active_dialog_id(user, dialog) or ""
@@ -240,7 +240,7 @@ class Handovers:
     async def forget(self, user: str, dialog_id: str | None = None) -> None:
         """Remove a person's dialogs, or a single dialog, from the list."""
         for id_, body in (await self._records.records("", RECORDS)).items():
-            if _listed(body).user == user and dialog_id in (None, id_):
+            if _decode_listed(body).user == user and dialog_id in (None, id_):
                 await self._records.delete_record("", RECORDS, id_)
         if dialog_id is None and self._webhook is not None:
             await self._webhook.forget(user)
@@ -286,7 +286,9 @@ class Handovers:
             body=b"{}",
         )
 
-    def _acted(self, opened: OpenedTurn, input: TurnInput, act: OperatorAct) -> HandoverTurn:
+    def _operator_turn(
+        self, opened: OpenedTurn, input: TurnInput, act: OperatorAct
+    ) -> HandoverTurn:
         """Return the turn in which an operator takes over, speaks or gives back."""
         said = opened.opening
         turn = self._engine.make_unasked_turn(opened, TurnStart(input=input))
@@ -298,7 +300,7 @@ class Handovers:
             struck = [(HANDOVERS, said.dialog_name)]
             effects = TurnEffects(round=rounds.encode(NOTHING), struck=struck)
         else:
-            before = round_of(opened).handover
+            before = read_round(opened).handover
             since = before.since if before is not None and before.by == act.by else said.started
             after = Round(handover=Handover(by=act.by, since=since))
             entries = [self._ending(opened)]
@@ -306,11 +308,11 @@ class Handovers:
         return turn, msgspec.structs.replace(effects, stores="said", handover=change)
 
 
-def _listed(body: bytes) -> ListedDialog:
+def _decode_listed(body: bytes) -> ListedDialog:
     return msgspec.json.decode(body, type=ListedDialog)
 
 
-def _state_of(handover: Handover) -> str:
+def _handover_state(handover: Handover) -> str:
     return "taken" if handover.by else "waits"
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from prolocutor.assistant.feed import row_of_input, rows_of_reply
 from prolocutor.assistant.rounds.decision import TurnEffects
-from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
+from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_password_input, mask_input
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
     AnsweredRequest,
@@ -119,11 +119,11 @@ class Journal:
     ) -> OpenedTurn | AnsweredRequest:
         """Open a turn under the present round of its dialog in a shared store."""
         for _ in range(MAX_LOOKS):
-            secret = input.operator is None and is_secret_in(round, input)
+            secret = input.operator is None and is_password_input(round, input)
             opening = make_opening(secret, round)
             turn_id = opening.turn_id
             try:
-                opened = await self._in_hand(turn_id, self._store.open_turn(opening))
+                opened = await self._track_opening(turn_id, self._store.open_turn(opening))
                 if isinstance(opened, AnsweredRequest):
                     self.in_hand.discard(turn_id)
                     if opened.reply is None:
@@ -146,12 +146,12 @@ class Journal:
     ) -> TurnOpening:
         """Return the opening for an input under a round."""
         now, request_id = self._clock(), input.request_id
-        shown = masked(input) if secret else input
+        shown = mask_input(input) if secret else input
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = ids
         text = plain.encode(shown.text)  # encoded once: for the feed, the digest and the utterance
         attributes = plain.encode(input.attributes)
         said = plain.encode(input.text) if secret else text
-        start = _start_of(input)
+        start = _encode_start(input)
         came = attributes if start == b"{}" else attributes + start
         stored = _SECRET if secret else start
         return TurnOpening(
@@ -167,7 +167,7 @@ class Journal:
             encoded_text=text,
             attributes=attributes,
             message=row_of_input(shown, text, bot_utt_id),
-            start=_with_trace(stored) if self._shared else stored,
+            start=_add_trace(stored) if self._shared else stored,
             round=round,
             request_key=request_id,
             request_hash=None if request_id is None else _digest(said, input.dialog, came),
@@ -187,9 +187,9 @@ class Journal:
         if turn_id in self.in_hand:
             raise PersonBusy(f"turn {turn_id} is running here")
         resumed = self._store.resume_turn(turn_id, self._window, self._hypotheses)
-        return await self._in_hand(turn_id, resumed) if self._shared else await resumed
+        return await self._track_opening(turn_id, resumed) if self._shared else await resumed
 
-    async def _in_hand(self, turn_id: TurnId, opened: Awaitable[T]) -> T:
+    async def _track_opening(self, turn_id: TurnId, opened: Awaitable[T]) -> T:
         """Track a turn while it is being opened."""
         self.in_hand.add(turn_id)
         try:
@@ -292,7 +292,7 @@ def check_act(round: bytes, act: OperatorAct) -> None:
         raise HandoverConflict("take the dialog over first", field="dialog")
 
 
-def input_of(opened: OpenedTurn) -> TurnInput:
+def opened_input(opened: OpenedTurn) -> TurnInput:
     """Return the input of an opened turn."""
     said = opened.opening
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
@@ -318,13 +318,13 @@ def is_withheld(opened: OpenedTurn) -> bool:
     return start != b"{}" and "secret" in plain.decode(start)
 
 
-def traceparent_of(opened: OpenedTurn) -> str | None:
+def first_traceparent(opened: OpenedTurn) -> str | None:
     """Return the `traceparent` of the first run of a turn."""
     start = opened.opening.start
     return None if start == b"{}" else plain.decode(start).get("traceparent")
 
 
-def _start_of(input: TurnInput) -> bytes:
+def _encode_start(input: TurnInput) -> bytes:
     """Return the parts of an input, beside its text, that a second run needs."""
     is_plain = input.parsed is None and input.program is None and input.skill is None
     if is_plain and input.operator is None and not input.retold:
@@ -339,7 +339,7 @@ def _start_of(input: TurnInput) -> bytes:
     return plain.encode({key: value for key, value in came.items() if value is not None})
 
 
-def _with_trace(start: bytes) -> bytes:
+def _add_trace(start: bytes) -> bytes:
     """Add the turn's `traceparent`, for a second run at another replica."""
     traceparent = current_traceparent()
     if traceparent is None:

@@ -49,7 +49,7 @@ class LoneTalk:
             dialog = await self._store.dialog(dialog_id)
             if dialog is None:
                 raise NotFound(f"no dialog has the id {dialog_id!s:.80}", field="dialog_id")
-            opened = _continued(dialog, opened, self._engine.prepared.window)
+            opened = _next_turn(dialog, opened, self._engine.prepared.window)
         return await ask_alone(self._engine.prepared, step, opened, TurnStart(input=input))
 
 
@@ -89,7 +89,7 @@ def _new_dialog(input: TurnInput) -> OpenedTurn:
     )
 
 
-def _continued(dialog: Dialog, opened: OpenedTurn, window: int | None) -> OpenedTurn:
+def _next_turn(dialog: Dialog, opened: OpenedTurn, window: int | None) -> OpenedTurn:
     """Return the next turn of a dialog, without any trace in the dialog."""
     said = dialog.utterances
     opened.dialog_id, opened.id = DialogId(dialog.dialog_id), dialog.id

@@ -103,17 +103,17 @@ class ObserverGroup:
 
     async def start_learners(self, store: Store) -> None:
         """Start the learners; the store is open."""
-        await self._taught(lambda one: one.start(store))
+        await self._teach(lambda one: one.start(store))
 
     async def refresh_learners(self) -> None:
         """Let the learners learn from new rows, of this replica and of others."""
-        await self._taught(lambda one: one.refresh())
+        await self._teach(lambda one: one.refresh())
 
     async def forget(self, user: str | None) -> None:
         """Let the learners forget deleted rows, of a person or of all."""
-        await self._taught(lambda one: one.forget(user))
+        await self._teach(lambda one: one.forget(user))
 
-    def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
+    def collect_lessons(self, record: TurnRecord) -> list[NewRecord]:
         """Return the lessons of a turn, to be stored with it; the last one of each kind and key."""
         lessons: dict[tuple[str, str], NewRecord] = {}
 
@@ -124,7 +124,7 @@ class ObserverGroup:
             _guarded(partial(add, learner))
         return [*lessons.values()]
 
-    async def _taught(self, teach: Callable[[Learner], Awaitable[None]]) -> None:
+    async def _teach(self, teach: Callable[[Learner], Awaitable[None]]) -> None:
         for learner in tuple(self.learners):
             try:
                 await teach(learner)

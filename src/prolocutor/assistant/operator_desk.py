@@ -60,7 +60,7 @@ class OperatorLabels:
         self.deletions = 0
         """How many persons were deleted: what was read of dialogs before may be theirs."""
 
-    async def listed(self) -> list[OperatorLabel]:
+    async def all_labels(self) -> list[OperatorLabel]:
         """Return all labels, the oldest first; one that cannot be read is logged and left out."""
         found = []
         for key, body in (await self._store.records("", KIND)).items():
@@ -70,9 +70,9 @@ class OperatorLabels:
                 log.error("the label %s is left out: %s", key, error)
         return found
 
-    async def of_turn(self, utt_id: str) -> OperatorLabel | None:
+    async def find_label(self, utt_id: str) -> OperatorLabel | None:
         """Return the label that counts for the turn of a reply, None for none."""
-        labels = await self.listed()
+        labels = await self.all_labels()
         return next((one for one in labels if any(t.utt_id == utt_id for t in one.turns)), None)
 
     async def add(self, label: OperatorLabel) -> None:
@@ -87,14 +87,14 @@ class OperatorLabels:
     async def forget(self, user: str) -> None:
         """Remove what a person said; a label that is left without words goes too."""
         self.deletions += 1
-        for label in await self.listed():
+        for label in await self.all_labels():
             await self._leave(label, [one for one in label.turns if one.user != user])
 
     async def forget_deleted(self, user: str | None) -> bool:
         """Remove turns that were deleted, of one person if one is named; return whether any was."""
         self.deletions += 1
         changed = False
-        for label in await self.listed():
+        for label in await self.all_labels():
             left = [
                 one
                 for one in label.turns
@@ -194,7 +194,7 @@ class OperatorDesk:
     async def find(self, dialog_id: str) -> tuple[str, str]:
         """Return the user and the name of an active dialog; `NotFound` where there is none."""
         user = await self._store.owner_of(dialog_id)
-        name = None if user is None else await self._name_of(user, dialog_id)
+        name = None if user is None else await self._dialog_name(user, dialog_id)
         if user is None or name is None:
             raise NotFound(f"no active dialog has the id {dialog_id!s:.80}", field="dialog_id")
         return user, name
@@ -225,7 +225,7 @@ class OperatorDesk:
     async def _now(self, user: str, dialog: str | None) -> Handover:
         return await self.handover(user, dialog) or Handover()
 
-    async def _name_of(self, user: str, dialog_id: str) -> str | None:
+    async def _dialog_name(self, user: str, dialog_id: str) -> str | None:
         """Return the name of a dialog: its id stands in the person's feed beside it."""
         if await self._store.active_dialog_id(user) == dialog_id:
             return "main"

@@ -43,7 +43,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
             try:
                 return runner.run(program.follower())
             except (RuntimeError, SystemExit) as error:
-                if runner.get_loop().is_closed() or program.failed_with(error):
+                if runner.get_loop().is_closed() or program.has_raised(error):
                     raise
                 if isinstance(error, RuntimeError):
                     log.error("the event loop was stopped by %s; it goes on", stops.by)
@@ -81,7 +81,7 @@ class _Program(Generic[T]):
         """Whether the coroutine has ended."""
         return self._task is not None and self._task.done()
 
-    def failed_with(self, error: BaseException) -> bool:
+    def has_raised(self, error: BaseException) -> bool:
         """Return whether this is what the coroutine raised."""
         task = self._task
         return bool(task and task.done() and not task.cancelled() and task.exception() is error)

@@ -40,7 +40,7 @@ class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True):
     off: str | None = None
 
 
-def services_of(prepared: PreparedPipeline) -> list[ServiceStatus]:
+def service_statuses(prepared: PreparedPipeline) -> list[ServiceStatus]:
     """Return the status of every service, in declared order, the last chance at the end."""
     return [
         ServiceStatus(
@@ -88,20 +88,20 @@ class ServiceSwitches:
         tell_others: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
-        self._steps = {key_of(one): one for one in prepared.every()}
+        self._steps = {switch_key(one): one for one in prepared.every()}
         self._tell_others = tell_others
         self._off: dict[str, SwitchedOffBy] = {}
         self._lock = asyncio.Lock()
         self.listeners: list[Callable[[ServiceStep], None]] = []
         """Called with each service that was switched, here or elsewhere."""
 
-    def of(self, step: ServiceStep) -> SwitchedOffBy | None:
+    def who_switched(self, step: ServiceStep) -> SwitchedOffBy | None:
         """Return who has switched a service off; None where it is on."""
-        return self._off.get(key_of(step))
+        return self._off.get(switch_key(step))
 
     async def switch(self, step: ServiceStep, *, on: bool, by: str) -> None:
         """Switch a service on or off, durably; one that is off already stays as it is."""
-        key = key_of(step)
+        key = switch_key(step)
         async with self._lock:
             if on:
                 await self._store.delete_record("", RECORDS, key)
@@ -140,7 +140,7 @@ class ServiceSwitches:
             listener(step)
 
 
-def key_of(step: ServiceStep) -> str:
+def switch_key(step: ServiceStep) -> str:
     """Return the key of a service's record."""
     return f"{step.stage_name}.{step.name}"
 

@@ -100,7 +100,7 @@ def is_shared(store: object) -> bool:
     return hasattr(type(store), "share")
 
 
-def sharing_of(
+def find_sharing(
     store: Store, replica: ReplicaSettings, broker: BrokerWakeUps | None, timeout: float
 ) -> Sharing | None:
     """Return this process among those that share a store; None where it has the store alone.

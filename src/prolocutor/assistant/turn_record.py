@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant_settings import RecordSettings
-from prolocutor.assistant.journal import traceparent_of
+from prolocutor.assistant.journal import first_traceparent
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.observer import ProfileChange, TurnRecord
@@ -26,13 +26,13 @@ from prolocutor.pipeline.turn import Turn
 log = logging.getLogger(__name__)
 
 
-def record_of(turn: Turn, seconds: float) -> TurnRecord:
+def make_record(turn: Turn, seconds: float) -> TurnRecord:
     """Make the record of a turn that took so many seconds in all."""
     draft = turn.draft
     opened, reply = draft.opened, draft.final_reply()
     said = opened.opening
     hypotheses, services = draft.hypotheses(), turn.records()
-    pairing = _pairing_in(reply.attributes)
+    pairing = _read_pairing(reply.attributes)
     changes: list[ProfileChange] = []
     if draft.human is not None:
         changes += _changes("person", opened.human, draft.human)
@@ -57,9 +57,9 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         hypotheses=hypotheses,
         faults=[{**one, "what": legible(one["what"])} for one in turn.faults],
         utt_id=said.bot_utt_id,
-        reasons=[{**one, "reason": _in_unicode(one["reason"])} for one in turn.reasons],
+        reasons=[{**one, "reason": _whole_text(one["reason"])} for one in turn.reasons],
         remarks=turn.remarks,
-        traceparent=traceparent_of(opened) if opened.attempt > 1 else None,
+        traceparent=first_traceparent(opened) if opened.attempt > 1 else None,
         cost=sum([one.cost for one in services]),
         scores=pairing.scores or _scores(pairing.ranked, hypotheses),
         version=_versions(legible(turn.router_version), pairing),
@@ -71,7 +71,7 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
     )
 
 
-def _in_unicode(text: str) -> str:
+def _whole_text(text: str) -> str:
     """Return a text whole, as what quotes a person stands at its end."""
     return text if text.isascii() else text.encode(errors="replace").decode()
 
@@ -95,7 +95,7 @@ _DECODER: Final = msgspec.json.Decoder(_Attributes)
 _NO_PAIRING: Final = _Pairing()
 
 
-def _pairing_in(attributes: bytes) -> _Pairing:
+def _read_pairing(attributes: bytes) -> _Pairing:
     """Return what a ranker says; a skill's own attribute of that name may be anything."""
     if b'"pairing"' in attributes:
         try:
@@ -128,13 +128,17 @@ def _changes(
     places = dict.fromkeys((change[0], change[1]) for change in after.changes)
     return [
         ProfileChange(
-            whose=whose, part=part, key=key, before=_at(known, part, key), after=_at(now, part, key)
+            whose=whose,
+            part=part,
+            key=key,
+            before=_member_at_path(known, part, key),
+            after=_member_at_path(now, part, key),
         )
         for part, key in places
     ]
 
 
-def _at(state: JsonObject, part: str, key: str) -> Any:
+def _member_at_path(state: JsonObject, part: str, key: str) -> Any:
     place = state.get(part, {}) if part else state
     return place.get(key, msgspec.UNSET) if isinstance(place, dict) else msgspec.UNSET
 

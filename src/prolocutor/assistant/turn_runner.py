@@ -17,20 +17,20 @@ from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import (
     INTERRUPTED,
     Journal,
-    input_of,
+    first_traceparent,
     is_withheld,
-    traceparent_of,
+    opened_input,
 )
 from prolocutor.assistant.observer_group import FollowedTurn, ObserverGroup
 from prolocutor.assistant.rounds.decision import Decision, TurnEffects
-from prolocutor.assistant.rounds.effects import effects_of, is_cancelled
-from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
+from prolocutor.assistant.rounds.effects import is_cancelled, turn_effects
+from prolocutor.assistant.rounds.interpreter import InputInterpreter, read_round
 from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.sharing import PersonLine, Place
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
-from prolocutor.assistant.turn_record import record_of
+from prolocutor.assistant.turn_record import make_record
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.connector import CallKeeper
 from prolocutor.contracts.programs import Programs
@@ -135,7 +135,7 @@ class TurnRunner:
             else:
                 self._listeners.wake(input.user)
                 if opened.attempt > 1 and not is_withheld(opened):
-                    input = input_of(opened)
+                    input = opened_input(opened)
                 if listener is not None:
                     said = opened.opening
                     listener(TurnStarted(said.turn_id, opened.dialog_id, said.bot_utt_id))
@@ -158,8 +158,8 @@ class TurnRunner:
             young = self._clock() - unfinished.started <= self._recover_within
             if young and unfinished.attempts < MAX_ATTEMPTS and not is_withheld(opened):
                 log.info("turn %s was cut off and runs again", turn_id)
-                with continued(traceparent_of(opened)):
-                    await self._run(opened, input_of(opened), monotonic())
+                with continued(first_traceparent(opened)):
+                    await self._run(opened, opened_input(opened), monotonic())
             else:
                 log.warning("turn %s was cut off and is closed", turn_id)
                 await self._interrupt(opened)
@@ -195,11 +195,11 @@ class TurnRunner:
         stop: StopSignal | None,
     ) -> TurnResult:
         handed_over = opened.round != NO_ROUND or input.operator is not None
-        if handed_over and (unasked := self._handovers.turn_of(opened, input)) is not None:
+        if handed_over and (unasked := self._handovers.make_turn(opened, input)) is not None:
             return await self._close(*unasked, started)
         try:
             if handed_over:
-                opened = self._handovers.marked(opened)
+                opened = self._handovers.mark_opened(opened)
             decision = self._interpreter.read(opened, input)
             if decision.program is not None:
                 seconds = started + self._engine.prepared.limits.deadline - monotonic()
@@ -219,9 +219,9 @@ class TurnRunner:
             if skill is not None and is_cancelled(decision, reply):
                 over = {"answer": cancelled_answer(decision.state.waiting)}
                 await self._engine.tell(turn, skill, over)
-            effects = effects_of(opened, decision, turn.draft)
+            effects = turn_effects(opened, decision, turn.draft)
             if effects.handover is not None:
-                effects = self._handovers.limited(opened, effects)
+                effects = self._handovers.limit_waiting(opened, effects)
             for keeper in self._keepers:
                 spoken = [one.skill for one in turn.draft.speakers]
                 await keeper.turn_ends(opened.opening, spoken)
@@ -246,18 +246,18 @@ class TurnRunner:
 
         Where a person has the dialog, it ends as it would have: no service is asked then.
         """
-        if (unasked := self._handovers.turn_of(opened, input_of(opened))) is not None:
+        if (unasked := self._handovers.make_turn(opened, opened_input(opened))) is not None:
             return await self._close(*unasked, monotonic())
         for keeper in self._keepers:
             await keeper.turn_was_cut_off(opened.opening)
-        decision = Decision(start=TurnStart(input=input_of(opened)), state=round_of(opened))
+        decision = Decision(start=TurnStart(input=opened_input(opened)), state=read_round(opened))
         turn = self._engine.make_fallback_turn(opened, decision.start, INTERRUPTED)
-        return await self._close(turn, effects_of(opened, decision, turn.draft), monotonic())
+        return await self._close(turn, turn_effects(opened, decision, turn.draft), monotonic())
 
     async def _close(self, turn: Turn, effects: TurnEffects, started: float) -> TurnResult:
         lessons: Sequence[NewRecord] = ()
         if self._observers.learners:
-            lessons = self._observers.lessons_of(record_of(turn, monotonic() - started))
+            lessons = self._observers.collect_lessons(make_record(turn, monotonic() - started))
         try:
             result = await self._journal.close_turn(turn, effects, lessons)
         except TakenOver:
@@ -279,7 +279,7 @@ class TurnRunner:
         elif turn.draft.opened.round != NO_ROUND:
             self._scheduler.round_ended(result.user, turn.draft.opened.opening.dialog_name)
         if self._observers.observers:
-            result.record = record_of(turn, monotonic() - started)
+            result.record = make_record(turn, monotonic() - started)
             self._observers.turn_ended(result.record)
         for work in turn.afterwards:
             work()

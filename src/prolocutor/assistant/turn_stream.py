@@ -45,7 +45,7 @@ def feed_message(row: FeedRow) -> FeedMessage:
     )
 
 
-async def followed(
+async def follow_feed(
     listeners: FeedListeners, store: FeedStore, user: str, after: int
 ) -> AsyncIterator[FeedMessage]:
     """Return every message with `n > after`, then each new one as it comes, without end."""

@@ -56,7 +56,7 @@ def checked_input(input: TurnInput, max_text: int, skills: Sequence[str]) -> Tur
     _check_plain([parsed, program], "json")
     if input.text:
         return input
-    return replace(input, text=_as_typed(parsed) if program is None else f"\\t {program}")
+    return replace(input, text=_typed_form(parsed) if program is None else f"\\t {program}")
 
 
 def check_words(text: object, max_text: int) -> None:
@@ -92,7 +92,7 @@ def _check_skill(name: object, known: Sequence[str]) -> None:
     raise NotFound(f"{what}. The skills are: {', '.join(known)}", field="skill")
 
 
-def _as_typed(parsed: dict[str, Any] | None) -> str:
+def _typed_form(parsed: dict[str, Any] | None) -> str:
     return "\\r " + plain.encode(parsed).decode()
 
 
@@ -165,14 +165,14 @@ class Turns:
         try:
             turn = self.enter(input.user, partial(self._runner.run, input, listener, stop))
         except BaseException:
-            self._ended(input, stop)
+            self._forget_signal(input, stop)
             raise
         if self._recorder is not None:
             self._recorder.follow(input, turn)
         if turn.done():  # nothing had to be waited for
-            self._ended(input, stop)
+            self._forget_signal(input, stop)
         else:
-            turn.add_done_callback(lambda _: self._ended(input, stop))
+            turn.add_done_callback(lambda _: self._forget_signal(input, stop))
         return turn
 
     def enter(self, user: str, run: TurnInLine) -> asyncio.Future[TurnResult]:
@@ -207,7 +207,7 @@ class Turns:
         """Return whether this turn runs now, in this process."""
         return turn_id in self._runner.running
 
-    def _ended(self, input: TurnInput, stop: StopSignal) -> None:
+    def _forget_signal(self, input: TurnInput, stop: StopSignal) -> None:
         """Forget the signal of a turn that has ended, or was refused."""
         key = input.user, input.dialog
         self._stops[key].remove(stop)

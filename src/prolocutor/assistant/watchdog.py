@@ -34,10 +34,10 @@ class ServiceCode:
     """The functions of the services of one assistant."""
 
     def __init__(self, guards: Sequence[Guard]) -> None:
-        found = [(_code_of(guard.service), guard) for guard in guards]
+        found = [(_function_code(guard.service), guard) for guard in guards]
         self._known = [(code, guard) for code, guard in found if code is not None]
 
-    def guard_of(self, codes: Iterable[CodeType]) -> Guard | None:
+    def find_guard(self, codes: Iterable[CodeType]) -> Guard | None:
         """Return the guard of the first of these that a service's function is, or defines.
 
         Any other code of a file counts where that file has the function of one service alone.
@@ -59,7 +59,7 @@ running: Final[WeakSet[ServiceCode]] = WeakSet()
 def service_on(codes: Iterable[CodeType], otherwise: str) -> str:
     """Return `service NAME` for the innermost code of any, else `otherwise`."""
     each = list(codes)
-    found = [guard for one in list(running) if (guard := one.guard_of(each)) is not None]
+    found = [guard for one in list(running) if (guard := one.find_guard(each)) is not None]
     return f"service {found[0].service.name}" if found else otherwise
 
 
@@ -79,7 +79,7 @@ def codes_of_error(trace: TracebackType | None) -> list[CodeType]:
     return codes[::-1]
 
 
-def _code_of(service: StageService) -> CodeType | None:
+def _function_code(service: StageService) -> CodeType | None:
     target: Any = service.call.target
     if service.call.connector not in (None, "python"):
         return None  # it runs elsewhere, and may not be imported here
@@ -170,7 +170,7 @@ class Watchdog:
         suspect = self._culprit(loop, thread_id)
         if came_round.wait(min(CONFIRMATION, self._limit)):
             return
-        guard, stack = self._culprit(loop, thread_id), _stack_of(thread_id)
+        guard, stack = self._culprit(loop, thread_id), _thread_stack(thread_id)
         guard = guard if guard is suspect else None
         who = f"service {guard.service.name}" if guard else "code of no service"
         log.error("the event loop is held up by %s:\n%s", who, stack)
@@ -189,9 +189,9 @@ class Watchdog:
         task = asyncio.current_task(loop)
         known = self._running.guard or (self._guards.get(task.get_name()) if task else None)
         frame = sys._current_frames().get(thread_id)
-        return known or self._code.guard_of(codes_of_frame(frame))
+        return known or self._code.find_guard(codes_of_frame(frame))
 
 
-def _stack_of(thread_id: int) -> str:
+def _thread_stack(thread_id: int) -> str:
     frame = sys._current_frames().get(thread_id)
     return "" if frame is None else "".join(traceback.format_stack(frame))

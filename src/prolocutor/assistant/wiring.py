@@ -47,7 +47,7 @@ PURSES: Final = Catalog[Callable[[Store, PurseSettings, Pipeline], CallKeeper]](
 """What keeps within what calls may cost, made of a store, the limits and the pipeline."""
 
 
-def keepers_of(pipeline: Pipeline, settings: AssistantSettings, store: Store) -> list[CallKeeper]:
+def call_keepers(pipeline: Pipeline, settings: AssistantSettings, store: Store) -> list[CallKeeper]:
     """Return the keepers of an assistant's calls, the innermost first."""
     made: list[CallKeeper] = []
     if settings.purse is not None:
@@ -155,10 +155,10 @@ class ServiceWiring:
     def connect(self, service: StageService) -> Connector:
         """Make the connector of a service; `ConfigError` where its target is none."""
         if self._recorder is None:
-            return self._connected(service)
-        return self._recorder.connect(service, partial(self._connected, service))
+            return self._connect(service)
+        return self._recorder.connect(service, partial(self._connect, service))
 
-    def _connected(self, service: StageService) -> Connector:
+    def _connect(self, service: StageService) -> Connector:
         call = service.call
         target: Any = call.target
         if not isinstance(target, msgspec.Struct) and hasattr(target, "send"):
@@ -185,7 +185,7 @@ class ServiceWiring:
             assistant=self._assistant,
             broker=self._messages,
             share=self._share,
-            connect=lambda target: self._connected(replace(service, target=target)),
+            connect=lambda target: self._connect(replace(service, target=target)),
             skills=self._profiles(),
             records=self._records,
         )

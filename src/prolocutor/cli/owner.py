@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from prolocutor.assistant.archive import names_of
+from prolocutor.assistant.archive import list_names
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.catalog import Catalog
@@ -172,7 +172,7 @@ class DirectChanges:
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all their data, also in operators' labels and lessons."""
         deleted = False
-        for one in await names_of(self._store, user):
+        for one in await list_names(self._store, user):
             await OperatorLabels(self._store).forget(one)
             for name in FORGETTING.names():
                 await FORGETTING.load(name)(self._store, one)

@@ -25,7 +25,7 @@ from prolocutor.contracts.channel import CheckedDoor, DoorPlace
 from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.plan.graph import Graph, PlanNode
 from prolocutor.plan.pipeline import ORDER, Call, PendingTarget, Stage
-from prolocutor.stores.store_catalog import options_of
+from prolocutor.stores.store_catalog import read_store_url
 
 
 class PlannedService(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +127,7 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
     _check_cards(loaded, findings)
     _check_doors(loaded, findings)
     try:
-        options_of(loaded.settings.store or "memory:")
+        read_store_url(loaded.settings.store or "memory:")
     except ConfigError as error:
         findings.add(loaded.find("store"), error.what)
 

@@ -96,7 +96,7 @@ def take_span(total: AgentSpan, less: AgentSpan) -> None:
     total.latest = {code: one for code, one in total.latest.items() if one.utt_id not in gone}
 
 
-def without(
+def subtract_spans(
     spans: Iterable[AgentSpan], recorded: Mapping[FiguresKey, AgentSpan]
 ) -> list[AgentSpan]:
     """Subtract the recorded spans, by time and agent."""

@@ -29,7 +29,7 @@ def named_statements(package: str) -> dict[str, str]:
     return found
 
 
-def struct_of(kind: type[S], columns: Iterable[Any]) -> S:
+def make_struct(kind: type[S], columns: Iterable[Any]) -> S:
     """Return a Struct whose fields are the columns of a row, in their order."""
     return kind(**dict(zip(kind.__struct_fields__, columns, strict=True)))
 

@@ -39,13 +39,13 @@ def open_store(given: str | StoreOptions, *, durability: Durability = "full") ->
     """
     if durability not in ("full", "relaxed"):
         raise ConfigError(f"durability is full or relaxed, not {durability!r}", key="durability")
-    options = options_of(given) if isinstance(given, str) else given
+    options = read_store_url(given) if isinstance(given, str) else given
     return options.build(StoreContext(durability=durability))
 
 
-def transfer_of(url: str) -> StoreTransfer:
+def open_transfer(url: str) -> StoreTransfer:
     """Make what takes persons out of the store that a URL means, or puts them into it."""
-    options, scheme = options_of(url), url.partition(":")[0]
+    options, scheme = read_store_url(url), url.partition(":")[0]
     if isinstance(options, CopiedStore):
         return options.transfer()
     if scheme not in TRANSFERS:
@@ -53,7 +53,7 @@ def transfer_of(url: str) -> StoreTransfer:
     return TRANSFERS.load(scheme)(options)
 
 
-def options_of(url: str) -> StoreOptions:
+def read_store_url(url: str) -> StoreOptions:
     """Return the options of the store that a URL means; raise `ConfigError` if it means none."""
     scheme, colon, _ = url.partition(":")
     if not colon and url != "memory":

@@ -47,7 +47,7 @@ _ERROR: Final = 2000
 """Characters that are kept of an error's text."""
 
 
-def flags_of(record: TurnRecord, slow: float) -> tuple[int, int]:
+def flag_bits(record: TurnRecord, slow: float) -> tuple[int, int]:
     """Return the flags of a turn, as bits, and how many of its services failed."""
     return sum(_BITS[flag] for flag in record.flags(slow)), record.failures
 
@@ -57,7 +57,7 @@ def shown_flags(flags: int) -> list[TurnFlag]:
     return [name for place, name in enumerate(TURN_FLAGS) if flags & (1 << place)]
 
 
-def thumbed(flags: int, up: bool | None) -> int:
+def rate_flags(flags: int, up: bool | None) -> int:
     """Return the flags after a rating: a thumb up or down, or another one."""
     return flags & ~(UP | DOWN) | (0 if up is None else UP if up else DOWN)
 
@@ -76,7 +76,7 @@ def count_hour(hour: TurnHour, flags: int, number: int = 1) -> None:
         hour.bad += number
 
 
-def hours_without(hours: Iterable[TurnHour], recorded: Mapping[int, TurnHour]) -> list[TurnHour]:
+def subtract_hours(hours: Iterable[TurnHour], recorded: Mapping[int, TurnHour]) -> list[TurnHour]:
     """Return what is left of hours, ascending, without the turns recorded."""
     left = []
     for hour in hours:
@@ -160,7 +160,7 @@ def search_words(text: str) -> list[str]:
     return words[:20]
 
 
-def search_words_of(text: str) -> list[str]:
+def split_search_words(text: str) -> list[str]:
     """Return all words of a text."""
     return "".join(letter if letter.isalnum() else " " for letter in text).split()
 
@@ -236,7 +236,7 @@ class SummaryRow(msgspec.Struct, frozen=True):
         )
 
 
-def head_of(columns: Columns) -> ConversationHead:
+def make_head(columns: Columns) -> ConversationHead:
     """Return a dialog without its turns."""
     id_, user, name, channel, started, active = columns
     return ConversationHead(
@@ -298,10 +298,10 @@ def joined_turns(rows: Sequence[TurnRow], ratings: Mapping[int, Any]) -> list[Co
             before = None
             continue
         if before is not None:
-            turns.append(_unanswered(before))
+            turns.append(_unanswered_turn(before))
         before = row
     if before is not None:
-        turns.append(_unanswered(before))
+        turns.append(_unanswered_turn(before))
     return turns
 
 
@@ -324,7 +324,7 @@ def _turn(asked: TurnRow | None, replied: TurnRow, rating: Any) -> ConversationT
     )
 
 
-def _unanswered(said: TurnRow) -> ConversationTurn:
+def _unanswered_turn(said: TurnRow) -> ConversationTurn:
     text = spoken_body(said.body).text
     return ConversationTurn(position=said.position, at=turn_time(said.date_time), said=text)
 

@@ -77,7 +77,7 @@ async def test_words_of_a_deleted_conversation_are_in_no_label(kind: str, tmp_pa
                 await assistant.archive.delete(user, "main")
         elif kind == "retention":
             await assistant.archive.delete_older("9")
-        labels = await assistant.labels.listed()
+        labels = await assistant.labels.all_labels()
     if kind.endswith("server runs"):
         store = SqliteStore(tmp_path / "dialogs.db")
         await store.open()

@@ -27,7 +27,7 @@ from prolocutor.errors import (
 from prolocutor.plugins.transfer import store_copy
 from prolocutor.stores.sqlite.ownership import LockHolder, owner_of_file
 from prolocutor.stores.sqlite.sqlite_store import MemoryStore, Sqlite, SqliteStore
-from prolocutor.stores.store_catalog import open_store, options_of, transfer_of
+from prolocutor.stores.store_catalog import open_store, open_transfer, read_store_url
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn, talk
 
@@ -176,7 +176,7 @@ async def test_one_who_cannot_be_read_fails_alone_until_they_are_repaired(path: 
             await assistant.reply("hello", "ann")
         assert await assistant.store_health.check() is None
         assert [*assistant.store_health.unreadable] == ["ann"]
-    transfer = transfer_of(f"sqlite:///{path}")
+    transfer = open_transfer(f"sqlite:///{path}")
     await transfer.open()
     found = await store_copy.check(transfer, lambda done, total: None, repair=True)
     await transfer.aclose()
@@ -401,7 +401,7 @@ def test_urls_name_stores(tmp_path: Path) -> None:
     assert relative.path == Path("a/b.db")
     assert absolute.path == tmp_path / "c.db"
     assert isinstance(open_store("memory:"), MemoryStore)
-    assert options_of("sqlite:///a/b.db") == Sqlite(path="a/b.db")
+    assert read_store_url("sqlite:///a/b.db") == Sqlite(path="a/b.db")
 
 
 async def test_the_options_of_a_store_are_a_store_to_an_assistant(tmp_path: Path) -> None:
@@ -415,7 +415,7 @@ async def test_the_options_of_a_store_are_a_store_to_an_assistant(tmp_path: Path
 
 def test_what_cannot_be_copied_says_so() -> None:
     with pytest.raises(ConfigError, match="memory:: nothing is copied"):
-        transfer_of("memory:")
+        open_transfer("memory:")
 
 
 @pytest.mark.parametrize("url", ["dialogs.db", "oracle:x", "sqlite:///"])

@@ -33,7 +33,7 @@ def test_no_name_is_given_twice() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_named_statement_fits_the_tables(connection: sqlite3.Connection, name: str) -> None:
-    statement = queries.named(name)
+    statement = queries.find_statement(name)
 
     connection.execute(f"EXPLAIN {statement}", [0] * connection_parameters(statement))
 
@@ -47,15 +47,15 @@ def test_each_named_statement_is_used() -> None:
 def test_a_statement_for_many_rows_repeats_its_last_group() -> None:
     statement = "INSERT INTO t (a, b) VALUES (?, 1, ?)"
 
-    (one,) = queries.for_rows(statement, [1, 2])
-    (three,) = queries.for_rows(statement, [1, 2, 3, 4, 5, 6])
+    (one,) = queries.split_rows(statement, [1, 2])
+    (three,) = queries.split_rows(statement, [1, 2, 3, 4, 5, 6])
 
     assert one == (statement, [1, 2])
     assert three == (f"{statement}, (?, 1, ?), (?, 1, ?)", [1, 2, 3, 4, 5, 6])
 
 
 def test_many_rows_are_split_into_statements_of_a_bounded_size() -> None:
-    parts = list(queries.for_rows("INSERT INTO t VALUES (?, ?)", list(range(200))))
+    parts = list(queries.split_rows("INSERT INTO t VALUES (?, ?)", list(range(200))))
 
     assert [len(values) for _, values in parts] == [64, 64, 64, 8]
     assert [value for _, values in parts for value in values] == list(range(200))

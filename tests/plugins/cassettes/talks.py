@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.call_recording import recorded_by
+from prolocutor.assistant.call_recording import record_calls
 from prolocutor.plugins.cassettes.cassette import Cassette, read_cassette
 from prolocutor.plugins.cassettes.recording import CassetteRecorder
 from prolocutor.plugins.cassettes.reports import TestOutcome
@@ -78,7 +78,7 @@ def write_assistant(folder: Path, text: str = ASSISTANT) -> Path:
 async def record(file: Path, *said: str, user: str = "ann") -> Cassette:
     """Record what an assistant replies to words, into `talk.cassette` beside its file."""
     recorder = CassetteRecorder(file.parent / "talk.cassette", anew=True)
-    with recorded_by(recorder):
+    with record_calls(recorder):
         async with Assistant.from_file(file, store="memory:") as assistant:
             for words in said:
                 await assistant.reply(words, user)

@@ -21,11 +21,11 @@ async def test_what_a_deleted_person_said_is_in_no_label(tmp_path: Path) -> None
         for one in (label("1", "ann", "bob"), label("2", "ann"), label("3", "bob")):
             await it.labels.add(one)
         await it.archive.delete_person("ann")
-        left = {one.id: [turn.user for turn in one.turns] for one in await it.labels.listed()}
+        left = {one.id: [turn.user for turn in one.turns] for one in await it.labels.all_labels()}
         await DirectChanges(it.store).delete_person("bob")
 
         assert left == {"1": ["bob"], "3": ["bob"]}
-        assert await it.labels.listed() == []
+        assert await it.labels.all_labels() == []
 
 
 async def test_a_record_that_is_no_label_is_left_out() -> None:
@@ -33,4 +33,4 @@ async def test_a_record_that_is_no_label_is_left_out() -> None:
         await it.labels.add(label("1", "ann"))
         await it.store.put_record("", "label", "2", b'{"id": 3}')
 
-        assert [one.id for one in await it.labels.listed()] == ["1"]
+        assert [one.id for one in await it.labels.all_labels()] == ["1"]

@@ -17,7 +17,7 @@ from prolocutor.pipeline.requests import StateRequest
 from prolocutor.reading.languages import language_of
 
 
-def answer_context_of(opened: OpenedTurn, input: TurnInput, waiting: PendingAsk) -> AnswerContext:
+def read_answer_context(opened: OpenedTurn, input: TurnInput, waiting: PendingAsk) -> AnswerContext:
     """Return the context in which an answer to an ask is read.
 
     It is made of the person's attributes `timezone`, `region`, `language`, `location` and
@@ -27,7 +27,7 @@ def answer_context_of(opened: OpenedTurn, input: TurnInput, waiting: PendingAsk)
     """
     attributes = plain.decode(opened.human.state).get("attributes") or {}
     came = input.attributes.get("platformData")
-    here = place_in(came) or attributes.get("location")
+    here = client_place(came) or attributes.get("location")
     asked = " ".join(str(one.get("text", "")) for one in waiting.prompt)
     return AnswerContext(
         choices=waiting.choices,
@@ -35,19 +35,19 @@ def answer_context_of(opened: OpenedTurn, input: TurnInput, waiting: PendingAsk)
         now=datetime.fromtimestamp(opened.opening.started, UTC).astimezone(),
         region=_text(attributes, "region"),
         language=spoken_language(attributes, input.text) or spoken_language({}, asked),
-        contacts=contacts_of(attributes, came),
+        contacts=read_contacts(attributes, came),
         here=here if isinstance(here, dict) else None,
-        places=places_of(attributes),
+        places=read_places(attributes),
     )
 
 
-def contacts_of(attributes: JsonObject, sent: Any) -> list[Contact]:
+def read_contacts(attributes: JsonObject, sent: Any) -> list[Contact]:
     """Return the contacts of a person: from their attributes, and from `platformData`."""
     came = sent.get("contacts") if isinstance(sent, dict) else None
     return [*_contacts(attributes.get("contacts")), *_contacts(came)]
 
 
-def places_of(attributes: JsonObject) -> dict[str, JsonObject]:
+def read_places(attributes: JsonObject) -> dict[str, JsonObject]:
     """Return the person's own places by name, from their attributes."""
     places = attributes.get("locations")
     if not isinstance(places, dict):
@@ -55,7 +55,7 @@ def places_of(attributes: JsonObject) -> dict[str, JsonObject]:
     return {name: place for name, place in places.items() if isinstance(place, dict)}
 
 
-def place_in(sent: Any) -> dict[str, Any] | None:
+def client_place(sent: Any) -> dict[str, Any] | None:
     """Return the place where a client is, from its `platformData`; None if it does not say."""
     place = sent.get("location") if isinstance(sent, dict) else None
     taken = location.take("location", place, AnswerContext(now=datetime.now(UTC)))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.decision import Decision, HandoverChange, TurnEffects
-from prolocutor.assistant.rounds.interpreter import round_of
+from prolocutor.assistant.rounds.interpreter import read_round
 from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds, schedules
 from prolocutor.dialog.inputs import STOPPED
@@ -63,7 +63,7 @@ CONTINUES: Final = (True, "must", "can")
 """Values of `can_continue` that mean yes."""
 
 
-def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
+def turn_effects(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
     """Return the effects of a turn whose reply is decided, and complete the reply's messages.
 
     A skill's buttons get its name, so that they are routed back to it. A long list of choices is
@@ -86,7 +86,7 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
     if reply.messages and reply.by != ITSELF:
         _mark_buttons(draft, reply)
     after = _next_round(decision, draft) if digressed is None else Round(waiting=digressed)
-    handover, wanted = round_of(opened).handover, _wanted_person(reply)
+    handover, wanted = read_round(opened).handover, _wanted_person(reply)
     if handover is None and wanted is not None:
         handover = Handover(since=opened.opening.started, reason=wanted)
     else:
@@ -104,7 +104,7 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
     return TurnEffects(
         waiting=waiting,
         round=None if encoded == opened.round else encoded,
-        closing=closing_of(waiting),
+        closing=encode_closing(waiting),
         entries=[*scheduled, *(run.entries if run else ())],
         struck=[*struck(lines), *(run.struck if run else ())],
         handover=None if wanted is None else HandoverChange(state="waits", text=wanted),
@@ -157,7 +157,7 @@ def _wanted_person(reply: DraftReply) -> str | None:
     return wanted if isinstance(wanted, str) else ""
 
 
-def closing_of(waiting: PendingAsk | None) -> bytes:
+def encode_closing(waiting: PendingAsk | None) -> bytes:
     """Return the closing of a turn: what clients are shown of the open ask, as JSON."""
     if waiting is None:
         return NO_ASK_CLOSING
@@ -185,7 +185,7 @@ def pending_ask(
         ask=ask,
         skill=skill,
         prompt=prompt,
-        choices=own_words.offered(messages),
+        choices=own_words.offered_choices(messages),
         context=context,
         hint=hint,
     )
@@ -208,7 +208,7 @@ def _next_round(decision: Decision, draft: Draft) -> Round:
     reply = draft.final_reply()
     before = decision.state
     if reply.by == ITSELF:
-        return _after_own_words(before, decision, reply)
+        return _own_round(before, decision, reply)
     if reply.by in ("fallback", STOPPED) and before.waiting is not None:
         return before
     if decision.ends:
@@ -228,7 +228,7 @@ def _next_round(decision: Decision, draft: Draft) -> Round:
     return NOTHING if draft.speakers else _less_preferred(before)
 
 
-def _after_own_words(before: Round, decision: Decision, reply: DraftReply) -> Round:
+def _own_round(before: Round, decision: Decision, reply: DraftReply) -> Round:
     if decision.pending is not None:
         return Round(waiting=decision.pending)
     run = decision.run

@@ -15,7 +15,7 @@ from prolocutor.asks.intents import intent_of, read_parsed, typed_command
 from prolocutor.asks.kinds import USUAL, AskKinds, is_raw
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.rounds import own_words
-from prolocutor.assistant.rounds.answer_context import answer_context_of
+from prolocutor.assistant.rounds.answer_context import read_answer_context
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skill
 from prolocutor.assistant.rounds.program_turns import program_source
@@ -84,7 +84,7 @@ class InputInterpreter:
 
     def read(self, opened: OpenedTurn, input: TurnInput) -> Decision:
         """Return what an input means for the turn that it starts."""
-        state = NOTHING if opened.round == NO_ROUND else round_of(opened)
+        state = NOTHING if opened.round == NO_ROUND else read_round(opened)
         if state is NOTHING and _is_plain(input) and not _offers_buttons(opened):  # as nearly all
             return self._text(opened, input, NOTHING)
         if state.waiting is not None and not self._can_answer(state.waiting):
@@ -99,27 +99,27 @@ class InputInterpreter:
 
     def _read(self, opened: OpenedTurn, input: TurnInput, state: Round) -> Decision:
         waiting = state.waiting
-        parsed = self._parsed(input, waiting)
+        parsed = self._parse_command(input, waiting)
         if parsed is None and waiting is None and _offers_buttons(opened):
-            parsed = self._titled(opened, input.text)
+            parsed = self._find_titled(opened, input.text)
         if input.skill in self._skills and (waiting is None or waiting.skill != input.skill):
             return self._alone(input, input.skill, waiting, parsed)
         if waiting is None:
             if parsed is None:
                 return self._text(opened, input, state)
-            return self._pressed(opened, input, state, parsed)
+            return self._press_button(opened, input, state, parsed)
         ask = OpenAsk(
             waiting,
             input,
             opened,
-            lambda: answer_context_of(opened, input, waiting),
+            lambda: read_answer_context(opened, input, waiting),
             kinds=self._asks,
             switch_confidence=self._switch_confidence,
             digressions=self._digressions,
         )
         if parsed is None:
             parsed = ask.titled()
-        decision = ask.text() if parsed is None else self._pressed_within(ask, input, parsed)
+        decision = ask.text() if parsed is None else self._press_in_skill(ask, input, parsed)
         if input.skill in self._skills and decision.start.excluded is not None:
             return _asks_again(decision)
         return decision
@@ -143,7 +143,7 @@ class InputInterpreter:
         """Return whether the skill that asked still exists; "" is the assistant itself."""
         return not waiting.skill or waiting.skill in self._skills
 
-    def _pressed_within(self, ask: OpenAsk, input: TurnInput, parsed: dict[str, Any]) -> Decision:
+    def _press_in_skill(self, ask: OpenAsk, input: TurnInput, parsed: dict[str, Any]) -> Decision:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
             return ask.button(skill, parsed)
@@ -176,7 +176,7 @@ class InputInterpreter:
             return Decision(start=TurnStart(input=input))
         if control is None:
             return Decision(start=TurnStart(input=input, preferred=state.preferred))
-        return self._unasked(control, input, state)
+        return self._decide_unasked(control, input, state)
 
     def _about_more(
         self, opened: OpenedTurn, input: TurnInput, more: str, control: str | None
@@ -189,7 +189,7 @@ class InputInterpreter:
             return Decision(start=TurnStart(input=input, say=own_words.SILENCE))
         return None
 
-    def _unasked(self, control: str, input: TurnInput, state: Round) -> Decision:
+    def _decide_unasked(self, control: str, input: TurnInput, state: Round) -> Decision:
         stops = control == "stop"
         start = TurnStart(
             input=input,
@@ -199,7 +199,7 @@ class InputInterpreter:
         )
         return Decision(start=start, releases=stops)
 
-    def _pressed(
+    def _press_button(
         self, opened: OpenedTurn, input: TurnInput, state: Round, parsed: dict[str, Any]
     ) -> Decision:
         skill = parsed.get("skill")
@@ -215,11 +215,11 @@ class InputInterpreter:
             if going_on is not None:
                 return going_on
         if intent.name in ("yes", "no") and state.preferred is not None:
-            return self._unasked(intent.name, input, state)
+            return self._decide_unasked(intent.name, input, state)
         start = TurnStart(input=input, say=self._words(intent.name))
         return Decision(start=start, releases=intent.name == "stop")
 
-    def _titled(self, opened: OpenedTurn, text: str) -> dict[str, Any] | None:
+    def _find_titled(self, opened: OpenedTurn, text: str) -> dict[str, Any] | None:
         """Return what a skill's button in the last reply carries whose title was typed."""
         said = plain(text).strip("[]")
         reply = decode(opened.window[-1].body)
@@ -239,7 +239,7 @@ class InputInterpreter:
             return own_words.SILENCE
         return own_words.says(_UNASKED.get(name, NOT_UNDERSTOOD))
 
-    def _parsed(self, input: TurnInput, waiting: PendingAsk | None) -> dict[str, Any] | None:
+    def _parse_command(self, input: TurnInput, waiting: PendingAsk | None) -> dict[str, Any] | None:
         """Return a parsed command, also one typed with a prefix, unless raw text is asked for."""
         if input.parsed is not None:
             return input.parsed
@@ -277,7 +277,7 @@ def _asks_again(decision: Decision) -> Decision:
     return replace(decision, start=start, cancelled_skill=None)
 
 
-def round_of(opened: OpenedTurn) -> Round:
+def read_round(opened: OpenedTurn) -> Round:
     """Return the round of a dialog when a turn began; none if it cannot be read."""
     if opened.round == NO_ROUND:
         return NOTHING

@@ -20,7 +20,7 @@ def last_page(waiting: PendingAsk) -> int:
     return max(0, len(waiting.choices) - 1) // PAGE
 
 
-def shown(waiting: PendingAsk) -> list[dict[str, Any]]:
+def current_page(waiting: PendingAsk) -> list[dict[str, Any]]:
     """Return the page of choices that was shown last, with buttons for the next and previous."""
     first = waiting.page * PAGE
     choices = [
@@ -42,7 +42,7 @@ def first_page(messages: list[dict[str, Any]], waiting: PendingAsk) -> list[dict
     return [*fitting, *_buttons(waiting)]
 
 
-def offered(messages: list[dict[str, Any]]) -> list[OfferedChoice]:
+def offered_choices(messages: list[dict[str, Any]]) -> list[OfferedChoice]:
     """Return the choices among messages."""
     return [
         OfferedChoice(
@@ -107,13 +107,13 @@ def says(*sentences: str) -> DirectReply:
 def asks_again(waiting: PendingAsk, *sentences: str) -> DirectReply:
     """Return sentences, then the messages that asked, with the choices."""
     prompt = [one for one in waiting.prompt if one["type"] in _AGAIN]
-    messages = [*_texts(sentences), *prompt, *shown(waiting)]
+    messages = [*_texts(sentences), *prompt, *current_page(waiting)]
     return DirectReply(messages=messages, ask=waiting.ask)
 
 
 def looks_for(waiting: PendingAsk, *sentences: str) -> DirectReply:
     """Return sentences, then the choices, without the messages that asked."""
-    return DirectReply(messages=[*_texts(sentences), *shown(waiting)], ask=waiting.ask)
+    return DirectReply(messages=[*_texts(sentences), *current_page(waiting)], ask=waiting.ask)
 
 
 def menu(skills: Iterable[tuple[str, str]]) -> str:

@@ -89,13 +89,13 @@ class KnownRounds:
             self._older, self._recent = self._recent, {}
 
 
-def is_secret_in(round: bytes, input: TurnInput) -> bool:
+def is_password_input(round: bytes, input: TurnInput) -> bool:
     """Return whether an input is a password, said in a dialog that is in this round."""
     waiting = _waiting(round)
     return waiting is not None and waiting.ask == _ASK and _answers(input)
 
 
-def masked(input: TurnInput) -> TurnInput:
+def mask_input(input: TurnInput) -> TurnInput:
     """Return an input as it is stored and shown: with a mask in place of the secret."""
     return TurnInput(MASK, input.user, attributes=input.attributes)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from prolocutor.assistant.call_recording import recorded_by
+from prolocutor.assistant.call_recording import record_calls
 from prolocutor.cli.main import prolocutor
 from prolocutor.plugins.cassettes.recording import CassetteRecorder
 
@@ -43,7 +43,7 @@ def record(file: Path, command: tuple[str, ...], anew: bool) -> int:
         words += ["--store", "memory:"]
     recorder = CassetteRecorder(file, anew=anew)
     try:
-        with recorded_by(recorder):
+        with record_calls(recorder):
             status = prolocutor.main(words, prog_name="prolocutor", standalone_mode=False)
     finally:
         for path in recorder.written:

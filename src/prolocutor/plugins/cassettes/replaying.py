@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.call_recording import CallRecorder, recorded_by
+from prolocutor.assistant.call_recording import CallRecorder, record_calls
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.config.building import build
 from prolocutor.config.settings import Settings
@@ -567,7 +567,7 @@ async def played_assistant(
         pipeline = _add_cards(pipeline, player.cassette.header.cards)
         if not player.cassette.header.complete:
             pipeline = _drop_reply_formatters(pipeline)
-        with recorded_by(recorder or player):
+        with record_calls(recorder or player):
             store = memory_store(player.clock)
             assistant = build(settings, pipeline, store=store, recording=False)
         async with assistant:

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.call_recording import CallRecorder, recorded_by
+from prolocutor.assistant.call_recording import CallRecorder, record_calls
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import FILE_NAME, assistant_file, load
@@ -155,7 +155,7 @@ class TestRun:
         recorder = CassetteRecorder(fresh, anew=True, together=True, redaction=self._redaction)
         recorder.keep(cassette.header, file)
         try:
-            with recorded_by(recorder):
+            with record_calls(recorder):
                 starting = assistant_from(settings, store="memory:", recording=False)
                 async with starting as assistant:
                     for turn in cassette.turns:
@@ -311,7 +311,7 @@ async def live_assistant(
     settings: Settings, recorder: CallRecorder | None
 ) -> AsyncIterator[Assistant]:
     """Run the assistant of a file with its live agents and an empty store."""
-    with recorded_by(recorder):
+    with record_calls(recorder):
         starting = assistant_from(
             settings, store="memory:", observers=[RecordsWanted()], recording=False
         )

@@ -166,7 +166,7 @@ class AgentViews:
         item = self._item(step, counts)
         history = await self._counts.history(key, counts)
         failures = await self._failures(key, counts, history)
-        off = self._switches.of(step)
+        off = self._switches.who_switched(step)
         worse = (one for one in failures if one.code != _LEFT)
         return AgentDetail(
             **{name: getattr(item, name) for name in AgentItem.__struct_fields__},
@@ -185,7 +185,7 @@ class AgentViews:
     def _item(self, step: ServiceStep, counts: PeriodCounts) -> AgentItem:
         service, guard = step.service, step.guard
         tally = counts.tally((step.stage_name, step.name))
-        off = self._switches.of(step)
+        off = self._switches.who_switched(step)
         price = self._card(step).get("price")
         return AgentItem(
             name=step.name,

@@ -108,7 +108,7 @@ class ModelDesk:
 
         A role without a learner is not named, since its material in the store is not known.
         """
-        if await self._labels.listed():
+        if await self._labels.all_labels():
             return []
         learners = {one.role: one.learner for one in self._models}
         return [
@@ -120,7 +120,7 @@ class ModelDesk:
     async def listed(self) -> list[ConsoleModel]:
         """Return all models: the models in use first, then the others, the latest first."""
         history = await self.history()
-        labels = await self._labels.listed()
+        labels = await self._labels.all_labels()
         known = {(label.id, turn.text) for label in labels for turn in label.turns}
         found: list[ConsoleModel] = []
         for role, shelf in self._shelves.items():

@@ -94,7 +94,7 @@ class NoteEndpoints:
         """Return the lines of a data set; raise `NotFound` for a tag that no turn has."""
         notes = await self._notes.all(tag)
         corrected = {
-            turn.utt_id: label for label in await self._labels.listed() for turn in label.turns
+            turn.utt_id: label for label in await self._labels.all_labels() for turn in label.turns
         }
         lines: list[bytes] = []
         for note in notes:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.assistant.turn_record import record_of
+from prolocutor.assistant.turn_record import make_record
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import (
     NewDialog,
@@ -62,7 +62,7 @@ async def run_again(
         turn.view.reply_state(),
     )
     return TurnRunAgain(
-        record_of(turn, monotonic() - began),
+        make_record(turn, monotonic() - began),
         [agent_state.utterance_from_state(plain.decode(state)) for state in states],
     )
 

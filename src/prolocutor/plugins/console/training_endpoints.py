@@ -79,7 +79,7 @@ class TrainingEndpoints:
         return report
 
     async def _order(self, used: ModelInUse, folder: Path) -> TrainingOrder:
-        labels = await self._labels.listed()
+        labels = await self._labels.all_labels()
         thumbs: Sequence[TaughtLesson] = [] if used.learner is None else used.learner.lessons()
         said = {(turn.user, turn.text) for label in labels for turn in label.turns}
         agents = [card.name for card in used.cards]

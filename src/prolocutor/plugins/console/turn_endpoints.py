@@ -72,7 +72,7 @@ class ReplyEndpoints:
         except StoreCorrupt:
             utterances = []  # what is damaged is not shown; the rest is
         view = view_of(kept, utterances, assistant.engine.prepared.graph)
-        label = given_label(await assistant.labels.of_turn(utt_id))
+        label = given_label(await assistant.labels.find_label(utt_id))
         return msgspec.structs.replace(view, note=await self.notes.find(utt_id), label=label)
 
     async def kept(self, utt_id: str) -> KeptTurn:

@@ -168,7 +168,7 @@ class WorkEndpoints:
             next=WORK_CURSOR.write(None if last is None else place_of(last)),
             questions=sum(len(one.turns) for one in groups),
             kinds=len(groups),
-            labels=len(await self._labels.listed()),
+            labels=len(await self._labels.all_labels()),
             agents=self._agents.names,
         )
 
@@ -180,7 +180,7 @@ class WorkEndpoints:
             raise NotFound(f"nothing to label has the id {utt_id!s:.80}", field="utt_id")
         ((likely,), label) = (
             await self._agents.likely([group.last.said]),
-            await self._labels.of_turn(utt_id),
+            await self._labels.find_label(utt_id),
         )
         return msgspec.structs.replace(await self._item(group, likely), label=given_label(label))
 
@@ -193,7 +193,7 @@ class WorkEndpoints:
                 hint = suggest(name, self._agents.names)
                 raise BadInput(f"there is no agent {name!r}; {hint}", field="agents")
         async with self._labelling:  # of two operators at once the second is refused
-            if (earlier := await self._labels.of_turn(body.work)) is not None:
+            if (earlier := await self._labels.find_label(body.work)) is not None:
                 who = ", ".join(earlier.agents) or "nobody"
                 what = f"{earlier.by} has said already who is right here: {who}"
                 raise LabelConflict(what, field="work")
@@ -223,7 +223,7 @@ class WorkEndpoints:
 
     async def list_labels(self, request: TypedRequest[LabelParams, None]) -> HttpResponse:
         """Return all labels as JSON lines, as `prolocutor train --data jsonl:` reads them."""
-        found = await self._labels.listed()
+        found = await self._labels.all_labels()
         wanted = [one for one in found if one.answer or not request.params.answered]
         names = self._agents.names
         lines = [line for one in wanted for line in _lines(one, names)]

@@ -152,7 +152,7 @@ class WorkList:
         store = self._assistant.store
         if not isinstance(store, KeepsTurnRecords):
             return []
-        labels = await self._assistant.labels.listed()
+        labels = await self._assistant.labels.all_labels()
         done = {turn.utt_id for label in labels for turn in label.turns}
         found: dict[str, FlaggedTurn] = {}
         for one in SIGNS if sign is None else (sign,):

@@ -9,7 +9,7 @@ import click
 from prolocutor.config.store_location import store_url
 from prolocutor.plugins.deeppavlov.dream_import import ImportOutcome, import_dialogs
 from prolocutor.plugins.deeppavlov.mongo_documents import open_source
-from prolocutor.stores.store_catalog import transfer_of
+from prolocutor.stores.store_catalog import open_transfer
 
 _SHOWN_EACH = 100
 
@@ -35,7 +35,7 @@ def import_dream(source: str, target: str) -> None:
 
 
 async def _import(given: str, target: str) -> str:
-    source, transfer = open_source(given), transfer_of(store_url(target))
+    source, transfer = open_source(given), open_transfer(store_url(target))
     await transfer.open(alone=True)
     try:
         outcome = await import_dialogs(source, transfer, _progress)

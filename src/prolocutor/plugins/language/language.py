@@ -32,13 +32,13 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
     if found is not None:
         return {"code": found.code, "confidence": found.confidence, "by": "words"}
     for utterance in reversed(earlier):
-        code = _noticed(utterance)
+        code = _noticed_code(utterance)
         if code is not None:
             return {"code": code, "confidence": 0.5, "by": "dialog"}
     return {"code": DEFAULT, "confidence": 0.5, "by": "default"}
 
 
-def _noticed(utterance: Mapping[str, Any]) -> str | None:
+def _noticed_code(utterance: Mapping[str, Any]) -> str | None:
     annotation = (utterance.get("annotations") or {}).get("language")
     code = annotation.get("code") if isinstance(annotation, dict) else None
     return code if isinstance(code, str) else None

@@ -130,7 +130,7 @@ class Lessons:
 
     async def _read_labels(self) -> Known:
         """Return a lesson for each turn of an operator's label."""
-        labels = await OperatorLabels(self._store).listed()
+        labels = await OperatorLabels(self._store).all_labels()
         self._labels = len(labels)
         nobody = dict.fromkeys(self._agents, 0.0)
         return {

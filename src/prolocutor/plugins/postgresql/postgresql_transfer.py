@@ -41,9 +41,15 @@ from prolocutor.plugins.postgresql.statements import (
 )
 from prolocutor.plugins.postgresql.turn_records import INDEXED, agent_rows, read_spans
 from prolocutor.plugins.postgresql.wake_ups import notifications, notify_channel
-from prolocutor.stores.agent_figures import without
-from prolocutor.stores.statements import struct_of
-from prolocutor.stores.turn_records import COUNTS, search_words_of, spoken_body, turn_time, unpack
+from prolocutor.stores.agent_figures import subtract_spans
+from prolocutor.stores.statements import make_struct
+from prolocutor.stores.turn_records import (
+    COUNTS,
+    split_search_words,
+    spoken_body,
+    turn_time,
+    unpack,
+)
 
 WITHIN: Final = 120.0
 ANY_NUMBER: Final = 2_147_483_647
@@ -143,7 +149,7 @@ class PostgresqlTransfer:
         own = {(one.at, one.agent): one for one in read_spans(await self._agent_turns(), [])}
         sums = [
             (stored_text(one.agent), one.at, msgspec.json.encode(one))
-            for one in without(counted.agents, own)
+            for one in subtract_spans(counted.agents, own)
         ]
         async with self._transaction():
             await self._rows("add_hours", *_columns(changes, 7))
@@ -158,7 +164,7 @@ class PostgresqlTransfer:
             await self._rows("add_amounts", *_columns(spent, 7))
 
     async def _hours(self) -> list[TurnHour]:
-        return [struct_of(TurnHour, row) for row in await self._rows("unrecorded_hours")]
+        return [make_struct(TurnHour, row) for row in await self._rows("unrecorded_hours")]
 
     async def _agent_turns(self) -> list[Row]:
         """Return the figures of agents in turns whose records are deleted."""
@@ -176,7 +182,7 @@ class PostgresqlTransfer:
     async def _taken_out(self, user: str) -> StoredPerson:
         rows, stored = self._tuples, stored_text(user)
         agenda = [
-            struct_of(AgendaEntry, (user, *row)) for row in await rows("copied_agenda", stored)
+            make_struct(AgendaEntry, (user, *row)) for row in await rows("copied_agenda", stored)
         ]
         records = [StoredRecord(*row) for row in await rows("copied_records", stored)]
         found = await rows("copied_person", stored)
@@ -195,7 +201,7 @@ class PostgresqlTransfer:
             ],
             feed=[StoredFeedRow(*row) for row in await rows("copied_feed", person)],
             requests=[StoredRequest(*row) for row in await rows("copied_requests", person)],
-            open_turns=[struct_of(StoredOpenTurn, row) for row in turns],
+            open_turns=[make_struct(StoredOpenTurn, row) for row in turns],
             agenda=agenda,
             records=records,
         )
@@ -260,7 +266,7 @@ class PostgresqlTransfer:
         turns = [StoredTurn(*one) for one in await rows("copied_turns", person, number)]
         found = await rows("copied_facts", person, number)
         facts = StoredFacts(*found[0]) if found else None
-        return struct_of(StoredDialog, (*row, skills, versions, said, ratings, turns, facts))
+        return make_struct(StoredDialog, (*row, skills, versions, said, ratings, turns, facts))
 
     async def _put_records(self, person: StoredPerson) -> None:
         user = stored_text(person.user)
@@ -366,7 +372,7 @@ def _words(utterances: Sequence[StoredUtterance]) -> list[tuple[int, float, str]
     for one in utterances:
         text = spoken_body(one.body).text
         if one.by_bot:
-            words = " ".join(search_words_of(f"{said} {text}"[:INDEXED]))
+            words = " ".join(split_search_words(f"{said} {text}"[:INDEXED]))
             found.append((one.position, turn_time(one.date_time), words))
         said = "" if one.by_bot else text
     return found

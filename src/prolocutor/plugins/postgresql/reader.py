@@ -33,7 +33,7 @@ from prolocutor.plugins.postgresql.statements import (
     shown_text,
     stored_text,
 )
-from prolocutor.stores.statements import struct_of
+from prolocutor.stores.statements import make_struct
 
 PAGE: Final = 200
 """Utterances read at once."""
@@ -332,4 +332,4 @@ def _feed_rows(rows: list[Row]) -> list[FeedRow]:
 
 def read_entries(rows: list[Row]) -> list[AgendaEntry]:
     """Make entries of the agenda."""
-    return [struct_of(AgendaEntry, shown_columns(row)) for row in rows]
+    return [make_struct(AgendaEntry, shown_columns(row)) for row in rows]

@@ -16,7 +16,7 @@ from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.plugins.postgresql.reader import read_entries
 from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus, StandbyStatus
 from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
-from prolocutor.stores.statements import struct_of
+from prolocutor.stores.statements import make_struct
 
 WITHIN: Final = 10.0
 
@@ -151,7 +151,7 @@ class ReplicaWork:
 
     async def standbys(self) -> StandbyStatus:
         """Return the state of the server's standbys."""
-        return struct_of(StandbyStatus, (await self._rows("standbys"))[0])
+        return make_struct(StandbyStatus, (await self._rows("standbys"))[0])
 
     async def replicas(self) -> list[ReplicaStatus]:
         """Return the replicas that are alive or were within a day."""

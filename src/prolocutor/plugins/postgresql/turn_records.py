@@ -33,16 +33,16 @@ from prolocutor.plugins.postgresql.searches import (
 )
 from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
 from prolocutor.stores.agent_figures import FiguresKey, add_span, new_span
-from prolocutor.stores.statements import struct_of
+from prolocutor.stores.statements import make_struct
 from prolocutor.stores.turn_records import (
     FIGURES_KEPT,
     SummaryRow,
-    flags_of,
-    head_of,
+    flag_bits,
     kept_turn,
+    make_head,
     pack,
     page_of_turns,
-    search_words_of,
+    split_search_words,
 )
 
 WITHIN: Final = 30.0
@@ -72,7 +72,7 @@ class PostgresqlTurnRecords:
         """Store records."""
         if not records:
             return
-        flags = [flags_of(record, slow) for record in records]
+        flags = [flag_bits(record, slow) for record in records]
         agents = [one for record in records for one in agent_rows(record)]
         columns = [list(column) for column in zip(*agents, strict=True)] or [[] for _ in range(9)]
         await self._write(
@@ -127,12 +127,12 @@ class PostgresqlTurnRecords:
         if search.finds_nothing:
             return ConversationCounts()
         (row,) = await self._fetch(*search.counts())
-        return struct_of(ConversationCounts, row)
+        return make_struct(ConversationCounts, row)
 
     async def hours(self, since: float, until: float) -> list[TurnHour]:
         """Return the hours that have turns, ascending."""
         rows = await self._rows("hours_between", int(since), int(until))
-        return [struct_of(TurnHour, row) for row in rows]
+        return [make_struct(TurnHour, row) for row in rows]
 
     async def figures(
         self, since: float, until: float, agent: str | None = None
@@ -158,7 +158,7 @@ class PostgresqlTurnRecords:
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
         rows = await self._rows("conversation_head", stored_text(dialog_id))
-        return head_of(shown_columns(rows[0])[2:]) if rows else None
+        return make_head(shown_columns(rows[0])[2:]) if rows else None
 
     async def turns(
         self, dialog_id: str, after: int | None, limit: int, *, newest: bool = False
@@ -258,7 +258,7 @@ def agent_rows(record: TurnRecord) -> list[AgentRow]:
 
 
 def _words(record: TurnRecord) -> str:
-    return " ".join(search_words_of(f"{record.text} {record.response}"[:INDEXED]))
+    return " ".join(split_search_words(f"{record.text} {record.response}"[:INDEXED]))
 
 
 def _add_row(span: AgentSpan, row: Row) -> None:

@@ -16,7 +16,7 @@ from prolocutor.contracts.store_options import StoredPerson, StoreTransfer
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.transfer import person_moves
 from prolocutor.plugins.transfer.person_moves import MovingStore
-from prolocutor.stores.store_catalog import transfer_of
+from prolocutor.stores.store_catalog import open_transfer
 
 _decode = msgspec.json.Decoder(StoredPerson).decode
 
@@ -152,7 +152,7 @@ def _check_chosen(users: Collection[str], buckets: Collection[int] | None) -> No
 @asynccontextmanager
 async def _opened(given: str, *, alone: bool) -> AsyncIterator[StoreTransfer]:
     """Open a store; for a move, other processes may use the store as well."""
-    transfer = transfer_of(store_url(given))
+    transfer = open_transfer(store_url(given))
     await transfer.open(alone=alone and not isinstance(transfer, MovingStore))
     try:
         yield transfer

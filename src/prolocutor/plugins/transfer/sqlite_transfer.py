@@ -29,16 +29,16 @@ from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.connection import (
     NEWEST,
     connect,
+    file_version,
     migrate,
     prepare_writing,
-    translated,
-    version_of,
+    translate_error,
 )
 from prolocutor.stores.sqlite.ownership import Ownership
-from prolocutor.stores.sqlite.queries import PendingRows, named
+from prolocutor.stores.sqlite.queries import PendingRows, find_statement
 from prolocutor.stores.sqlite.sqlite_store import Sqlite
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
-from prolocutor.stores.statements import struct_of
+from prolocutor.stores.statements import make_struct
 
 T = TypeVar("T")
 
@@ -87,21 +87,25 @@ class SqliteTransfer:
 
     async def users(self) -> list[str]:
         """Return all users with stored data."""
-        return await self._in_thread(lambda db: [user for (user,) in db.execute(named("users"))])
+        return await self._in_thread(
+            lambda db: [user for (user,) in db.execute(find_statement("users"))]
+        )
 
     async def feed_floor(self) -> int:
         """Return the number after which the feed of a new person starts."""
-        return await self._in_thread(lambda db: int(db.execute(named("feed_floor")).fetchone()[0]))
+        return await self._in_thread(
+            lambda db: int(db.execute(find_statement("feed_floor")).fetchone()[0])
+        )
 
     async def raise_feed_floor(self, floor: int) -> None:
         """Raise the number after which the feed of a new person starts."""
-        await self._in_thread(lambda db: db.execute(named("raise_meta_floor"), (floor,)))
+        await self._in_thread(lambda db: db.execute(find_statement("raise_meta_floor"), (floor,)))
 
     async def unrecorded(self) -> UnrecordedTurns:
         """Return the counts of turns without records, and all amounts."""
 
         def read(db: sqlite3.Connection) -> UnrecordedTurns:
-            amounts = [Amount(*row) for row in db.execute(named("all_amounts"))]
+            amounts = [Amount(*row) for row in db.execute(find_statement("all_amounts"))]
             return structs.replace(_records(db).unrecorded(), amounts=amounts)
 
         return await self._in_thread(read)
@@ -111,9 +115,9 @@ class SqliteTransfer:
 
         def write(db: sqlite3.Connection) -> None:
             _records(db).put_unrecorded(counted)
-            db.execute(named("delete_all_amounts"))
+            db.execute(find_statement("delete_all_amounts"))
             rows = [structs.astuple(one)[:-1] for one in counted.amounts]
-            db.executemany(named("add_amount"), rows)
+            db.executemany(find_statement("add_amount"), rows)
 
         await self._in_transaction(write)
 
@@ -142,7 +146,7 @@ class SqliteTransfer:
     def _opened(self, alone: bool) -> sqlite3.Connection:
         connection = connect(self.path, read_only=not alone, any_thread=True)
         try:
-            version = version_of(connection, self.path)
+            version = file_version(connection, self.path)
             if alone:
                 prepare_writing(connection, "full")
                 migrate(connection, version)
@@ -152,7 +156,7 @@ class SqliteTransfer:
         except BaseException as error:
             connection.close()
             if isinstance(error, Exception):
-                raise translated(error, self.path) from error
+                raise translate_error(error, self.path) from error
             raise
         return connection
 
@@ -174,7 +178,7 @@ class SqliteTransfer:
         try:
             return await asyncio.to_thread(work, connection)
         except Exception as error:
-            raise translated(error, self.path) from error
+            raise translate_error(error, self.path) from error
 
 
 def _condition(db: sqlite3.Connection) -> list[str]:
@@ -186,9 +190,9 @@ def _condition(db: sqlite3.Connection) -> list[str]:
 
 def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
     def rows(name: str, *values: Any) -> list[Any]:
-        return db.execute(named(name), values).fetchall()
+        return db.execute(find_statement(name), values).fetchall()
 
-    agenda = [struct_of(AgendaEntry, (user, *row)) for row in rows("copied_agenda", user)]
+    agenda = [make_struct(AgendaEntry, (user, *row)) for row in rows("copied_agenda", user)]
     records = [StoredRecord(*row) for row in rows("copied_records", user)]
     known = rows("copied_person", user)
     if not known:
@@ -210,7 +214,7 @@ def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
         facts = StoredFacts(*found[0]) if found else None
         own = (number, dialog_id, id_, bot_id, name, channel, date, bool(active), *rest)
         theirs = (skills, versions, utterances, ratings, turns, facts)
-        dialogs.append(struct_of(StoredDialog, (*own, *theirs)))
+        dialogs.append(make_struct(StoredDialog, (*own, *theirs)))
     return StoredPerson(
         user=user,
         human_id=human_id,
@@ -220,7 +224,7 @@ def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
         dialogs=dialogs,
         feed=[StoredFeedRow(*row) for row in rows("copied_feed", person)],
         requests=[StoredRequest(*row) for row in rows("copied_requests", person)],
-        open_turns=[struct_of(StoredOpenTurn, row) for row in rows("copied_open_turns", person)],
+        open_turns=[make_struct(StoredOpenTurn, row) for row in rows("copied_open_turns", person)],
         agenda=agenda,
         records=records,
     )
@@ -229,24 +233,24 @@ def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
 def _delete(db: sqlite3.Connection, user: str) -> None:
     for table in _OF_USER:
         db.execute(f"DELETE FROM {table} WHERE user = ?", (user,))
-    found = db.execute(named("copied_person"), (user,)).fetchone()
+    found = db.execute(find_statement("copied_person"), (user,)).fetchone()
     if found is None:
         return
     person, human_id, _ = found
     kept = _records(db)
-    for (dialog,) in db.execute(named("dialogs_of_person"), (person,)).fetchall():
+    for (dialog,) in db.execute(find_statement("dialogs_of_person"), (person,)).fetchall():
         kept.forget(dialog, -1)
         for statement in ("hypotheses", "utterances"):
-            db.execute(named(f"delete_{statement}"), (dialog, -1))
+            db.execute(find_statement(f"delete_{statement}"), (dialog, -1))
         for statement in ("delete_bots", "delete_facts", "delete_ratings", "delete_spoke",
                           "delete_dialogs"):  # fmt: skip
-            db.execute(named(statement), (f"[{dialog}]",))
+            db.execute(find_statement(statement), (f"[{dialog}]",))
     for table in _OF_PERSON:
         db.execute(f"DELETE FROM {table} WHERE person = ?", (person,))
-    db.execute(named("delete_human"), (human_id,))
-    db.execute(named("delete_person"), (person,))
-    db.execute(named("index_no_further"))
-    db.execute(named("set_remains"), (1,))
+    db.execute(find_statement("delete_human"), (human_id,))
+    db.execute(find_statement("delete_person"), (person,))
+    db.execute(find_statement("index_no_further"))
+    db.execute(find_statement("set_remains"), (1,))
 
 
 def _records(db: sqlite3.Connection) -> TurnRecordWriter:
@@ -255,7 +259,7 @@ def _records(db: sqlite3.Connection) -> TurnRecordWriter:
 
 def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
     def put(name: str, rows: list[tuple[Any, ...]]) -> None:
-        db.executemany(named(name), rows)
+        db.executemany(find_statement(name), rows)
 
     user = person.user
     for entry in person.agenda:
@@ -263,19 +267,21 @@ def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
                            entry.body, entry.dropped)])  # fmt: skip
     if person.human_id is None:
         return
-    cursor = db.execute(named("copy_person"), (user, person.human_id, person.feed_end))
+    cursor = db.execute(find_statement("copy_person"), (user, person.human_id, person.feed_end))
     number = cursor.lastrowid
     put("add_versions", [(person.human_id, v.number, v.changes, v.state) for v in person.human])
     names: dict[str, int | None] = {}
     for name, said in person.said.items():
-        names[name] = db.execute(named("copy_name"), (number, name, said)).lastrowid
+        names[name] = db.execute(find_statement("copy_name"), (number, name, said)).lastrowid
     dialogs: dict[str, int | None] = {}
     for one in person.dialogs:
         taken = db.execute("SELECT 1 FROM dialogs WHERE dialog = ?", (one.number,)).fetchone()
         values = (None if taken else one.number, number, one.name, one.dialog_id, one.id,
                   one.bot_id, one.channel_type, one.date_start, one.active, bool(one.ratings),
                   one.attributes, one.round)  # fmt: skip
-        dialog = dialogs[one.dialog_id] = db.execute(named("copy_dialog"), values).lastrowid
+        dialog = dialogs[one.dialog_id] = db.execute(
+            find_statement("copy_dialog"), values
+        ).lastrowid
         _put_dialog(db, one, dialog)
     put("add_feed", [(number, row.n, dialogs[row.dialog_id], row.message, names[row.dialog_name],
                       row.id, row.closing) for row in person.feed])  # fmt: skip
@@ -289,33 +295,40 @@ def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
 
 def _put_records(db: sqlite3.Connection, person: StoredPerson) -> None:
     for one in person.records:
-        found = db.execute(named("dialog_about"), (one.about,)).fetchone() if one.about else None
+        found = (
+            db.execute(find_statement("dialog_about"), (one.about,)).fetchone()
+            if one.about
+            else None
+        )
         dialog = None if found is None else found[0]
-        db.execute(named("put_record"), (person.user, one.kind, one.key, one.body, dialog))
+        db.execute(find_statement("put_record"), (person.user, one.kind, one.key, one.body, dialog))
 
 
 def _put_dialog(db: sqlite3.Connection, one: StoredDialog, dialog: int | None) -> None:
     db.executemany(
-        named("add_versions"), [(one.bot_id, v.number, v.changes, v.state) for v in one.bot]
+        find_statement("add_versions"),
+        [(one.bot_id, v.number, v.changes, v.state) for v in one.bot],
     )
     places: dict[int, int | None] = {}
     for said in one.utterances:
         values = (None, dialog, said.position, said.utt_id, said.by_bot, said.user_version,
                   said.date_time, said.body)  # fmt: skip
-        place = places[said.position] = db.execute(named("add_utterances"), values).lastrowid
+        place = places[said.position] = db.execute(
+            find_statement("add_utterances"), values
+        ).lastrowid
         if said.hypotheses is not None:
-            db.execute(named("add_hypotheses"), (place, said.hypotheses))
-    db.executemany(named("add_spoke"), [(skill, dialog) for skill in one.skills])
+            db.execute(find_statement("add_hypotheses"), (place, said.hypotheses))
+    db.executemany(find_statement("add_spoke"), [(skill, dialog) for skill in one.skills])
     if one.facts is None:
-        db.execute(named("copy_facts"), (dialog,))
+        db.execute(find_statement("copy_facts"), (dialog,))
     else:
         *counts, last, channel = structs.astuple(one.facts)
         place = None if last is None else places[last]
-        db.execute(named("add_facts"), (dialog, *counts, place, channel))
+        db.execute(find_statement("add_facts"), (dialog, *counts, place, channel))
     ids = {said.position: said.utt_id for said in one.utterances}
     _records(db).put_back(
         [(places[turn.position] or 0, ids[turn.position], turn) for turn in one.turns]
     )
     for rating in one.ratings:
         place = None if rating.position is None else places[rating.position]
-        db.execute(named("add_rating"), (dialog, place, rating.value, rating.shown))
+        db.execute(find_statement("add_rating"), (dialog, place, rating.value, rating.shown))

@@ -13,7 +13,7 @@ from prolocutor.config.store_location import check_exists, sqlite_file, store_ur
 from prolocutor.contracts.store_options import StoreTransfer
 from prolocutor.errors import ConfigError, StoreError
 from prolocutor.plugins.transfer import store_copy
-from prolocutor.stores.store_catalog import transfer_of
+from prolocutor.stores.store_catalog import open_transfer
 
 _SHOWN_EACH = 100
 _LEFT_OUT = (
@@ -57,7 +57,7 @@ def migrate(url: str) -> None:
 
 
 async def _migrate(given: str) -> list[str]:
-    return await transfer_of(store_url(given)).migrate()
+    return await open_transfer(store_url(given)).migrate()
 
 
 @store.command(short_help="Read everything and say what is wrong.")
@@ -139,7 +139,7 @@ async def _copy(given: str, other: str) -> str:
 
 @asynccontextmanager
 async def _opened(given: str, *, alone: bool) -> AsyncIterator[tuple[StoreTransfer, list[str]]]:
-    transfer = transfer_of(store_url(given))
+    transfer = open_transfer(store_url(given))
     condition = await transfer.open(alone=alone)
     try:
         yield transfer, condition

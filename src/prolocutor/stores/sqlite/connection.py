@@ -39,7 +39,7 @@ class StoreFile:
 
     def remember(self) -> None:
         """Remember which file was opened."""
-        self._number, self._log_number = number_of(self._path), None
+        self._number, self._log_number = file_number(self._path), None
 
     def log_size(self) -> int:
         """Return the bytes of the write-ahead log."""
@@ -50,13 +50,13 @@ class StoreFile:
         now = monotonic()
         if now < self._look_at:
             return
-        found = number_of(self._path)
+        found = file_number(self._path)
         if found != self._number:
             what = "was removed" if found is None else "was replaced by another file"
             raise StoreError(
                 f"{self._path}: {what} while it was in use; put the old one back, or start again"
             )
-        found = number_of(self._log)
+        found = file_number(self._log)
         if self._log_number is None:
             self._log_number = found
         elif found != self._log_number:
@@ -67,7 +67,7 @@ class StoreFile:
         self._look_at = now + LOOK_EVERY
 
 
-def number_of(path: str | os.PathLike[str]) -> FileNumber | None:
+def file_number(path: str | os.PathLike[str]) -> FileNumber | None:
     """Return the number of the file at a path; None if there is no file."""
     try:
         found = os.stat(path)
@@ -80,7 +80,7 @@ APPLICATION_ID: Final = int.from_bytes(b"Prlc")
 """Marks the header of our files, so that other SQLite files are left alone."""
 
 
-def version_of(connection: sqlite3.Connection, path: Path) -> int:
+def file_version(connection: sqlite3.Connection, path: Path) -> int:
     """Return the version of the file, 0 if it is empty; raise for other files and newer versions.
 
     It only reads, so a refused file is unchanged.
@@ -175,7 +175,7 @@ def prepare_writing(connection: sqlite3.Connection, durability: str) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
 
 
-def translated(error: Exception, path: Path) -> Exception:
+def translate_error(error: Exception, path: Path) -> Exception:
     """Return the `StoreError` for an error of SQLite or of the system; others as they are."""
     if isinstance(error, OSError):
         return StoreError(f"{path}: {error.strerror or error}")

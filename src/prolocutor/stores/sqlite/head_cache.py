@@ -23,7 +23,7 @@ from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.profile_changes import read_of
 from prolocutor.stores.sqlite import query_rows
-from prolocutor.stores.sqlite.queries import PendingRows, named
+from prolocutor.stores.sqlite.queries import PendingRows, find_statement
 from prolocutor.stores.sqlite.query_rows import Columns, DialogRow, UtteranceRow
 
 MAX_PERSONS: Final = 1024
@@ -33,13 +33,13 @@ MAX_WINDOW: Final = 32
 """The largest number of cached utterances of one dialog; a longer window is read in each turn."""
 MAX_WINDOW_BYTES: Final = 65_536
 
-_PERSON: Final = named("person_of")
-_ACTIVE: Final = named("active_dialog")
-_BY_NUMBER: Final = named("dialog_by_number")
-_LAST: Final = named("last_utterances")
-_RATINGS: Final = named("ratings_from")
-_OPEN_REQUESTS: Final = named("open_requests")
-_NUMBERING: Final = named("numbering")
+_PERSON: Final = find_statement("person_of")
+_ACTIVE: Final = find_statement("active_dialog")
+_BY_NUMBER: Final = find_statement("dialog_by_number")
+_LAST: Final = find_statement("last_utterances")
+_RATINGS: Final = find_statement("ratings_from")
+_OPEN_REQUESTS: Final = find_statement("open_requests")
+_NUMBERING: Final = find_statement("numbering")
 
 
 class DialogHead:
@@ -269,14 +269,14 @@ class HeadCache:
             head.attributes = agent_state.attributes_with_ratings(head.attributes, of_dialog)
             head.rating = agent_state.last_rating(of_dialog)
         head.recent = [
-            (_rated(parts, ratings[utterance]), utterance)
+            (_set_ratings(parts, ratings[utterance]), utterance)
             if utterance in ratings
             else (parts, utterance)
             for parts, utterance in head.recent
         ]
 
 
-def _rated(parts: UtteranceParts, ratings: list[bytes]) -> UtteranceParts:
+def _set_ratings(parts: UtteranceParts, ratings: list[bytes]) -> UtteranceParts:
     return structs.replace(parts, body=agent_state.with_ratings(parts.body, ratings))
 
 
@@ -285,7 +285,7 @@ def _reaches(head: DialogHead, window: int | None) -> bool:
     return len(head.recent) >= needed
 
 
-_FEED_FLOOR: Final = named("feed_floor")
+_FEED_FLOOR: Final = find_statement("feed_floor")
 
 
 class HeadFactory:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from prolocutor.dialog import agent_state, plain
 from prolocutor.errors import NotFound
 from prolocutor.stores.sqlite.head_cache import HeadCache
-from prolocutor.stores.sqlite.queries import PendingRows, named
+from prolocutor.stores.sqlite.queries import PendingRows, find_statement
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 
 PIECE: Final = 4 << 20
@@ -104,19 +104,22 @@ ROWS: Final = 500
 BLOCKED: Final = 3
 """How often other programs may hold up the overwriting of pages until it is left for later."""
 
-_DOOM: Final = named("doom")
-_NEXT: Final = named("next_doom")
-_DONE: Final = named("done_doom")
-_FROM: Final = named("doomed_from")
-_DELETE_UTTERANCES: Final = (named("delete_hypotheses"), named("delete_utterances"))
+_DOOM: Final = find_statement("doom")
+_NEXT: Final = find_statement("next_doom")
+_DONE: Final = find_statement("done_doom")
+_FROM: Final = find_statement("doomed_from")
+_DELETE_UTTERANCES: Final = (
+    find_statement("delete_hypotheses"),
+    find_statement("delete_utterances"),
+)
 _DELETE_SOME: Final = {
-    "versions": named("delete_some_versions"),
-    "feed": named("delete_some_feed"),
-    "requests": named("delete_some_requests"),
+    "versions": find_statement("delete_some_versions"),
+    "feed": find_statement("delete_some_feed"),
+    "requests": find_statement("delete_some_requests"),
 }
-_DELETE_NAMES: Final = named("delete_dialog_names")
-_REMAINS: Final = named("remains")
-_SET_REMAINS: Final = named("set_remains")
+_DELETE_NAMES: Final = find_statement("delete_dialog_names")
+_REMAINS: Final = find_statement("remains")
+_SET_REMAINS: Final = find_statement("set_remains")
 
 
 class Erasure:
@@ -208,32 +211,35 @@ class Erasure:
         return [execute(statement, place).rowcount for statement in _DELETE_UTTERANCES][-1]
 
 
-_DIALOG_TO_RATE: Final = named("dialog_to_rate")
-_UTTERANCE_TO_RATE: Final = named("utterance_to_rate")
-_ADD_RATING: Final = named("add_rating")
-_MARK_RATED: Final = named("mark_rated")
-_DIALOGS_OF_PERSON: Final = named("dialogs_of_person")
-_DELETABLE: Final = named("deletable_dialog")
-_RAISE_META_FLOOR: Final = named("raise_meta_floor")
-_RAISE_FEED_FLOOR: Final = named("raise_feed_floor")
-_RAISE_ID_FLOOR: Final = named("raise_id_floor")
+_DIALOG_TO_RATE: Final = find_statement("dialog_to_rate")
+_UTTERANCE_TO_RATE: Final = find_statement("utterance_to_rate")
+_ADD_RATING: Final = find_statement("add_rating")
+_MARK_RATED: Final = find_statement("mark_rated")
+_DIALOGS_OF_PERSON: Final = find_statement("dialogs_of_person")
+_DELETABLE: Final = find_statement("deletable_dialog")
+_RAISE_META_FLOOR: Final = find_statement("raise_meta_floor")
+_RAISE_FEED_FLOOR: Final = find_statement("raise_feed_floor")
+_RAISE_ID_FLOOR: Final = find_statement("raise_id_floor")
 _DOOM_DIALOGS: Final = (
-    named("doom_utterances"),
-    named("doom_bots"),
-    named("delete_facts"),
-    named("delete_ratings"),
-    named("delete_records_of_dialogs"),
-    named("delete_spoke"),
-    named("delete_dialogs"),
+    find_statement("doom_utterances"),
+    find_statement("doom_bots"),
+    find_statement("delete_facts"),
+    find_statement("delete_ratings"),
+    find_statement("delete_records_of_dialogs"),
+    find_statement("delete_spoke"),
+    find_statement("delete_dialogs"),
 )
-_DELETE_OF_DIALOG: Final = (named("delete_feed_of_dialog"), named("delete_requests_of_dialog"))
-_DELETE_OPEN_TURNS: Final = named("delete_open_turns")
-_DELETE_PERSON: Final = named("delete_person")
+_DELETE_OF_DIALOG: Final = (
+    find_statement("delete_feed_of_dialog"),
+    find_statement("delete_requests_of_dialog"),
+)
+_DELETE_OPEN_TURNS: Final = find_statement("delete_open_turns")
+_DELETE_PERSON: Final = find_statement("delete_person")
 _DELETE_OF_USER: Final = (
-    named("delete_entries"),
-    named("delete_records"),
-    named("keep_amounts_of_nobody"),
-    named("delete_amounts_of"),
+    find_statement("delete_entries"),
+    find_statement("delete_records"),
+    find_statement("keep_amounts_of_nobody"),
+    find_statement("delete_amounts_of"),
 )
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from prolocutor.dialog import plain
 from prolocutor.errors import StoreError, StoreFull, StoreLocked
-from prolocutor.stores.sqlite.connection import FileNumber, number_of
+from prolocutor.stores.sqlite.connection import FileNumber, file_number
 
 _OPEN_FILE_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
 _LOOK: Final[int | None] = getattr(fcntl, "F_OFD_GETLK", None)
@@ -67,7 +67,7 @@ class FileLock:
     @classmethod
     def is_ours(cls, path: str | os.PathLike[str]) -> bool:
         """Return whether this process has the lock of a file."""
-        return bool(cls._ours) and number_of(path) in cls._ours
+        return bool(cls._ours) and file_number(path) in cls._ours
 
     @classmethod
     def is_taken(cls, path: str | os.PathLike[str]) -> bool:

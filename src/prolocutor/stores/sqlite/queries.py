@@ -20,29 +20,29 @@ _QUERIES: Final = named_statements("prolocutor.stores.sqlite")
 _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
 
 
-def named(name: str) -> str:
+def find_statement(name: str) -> str:
     """Return the statement of that name."""
     return _QUERIES[name]
 
 
-def for_rows(statement: str, values: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+def split_rows(statement: str, values: list[Any]) -> Iterator[tuple[str, list[Any]]]:
     """Split a flat list of values into statements of at most `MANY` rows each."""
     step = statement.count("?") * MANY
     for start in range(0, len(values), step):
         part = values[start : start + step]
-        yield _repeated(statement, len(part) * MANY // step), part
+        yield _repeat_group(statement, len(part) * MANY // step), part
 
 
 @lru_cache(maxsize=1024)
-def _repeated(statement: str, rows: int) -> str:
+def _repeat_group(statement: str, rows: int) -> str:
     last = list(_GROUP.finditer(statement))[-1]
     groups = ", ".join([last.group()] * rows)
     return statement[: last.start()] + groups + statement[last.end() :]
 
 
-_REMOVE_OPEN_TURNS: Final = named("remove_open_turns")
-_SET_ROUND: Final = named("set_round")
-_SET_BODY: Final = named("set_body")
+_REMOVE_OPEN_TURNS: Final = find_statement("remove_open_turns")
+_SET_ROUND: Final = find_statement("set_round")
+_SET_BODY: Final = find_statement("set_body")
 
 
 class PendingRows:
@@ -80,7 +80,7 @@ class PendingRows:
         for name, statement in _STATEMENTS:
             values: list[Any] = getattr(self, name)
             if values:
-                for many, part in for_rows(statement, values):
+                for many, part in split_rows(statement, values):
                     connection.execute(many, part)
                 values.clear()
         if self.rounds:
@@ -91,7 +91,7 @@ class PendingRows:
             connection.executemany(_SET_BODY, rows)
             self.bodies.clear()
         if self.closed:
-            for many, part in for_rows(_REMOVE_OPEN_TURNS, self.closed):
+            for many, part in split_rows(_REMOVE_OPEN_TURNS, self.closed):
                 if connection.execute(many, part).rowcount != len(part) // 2:
                     raise StoreError(
                         f"turn {part[1]} is not open: it was finished already, or deleted"
@@ -100,7 +100,7 @@ class PendingRows:
 
 
 _STATEMENTS: Final = tuple(
-    (name, named(statement))
+    (name, find_statement(statement))
     for name, statement in (
         ("people", "add_people"),
         ("dialog_names", "add_dialog_names"),

@@ -13,7 +13,7 @@ from prolocutor.contracts.store import OpenedTurn, ProfileVersion
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.profile_changes import FRAME, VersionRow, rebuilt
 from prolocutor.errors import StoreCorrupt
-from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.queries import find_statement
 
 Columns = tuple[Any, ...]
 """A row as SQLite returns it; no query hands it on without naming its columns."""
@@ -76,8 +76,8 @@ class SqliteOpenedTurn(OpenedTurn, kw_only=True):
     dialog: int
 
 
-_LATEST: Final = named("latest_versions")
-_BETWEEN: Final = named("versions_between")
+_LATEST: Final = find_statement("latest_versions")
+_BETWEEN: Final = find_statement("versions_between")
 
 
 def latest(connection: sqlite3.Connection, owner: str) -> ProfileVersion:

@@ -30,8 +30,8 @@ from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import StoreCorrupt, StoreError
 from prolocutor.stores.sqlite import query_rows, searches
-from prolocutor.stores.sqlite.connection import NEWEST, connect, translated, version_of
-from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.connection import NEWEST, connect, file_version, translate_error
+from prolocutor.stores.sqlite.queries import find_statement
 from prolocutor.stores.sqlite.query_rows import (
     Columns,
     DialogAndPersonRow,
@@ -39,7 +39,7 @@ from prolocutor.stores.sqlite.query_rows import (
     UtteranceRow,
 )
 from prolocutor.stores.sqlite.worker_thread import StoreJob
-from prolocutor.stores.statements import struct_of
+from prolocutor.stores.statements import make_struct
 
 PAGE: Final = 200
 """Utterances read by one job."""
@@ -50,37 +50,37 @@ _NEVER: Final = (1 << 63) - 1
 MANY_NAMES: Final = 1000
 """Conversations of a person from which on they are many."""
 
-_FEED: Final = named("feed_after")
-_DIALOG_NAME: Final = named("dialog_name")
-_FEED_TAIL: Final = named("feed_tail")
-_FEED_TAIL_AFTER: Final = named("feed_tail_after")
-_FEED_BEFORE: Final = named("feed_before")
-_CONVERSATIONS: Final = named("conversations_before")
-_CONVERSATIONS_OF_MANY: Final = named("conversations_of_many")
-_COUNT_NAMES: Final = named("count_names")
-_DIALOGS_NAMED: Final = named("dialogs_named")
-_ROUND: Final = named("round_of")
-_DUE: Final = named("due_entries")
-_NEXT_DUE: Final = named("next_due")
-_ENTRIES: Final = named("entries_of")
-_RECORDS: Final = named("records_of")
-_AMOUNTS: Final = named("amounts_between")
-_RECORD: Final = named("record_of")
-_RECORDS_SINCE: Final = named("records_since")
-_RECORD_COUNT: Final = named("number_of_kind")
-_RATINGS_SINCE: Final = named("ratings_since")
-_RATING_COUNT: Final = named("rating_count")
-_PERSON: Final = named("person_of")
-_FIND_DIALOG: Final = named("find_dialog")
-_DIALOG: Final = named("dialog_with_person")
-_FIND_UTTERANCE: Final = named("find_utterance")
-_UTTERANCES: Final = named("utterances_from")
-_RATINGS: Final = named("ratings_from")
-_ACTIVE: Final = named("active_dialog_id")
-_OWNER: Final = named("owner_of")
-_AFTER: Final = named("dialogs_after")
-_AFTER_OF: Final = named("dialogs_after_of")
-_LAST_DATES: Final = named("last_dates")
+_FEED: Final = find_statement("feed_after")
+_DIALOG_NAME: Final = find_statement("dialog_name")
+_FEED_TAIL: Final = find_statement("feed_tail")
+_FEED_TAIL_AFTER: Final = find_statement("feed_tail_after")
+_FEED_BEFORE: Final = find_statement("feed_before")
+_CONVERSATIONS: Final = find_statement("conversations_before")
+_CONVERSATIONS_OF_MANY: Final = find_statement("conversations_of_many")
+_COUNT_NAMES: Final = find_statement("count_names")
+_DIALOGS_NAMED: Final = find_statement("dialogs_named")
+_ROUND: Final = find_statement("round_of")
+_DUE: Final = find_statement("due_entries")
+_NEXT_DUE: Final = find_statement("next_due")
+_ENTRIES: Final = find_statement("entries_of")
+_RECORDS: Final = find_statement("records_of")
+_AMOUNTS: Final = find_statement("amounts_between")
+_RECORD: Final = find_statement("record_of")
+_RECORDS_SINCE: Final = find_statement("records_since")
+_RECORD_COUNT: Final = find_statement("number_of_kind")
+_RATINGS_SINCE: Final = find_statement("ratings_since")
+_RATING_COUNT: Final = find_statement("rating_count")
+_PERSON: Final = find_statement("person_of")
+_FIND_DIALOG: Final = find_statement("find_dialog")
+_DIALOG: Final = find_statement("dialog_with_person")
+_FIND_UTTERANCE: Final = find_statement("find_utterance")
+_UTTERANCES: Final = find_statement("utterances_from")
+_RATINGS: Final = find_statement("ratings_from")
+_ACTIVE: Final = find_statement("active_dialog_id")
+_OWNER: Final = find_statement("owner_of")
+_AFTER: Final = find_statement("dialogs_after")
+_AFTER_OF: Final = find_statement("dialogs_after_of")
+_LAST_DATES: Final = find_statement("last_dates")
 
 _UNREADABLE: Final = (msgspec.MsgspecError, LookupError, TypeError, ValueError)
 """Exceptions for files that SQLite can read but the store has not written."""
@@ -99,9 +99,9 @@ class SqliteReader:
         """Open the file, which must be of the newest version."""
         try:
             connection = connect(self.path, read_only=True)
-            version = version_of(connection, self.path)
+            version = file_version(connection, self.path)
         except (OSError, UnicodeDecodeError, sqlite3.Error) as error:
-            raise translated(error, self.path) from error
+            raise translate_error(error, self.path) from error
         if version != NEWEST:
             connection.close()
             raise StoreError(f"{self.path}: is of an old version; let its owner open it once")
@@ -329,7 +329,7 @@ class SqliteReader:
             corrupt.__cause__ = error
             return corrupt
         except Exception as error:
-            return translated(error, self.path)
+            return translate_error(error, self.path)
 
 
 def _feed_rows(rows: list[Columns]) -> list[FeedRow]:
@@ -344,4 +344,4 @@ def _feed_row(row: FeedAndOpeningRow) -> FeedRow:
 
 
 def _entries(rows: list[Columns]) -> list[AgendaEntry]:
-    return [struct_of(AgendaEntry, columns) for columns in rows]
+    return [make_struct(AgendaEntry, columns) for columns in rows]

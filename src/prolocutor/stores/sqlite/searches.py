@@ -10,7 +10,7 @@ import msgspec
 
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.contracts.turn_record_store import ConversationQuery, DialogPlace
-from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.queries import find_statement
 from prolocutor.stores.statements import FLAG_BITS, QueryConditions
 from prolocutor.stores.turn_records import search_words
 
@@ -52,8 +52,8 @@ _HITS_COUNTED: Final = 20_000
 """Turns with the words looked for that counts look at."""
 _COMMON: Final = 400
 """Turns with a word from which on beginnings are not looked for."""
-_IS_RARE: Final = named("is_rare")
-_HITS_OF: Final = named("hits_of")
+_IS_RARE: Final = find_statement("is_rare")
+_HITS_OF: Final = find_statement("hits_of")
 
 
 def statement(query: DialogQuery) -> tuple[str, list[Any]]:

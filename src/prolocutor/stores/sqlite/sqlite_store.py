@@ -123,8 +123,10 @@ class SqliteStore:
             self._ownership.take()
         try:
             if not self._read_only:
-                self._writing = await _started(WorkerThread("prolocutor-writer", self._writer))
-            self._reading = await _started(
+                self._writing = await _wait_for_start(
+                    WorkerThread("prolocutor-writer", self._writer)
+                )
+            self._reading = await _wait_for_start(
                 WorkerThread("prolocutor-reader", self._reader, at_most=1, within=_TOGETHER)
             )
             if not self._read_only and self._writer.erasure.remains:
@@ -283,7 +285,7 @@ class SqliteStore:
         if self._searching is None:
             self._searching = WorkerThread("prolocutor-records", self._searcher, at_most=1)
         try:
-            return await _started(self._searching)
+            return await _wait_for_start(self._searching)
         except BaseException:
             self._searching = None
             raise
@@ -348,7 +350,7 @@ class SqliteTurnRecords:
     turn = _searches(TurnRecordReader.kept_turn)
 
 
-async def _started(worker: WorkerThread) -> WorkerThread:
+async def _wait_for_start(worker: WorkerThread) -> WorkerThread:
     await worker.started
     return worker
 

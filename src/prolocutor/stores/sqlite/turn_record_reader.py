@@ -20,15 +20,15 @@ from prolocutor.contracts.turn_record_store import (
     KeptTurn,
     TurnHour,
 )
-from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.queries import find_statement
 from prolocutor.stores.sqlite.reader import SqliteReader
 from prolocutor.stores.sqlite.searches import ConversationSearch, FoundPlace
 from prolocutor.stores.sqlite.turn_record_writer import read_totals
-from prolocutor.stores.statements import struct_of
+from prolocutor.stores.statements import make_struct
 from prolocutor.stores.turn_records import (
     SummaryRow,
-    head_of,
     kept_turn,
+    make_head,
     page_of_turns,
 )
 
@@ -39,15 +39,15 @@ MOST_HITS: Final = 4000
 _LAST: Final = 2**62
 """More than the number of any utterance."""
 
-_HOURS: Final = named("hours_between")
-_FIGURES: Final = named("figures_between")
-_AGENT: Final = named("figures_of_agent")
-_HEAD: Final = named("conversation_head")
-_DIALOG: Final = named("find_dialog")
-_AFTER: Final = named("turns_after")
-_BEFORE: Final = named("turns_before")
-_KEPT: Final = named("kept_turn")
-_RATINGS: Final = named("values_of_ratings")
+_HOURS: Final = find_statement("hours_between")
+_FIGURES: Final = find_statement("figures_between")
+_AGENT: Final = find_statement("figures_of_agent")
+_HEAD: Final = find_statement("conversation_head")
+_DIALOG: Final = find_statement("find_dialog")
+_AFTER: Final = find_statement("turns_after")
+_BEFORE: Final = find_statement("turns_before")
+_KEPT: Final = find_statement("kept_turn")
+_RATINGS: Final = find_statement("values_of_ratings")
 
 _figures: Final = msgspec.json.Decoder(AgentSpan)
 
@@ -72,14 +72,14 @@ class TurnRecordReader(SqliteReader):
 
     def counts(self, query: ConversationQuery) -> ConversationCounts:
         """Count the dialogs that match."""
-        return struct_of(
+        return make_struct(
             ConversationCounts, ConversationSearch(self.connection, query, counts=True).counts()
         )
 
     def hours(self, since: float, until: float) -> list[TurnHour]:
         """Return the hours that have turns."""
         return [
-            struct_of(TurnHour, row)
+            make_struct(TurnHour, row)
             for row in self.connection.execute(_HOURS, (since, until)).fetchall()
         ]
 
@@ -99,7 +99,7 @@ class TurnRecordReader(SqliteReader):
     def conversation_head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
         row = self.connection.execute(_HEAD, (dialog_id,)).fetchone()
-        return None if row is None else head_of(row)
+        return None if row is None else make_head(row)
 
     def turns(
         self, dialog_id: str, after: int | None, limit: int, *, newest: bool = False

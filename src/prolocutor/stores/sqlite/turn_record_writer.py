@@ -19,32 +19,32 @@ from prolocutor.stores.agent_figures import (
     add_figures,
     add_span,
     new_span,
+    subtract_spans,
     summed_up,
     take_span,
-    without,
 )
-from prolocutor.stores.sqlite.queries import PendingRows, for_rows, named
+from prolocutor.stores.sqlite.queries import PendingRows, find_statement, split_rows
 from prolocutor.stores.turn_records import (
     COUNTS,
     DOWN,
     FIGURES_KEPT,
     UP,
     count_hour,
-    flags_of,
-    hours_without,
+    flag_bits,
     pack,
-    thumbed,
+    rate_flags,
+    subtract_hours,
     unpack,
 )
 
-_SUMMED: Final = named("figures_summed")
-_SET_SUMMED: Final = named("set_figures_summed")
-_NEXT: Final = named("next_figures")
-_OF_ALL: Final = named("figures_between")
-_DAY: Final = named("day_of_agent")
-_PUT_DAY: Final = named("put_day")
-_DELETE_DAYS: Final = named("delete_days")
-_DAYS: Final = named("days_between")
+_SUMMED: Final = find_statement("figures_summed")
+_SET_SUMMED: Final = find_statement("set_figures_summed")
+_NEXT: Final = find_statement("next_figures")
+_OF_ALL: Final = find_statement("figures_between")
+_DAY: Final = find_statement("day_of_agent")
+_PUT_DAY: Final = find_statement("put_day")
+_DELETE_DAYS: Final = find_statement("delete_days")
+_DAYS: Final = find_statement("days_between")
 
 _figures: Final = msgspec.json.Decoder(AgentSpan)
 
@@ -68,7 +68,7 @@ class AgentDays:
         if at is None or at // HOUR * HOUR + 2 * HOUR > now:
             return False
         hour = at // HOUR * HOUR
-        spans = map(_decoded, execute(_OF_ALL, (hour, hour + HOUR)))
+        spans = map(_decode_span, execute(_OF_ALL, (hour, hour + HOUR)))
         for name, total in summed_up(spans, hour).items():
             self._add(hour // DAY, name, total, 1)
         self._summed = hour + HOUR
@@ -89,7 +89,7 @@ class AgentDays:
         row = self._connection.execute(_DAY, (day, name)).fetchone()
         if row is None and sign < 0:
             return
-        known = new_span(day * DAY, name) if row is None else _decoded(row)
+        known = new_span(day * DAY, name) if row is None else _decode_span(row)
         (add_span if sign > 0 else take_span)(known, more)
         self._connection.execute(_PUT_DAY, (day, name, msgspec.json.encode(known)))
 
@@ -101,15 +101,15 @@ def read_totals(connection: sqlite3.Connection, since: float, until: float) -> l
     first, last = -int(-since // DAY), int(min(until, summed) // DAY)
     found: dict[str, AgentSpan] = {}
     if first >= last:
-        summed_up(map(_decoded, execute(_OF_ALL, (since, until))), since, found)
+        summed_up(map(_decode_span, execute(_OF_ALL, (since, until))), since, found)
     else:
-        summed_up(map(_decoded, execute(_OF_ALL, (since, first * DAY))), since, found)
-        summed_up(map(_decoded, execute(_DAYS, (first, last))), since, found)
-        summed_up(map(_decoded, execute(_OF_ALL, (last * DAY, until))), since, found)
+        summed_up(map(_decode_span, execute(_OF_ALL, (since, first * DAY))), since, found)
+        summed_up(map(_decode_span, execute(_DAYS, (first, last))), since, found)
+        summed_up(map(_decode_span, execute(_OF_ALL, (last * DAY, until))), since, found)
     return [found[name] for name in sorted(found)]
 
 
-def _decoded(row: tuple[bytes, ...]) -> AgentSpan:
+def _decode_span(row: tuple[bytes, ...]) -> AgentSpan:
     return _figures.decode(row[0])
 
 
@@ -125,36 +125,36 @@ records of their first turns."""
 _SETTLED: Final = 2
 """Changed rows up to which a merge has done nothing (SQLite's documentation of `merge`)."""
 
-_PLACE: Final = named("turn_place")
-_DIALOG: Final = named("dialog_number")
-_ADD_TURNS: Final = named("add_turns")
-_ADD_FACTS: Final = named("add_facts")
-_ADD_LOST: Final = named("add_lost_facts")
-_TOUCH: Final = named("touch_facts")
-_COUNT: Final = named("count_records")
-_RECORD_COUNT: Final = named("record_count")
-_HOURS: Final = named("hours_between")
-_ALL_TURNS: Final = named("all_turns")
+_PLACE: Final = find_statement("turn_place")
+_DIALOG: Final = find_statement("dialog_number")
+_ADD_TURNS: Final = find_statement("add_turns")
+_ADD_FACTS: Final = find_statement("add_facts")
+_ADD_LOST: Final = find_statement("add_lost_facts")
+_TOUCH: Final = find_statement("touch_facts")
+_COUNT: Final = find_statement("count_records")
+_RECORD_COUNT: Final = find_statement("record_count")
+_HOURS: Final = find_statement("hours_between")
+_ALL_TURNS: Final = find_statement("all_turns")
 _EVER: Final = (0, 2**62)
-_ADD_HOUR: Final = named("add_hour")
-_FIGURES: Final = named("figures_of")
-_PUT_FIGURES: Final = named("put_figures")
-_TO_RATE: Final = named("turn_to_rate")
-_SET_FLAGS: Final = named("set_flags")
-_SET_DOWN: Final = named("set_down")
-_LAST_INDEXED: Final = named("last_indexed")
-_NEXT_INDEXED: Final = named("next_indexed")
-_SET_INDEXED: Final = named("set_indexed")
-_INDEX: Final = named("index_words")
-_INDEX_CHECKED: Final = named("index_words_checked")
-_FORGET_WORDS: Final = named("forget_words")
-_MERGE: Final = named("merge_words")
-_TURNS: Final = named("turns_to_forget")
-_FORGET_TURNS: Final = named("forget_turns")
-_OLDEST: Final = named("oldest_turns")
-_DELETE_UP_TO: Final = named("delete_turns_up_to")
-_DELETE_HOURS: Final = named("delete_hours")
-_DELETE_FIGURES: Final = named("delete_figures")
+_ADD_HOUR: Final = find_statement("add_hour")
+_FIGURES: Final = find_statement("figures_of")
+_PUT_FIGURES: Final = find_statement("put_figures")
+_TO_RATE: Final = find_statement("turn_to_rate")
+_SET_FLAGS: Final = find_statement("set_flags")
+_SET_DOWN: Final = find_statement("set_down")
+_LAST_INDEXED: Final = find_statement("last_indexed")
+_NEXT_INDEXED: Final = find_statement("next_indexed")
+_SET_INDEXED: Final = find_statement("set_indexed")
+_INDEX: Final = find_statement("index_words")
+_INDEX_CHECKED: Final = find_statement("index_words_checked")
+_FORGET_WORDS: Final = find_statement("forget_words")
+_MERGE: Final = find_statement("merge_words")
+_TURNS: Final = find_statement("turns_to_forget")
+_FORGET_TURNS: Final = find_statement("forget_turns")
+_OLDEST: Final = find_statement("oldest_turns")
+_DELETE_UP_TO: Final = find_statement("delete_turns_up_to")
+_DELETE_HOURS: Final = find_statement("delete_hours")
+_DELETE_FIGURES: Final = find_statement("delete_figures")
 
 
 class TurnRecordWriter:
@@ -171,7 +171,7 @@ class TurnRecordWriter:
     ) -> None:
         self._connection = connection
         # Where the last utterances were deleted, their numbers are given again from now on.
-        connection.execute(named("index_no_further"))
+        connection.execute(find_statement("index_no_further"))
         self._replies = replies
         self._rows = rows
         self._days = AgentDays(connection)
@@ -194,7 +194,7 @@ class TurnRecordWriter:
                 self._touch(record)
                 continue
             turn, dialog = place
-            flags, failed = flags_of(record, slow)
+            flags, failed = flag_bits(record, slow)
             at = record.started
             turns += (turn, at, record.seconds, record.cost, flags, pack(record))
             _add_fact(facts, record, turn, dialog, flags, failed)
@@ -205,9 +205,9 @@ class TurnRecordWriter:
             add_figures(figures, record)
         if not turns:
             return
-        for many, part in for_rows(_ADD_TURNS, turns):
+        for many, part in split_rows(_ADD_TURNS, turns):
             execute(many, part)
-        for many, part in for_rows(_ADD_FACTS, list(chain.from_iterable(facts.values()))):
+        for many, part in split_rows(_ADD_FACTS, list(chain.from_iterable(facts.values()))):
             execute(many, part)
         execute(_COUNT, (len(turns) // 6,))
         self._count(hours, figures)
@@ -218,7 +218,7 @@ class TurnRecordWriter:
         if row is None:
             return
         at, before, packed = row
-        after = thumbed(before, thumb(rating))
+        after = rate_flags(before, thumb(rating))
         if after == before:
             return
         self._connection.execute(_SET_FLAGS, (after, turn))
@@ -245,25 +245,25 @@ class TurnRecordWriter:
         for place, utt_id, one in turns:
             rows += (place, one.at, one.seconds, one.cost, one.flags, one.record)
             _tally(hours, figures, one.at, one.flags, one.record, utt_id)
-        for many, part in for_rows(_ADD_TURNS, rows):
+        for many, part in split_rows(_ADD_TURNS, rows):
             self._connection.execute(many, part)
         self._connection.execute(_COUNT, (len(turns),))
         self._count(hours, figures)
 
     def unrecorded(self) -> UnrecordedTurns:
         """Return the counts of turns without records."""
-        recorded_hours, recorded = self._recorded()
+        recorded_hours, recorded = self._tally_turns()
         execute = self._connection.execute
         hours = [
             TurnHour(at=at, **dict(zip(COUNTS, counts, strict=True)))
             for at, *counts in execute(_HOURS, _EVER)
         ]
-        agents = without(map(_decoded, execute(_OF_ALL, _EVER)), recorded)
-        return UnrecordedTurns(hours_without(hours, recorded_hours), agents)
+        agents = subtract_spans(map(_decode_span, execute(_OF_ALL, _EVER)), recorded)
+        return UnrecordedTurns(subtract_hours(hours, recorded_hours), agents)
 
     def put_unrecorded(self, counted: UnrecordedTurns) -> None:
         """Count the turns with records, and these counts beside them; sum up the days again."""
-        hours, figures = self._recorded()
+        hours, figures = self._tally_turns()
         for table in ("hours", "agent_figures", "agent_days"):
             self._connection.execute(f"DELETE FROM {table}")
         self._connection.execute(_SET_SUMMED, (0,))
@@ -274,7 +274,7 @@ class TurnRecordWriter:
             {(one.at, one.agent): one for one in counted.agents},
         )
 
-    def _recorded(self) -> tuple[dict[int, TurnHour], dict[FiguresKey, AgentSpan]]:
+    def _tally_turns(self) -> tuple[dict[int, TurnHour], dict[FiguresKey, AgentSpan]]:
         hours: dict[int, TurnHour] = {}
         figures: dict[FiguresKey, AgentSpan] = {}
         for at, flags, packed, utt_id in self._connection.execute(_ALL_TURNS):

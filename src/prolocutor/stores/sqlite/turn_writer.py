@@ -38,24 +38,24 @@ from prolocutor.stores.sqlite.head_cache import (
     MessageNumbering,
     PersonHead,
 )
-from prolocutor.stores.sqlite.queries import PendingRows, named
+from prolocutor.stores.sqlite.queries import PendingRows, find_statement
 from prolocutor.stores.sqlite.query_rows import DialogRow, SqliteOpenedTurn
 
-_PUT: Final = named("put_entry")
-_TAKE: Final = named("take_entry")
-_TAKE_AS_GIVEN: Final = named("take_entry_as_given")
-_COUNT: Final = named("count_entries")
-_EARLIEST: Final = named("earliest_entry")
-_TO_DROP: Final = named("entry_to_drop")
-_DROP: Final = named("drop_entry")
-_COUNT_DROPPED: Final = named("count_dropped")
-_AMOUNT: Final = named("amount")
-_ADD_AMOUNT: Final = named("add_amount")
-_DELETE_AMOUNTS: Final = named("delete_amounts")
-_PUT_RECORD: Final = named("put_record")
-_DIALOG_OF: Final = named("dialog_about")
-_RECORD: Final = named("record_of")
-_DELETE_RECORD: Final = named("delete_record")
+_PUT: Final = find_statement("put_entry")
+_TAKE: Final = find_statement("take_entry")
+_TAKE_AS_GIVEN: Final = find_statement("take_entry_as_given")
+_COUNT: Final = find_statement("count_entries")
+_EARLIEST: Final = find_statement("earliest_entry")
+_TO_DROP: Final = find_statement("entry_to_drop")
+_DROP: Final = find_statement("drop_entry")
+_COUNT_DROPPED: Final = find_statement("count_dropped")
+_AMOUNT: Final = find_statement("amount")
+_ADD_AMOUNT: Final = find_statement("add_amount")
+_DELETE_AMOUNTS: Final = find_statement("delete_amounts")
+_PUT_RECORD: Final = find_statement("put_record")
+_DIALOG_OF: Final = find_statement("dialog_about")
+_RECORD: Final = find_statement("record_of")
+_DELETE_RECORD: Final = find_statement("delete_record")
 
 
 class AgendaWriter:
@@ -169,9 +169,9 @@ def _values(entry: AgendaEntry) -> tuple[str, str, str, str, float, bytes, int]:
     )
 
 
-_ANSWERED: Final = named("answered_request")
-_OLDEST: Final = named("oldest_request")
-_DELETE: Final = named("forget_requests")
+_ANSWERED: Final = find_statement("answered_request")
+_OLDEST: Final = find_statement("oldest_request")
+_DELETE: Final = find_statement("forget_requests")
 
 
 class RequestLog:
@@ -204,13 +204,13 @@ class RequestLog:
             )
         return AnsweredRequest(turn_id=turn_id, reply=outcome)
 
-    def opened(self, person: PersonHead, opening: TurnOpening) -> None:
+    def note_opened(self, person: PersonHead, opening: TurnOpening) -> None:
         """Note that the turn of a request is open."""
         self._newest_start = max(self._newest_start, opening.started)
         if opening.request_key is not None:
             person.open_requests[opening.request_key] = (opening.turn_id, opening.request_hash)
 
-    def answered(
+    def note_answered(
         self, person: PersonHead, dialog: int, opening: TurnOpening, outcome: bytes
     ) -> None:
         """Add the outcome of a request of a closed turn."""
@@ -232,13 +232,13 @@ class RequestLog:
         self._added = 0
 
 
-_OPEN_TURN: Final = named("open_turn")
-_OPEN_TURNS: Final = named("open_turns")
-_COUNT_ATTEMPT: Final = named("count_attempt")
-_CLOSE_DIALOG: Final = named("close_dialog")
-_DIALOG_BY_NUMBER: Final = named("dialog_by_number")
-_HYPOTHESES: Final = named("hypotheses_of")
-_LAST_NUMBERS: Final = named("last_numbers")
+_OPEN_TURN: Final = find_statement("open_turn")
+_OPEN_TURNS: Final = find_statement("open_turns")
+_COUNT_ATTEMPT: Final = find_statement("count_attempt")
+_CLOSE_DIALOG: Final = find_statement("close_dialog")
+_DIALOG_BY_NUMBER: Final = find_statement("dialog_by_number")
+_HYPOTHESES: Final = find_statement("hypotheses_of")
+_LAST_NUMBERS: Final = find_statement("last_numbers")
 
 
 MOST_REPLIES: Final = 2_000
@@ -290,7 +290,7 @@ class TurnWriter:
         numbering = self._factory.numbering(person, name)
         numbering.end += 1
         person.feed += 1
-        self._requests.opened(person, opening)
+        self._requests.note_opened(person, opening)
         self._rows.open_turns += (
             person.person,
             opening.turn_id,
@@ -492,7 +492,7 @@ class TurnWriter:
         messages = closing.messages or (None,)
         self._add_messages(person, opened.dialog, numbering, messages, closing.closing)
         if opening.request_key is not None:
-            self._requests.answered(person, opened.dialog, opening, closing.outcome)
+            self._requests.note_answered(person, opened.dialog, opening, closing.outcome)
 
     def _add_messages(
         self,

@@ -13,14 +13,14 @@ from prolocutor.stores.sqlite.connection import (
     MEMORY,
     StoreFile,
     connect,
+    file_version,
     migrate,
     prepare_writing,
-    translated,
-    version_of,
+    translate_error,
 )
 from prolocutor.stores.sqlite.head_cache import HeadCache
 from prolocutor.stores.sqlite.maintenance import Erasure, Maintenance, PageGaps
-from prolocutor.stores.sqlite.queries import PendingRows, named
+from prolocutor.stores.sqlite.queries import PendingRows, find_statement
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 from prolocutor.stores.sqlite.turn_writer import AgendaWriter, RequestLog, TurnWriter
 from prolocutor.stores.sqlite.worker_thread import StoreJob
@@ -34,7 +34,7 @@ DELETE_EXPIRED_AFTER: Final = 16
 PATIENCE_MS: Final = 200
 """How long truncating the log may wait for readers."""
 
-_GENERATION: Final = named("generation")
+_GENERATION: Final = find_statement("generation")
 
 
 class SqliteWriter:
@@ -53,12 +53,12 @@ class SqliteWriter:
             connection = connect(self.path, read_only=False)
             self.file.remember()
         except (OSError, sqlite3.Error) as error:
-            raise translated(error, self.path) from error
+            raise translate_error(error, self.path) from error
         try:
-            version = version_of(connection, self.path)
+            version = file_version(connection, self.path)
             prepare_writing(connection, self._durability)
             migrate(connection, version)
-            connection.execute(named("next_generation"))
+            connection.execute(find_statement("next_generation"))
             (self._generation,) = connection.execute(_GENERATION).fetchone()
             self._rows = PendingRows()
             self.heads = HeadCache(connection, self._rows)
@@ -74,7 +74,7 @@ class SqliteWriter:
         except BaseException as error:
             connection.close()
             if isinstance(error, Exception):
-                raise translated(error, self.path) from error
+                raise translate_error(error, self.path) from error
             raise
         self.connection = connection
 
@@ -95,7 +95,7 @@ class SqliteWriter:
             return self.commit(jobs)
         except Exception as error:
             if len(jobs) == 1:
-                return [translated(error, self.path)]
+                return [translate_error(error, self.path)]
         # The transaction was rolled back as a whole: a single bad job, or a disk with room for only
         # some of them, must not fail the others.
         return [self._alone(job) for job in jobs]
@@ -129,7 +129,7 @@ class SqliteWriter:
         try:
             return self.commit([job])[0]
         except Exception as error:
-            return translated(error, self.path)
+            return translate_error(error, self.path)
 
     def _cut_log(self) -> bool:
         """Checkpoint and truncate the write-ahead log; return False if a reader prevents it."""

@@ -14,7 +14,7 @@ from prolocutor.dialog import agent_state
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.deeppavlov.dream_import import ImportOutcome, import_dialogs
 from prolocutor.plugins.deeppavlov.mongo_documents import open_source, plain_value
-from prolocutor.stores.store_catalog import transfer_of
+from prolocutor.stores.store_catalog import open_transfer
 
 ANN, BOT, OTHER_BOT = "5f" * 12, "6a" * 12, "6b" * 12
 FIRST, SECOND = "7c" * 12, "7d" * 12
@@ -75,7 +75,7 @@ def written(folder: Path, documents: dict[str, list[dict[str, Any]]] | None = No
 
 
 async def imported(source: Any, file: Path) -> ImportOutcome:
-    target = transfer_of(f"sqlite:///{file}")
+    target = open_transfer(f"sqlite:///{file}")
     await target.open()
     try:
         return await import_dialogs(source, target, lambda done, of: None)

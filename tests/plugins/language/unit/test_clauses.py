@@ -1,6 +1,6 @@
 import pytest
 
-from prolocutor.plugins.language.together.clauses import ask_each, clauses_of
+from prolocutor.plugins.language.together.clauses import ask_each, split_clauses
 from tests.demo.agent_requests import agents_with_phrasings, phrasings
 
 
@@ -36,7 +36,7 @@ from tests.demo.agent_requests import agents_with_phrasings, phrasings
     ],
 )
 def test_several_requests_in_one_are_cut_apart(text: str, clauses: list[str]) -> None:
-    assert clauses_of(text) == clauses
+    assert split_clauses(text) == clauses
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_several_requests_in_one_are_cut_apart(text: str, clauses: list[str]) ->
     ],
 )
 def test_one_request_stays_whole(text: str) -> None:
-    assert clauses_of(text) == []
+    assert split_clauses(text) == []
 
 
 def test_hardly_any_single_request_is_taken_for_several() -> None:
     said = [one.text for agent in agents_with_phrasings() for one in phrasings(agent)]
 
-    cut = [text for text in said if len(clauses_of(text)) > 1]
+    cut = [text for text in said if len(split_clauses(text)) > 1]
 
     assert len(cut) <= len(said) / 100
 

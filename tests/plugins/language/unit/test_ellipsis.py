@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from prolocutor.plugins.language.together.clauses import clauses_of
+from prolocutor.plugins.language.together.clauses import split_clauses
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ from prolocutor.plugins.language.together.clauses import clauses_of
     ],
 )
 def test_what_a_clause_leaves_out_is_put_back(text: str, second: str) -> None:
-    assert clauses_of(text)[1] == second
+    assert split_clauses(text)[1] == second
 
 
 def test_each_clause_leans_on_the_one_before() -> None:
-    assert clauses_of("what is the capital of Peru, and its population, and its currency?") == [
+    assert split_clauses("what is the capital of Peru, and its population, and its currency?") == [
         "what is the capital of Peru",
         "what is the population of Peru",
         "what is the currency of Peru",
@@ -35,7 +35,7 @@ def test_each_clause_leans_on_the_one_before() -> None:
 
 
 def test_two_things_asked_of_one_are_both_asked_of_it() -> None:
-    assert clauses_of("what's the population and the capital of Chile") == [
+    assert split_clauses("what's the population and the capital of Chile") == [
         "what's the population of Chile",
         "the capital of Chile",
     ]
@@ -53,7 +53,7 @@ def test_two_things_asked_of_one_are_both_asked_of_it() -> None:
     ],
 )
 def test_what_leans_on_nothing_stays_as_it_is(text: str) -> None:
-    assert clauses_of(text) == []
+    assert split_clauses(text) == []
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,6 @@ def test_what_leans_on_nothing_stays_as_it_is(text: str) -> None:
 def test_any_text_is_cut_at_once(word: str) -> None:
     start = time.process_time()
 
-    clauses_of((word * 250)[:500])
+    split_clauses((word * 250)[:500])
 
     assert time.process_time() - start < 1

@@ -15,7 +15,7 @@ from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.transfer import person_moves, store_copy
 from prolocutor.plugins.transfer.person_command import person as person_command
 from prolocutor.plugins.transfer.person_moves import MovingStore
-from prolocutor.stores.store_catalog import transfer_of
+from prolocutor.stores.store_catalog import open_transfer
 from prolocutor.testing.sample_turns import (
     a_closing,
     an_entry,
@@ -48,7 +48,7 @@ class Cells:
         self.urls = (first, second)
         self.first = PostgresqlStore(first, durability="relaxed")
         self.second = PostgresqlStore(second, durability="relaxed")
-        self._transfers = [transfer_of(url) for url in self.urls]
+        self._transfers = [open_transfer(url) for url in self.urls]
 
     async def __aenter__(self) -> "Cells":
         for store in (self.first, self.second):

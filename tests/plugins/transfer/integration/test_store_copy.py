@@ -16,7 +16,7 @@ from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.transfer import store_copy
 from prolocutor.plugins.transfer.store_command import store as store_command
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.stores.store_catalog import open_store, transfer_of
+from prolocutor.stores.store_catalog import open_store, open_transfer
 from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,
@@ -70,7 +70,7 @@ async def test_a_copy_writes_again_what_is_not_the_same(tmp_path: Path) -> None:
     async with open_for_test(lambda: open_store(last)) as store:
         await talk(store, "bob", "one more")
         await talk(store, "other", "a")
-    source, target = transfer_of(first), transfer_of(last)
+    source, target = open_transfer(first), open_transfer(last)
     for transfer in (source, target):
         await transfer.open()
     different = await store_copy.differences(source, target, lambda done, total: None)
@@ -92,7 +92,7 @@ async def test_a_store_in_use_is_not_copied(tmp_path: Path, database: str) -> No
     await shared.join(60.0)
     for url in (f"sqlite:///{tmp_path}/a.db", database):
         with pytest.raises(StoreLocked):
-            await transfer_of(url).open()
+            await open_transfer(url).open()
     await file.aclose()
     await shared.aclose()
 
@@ -104,7 +104,7 @@ async def test_a_check_finds_what_is_missing(tmp_path: Path, database: str) -> N
             await talk(store, user, "more")
     await query(database, "DELETE FROM utterances WHERE position = 3")
     await query(database, "DELETE FROM versions WHERE owner = 0 AND number = 1")
-    transfer = transfer_of(database)
+    transfer = open_transfer(database)
     await transfer.open(alone=False)
     found = await store_copy.check(transfer, lambda done, total: None)
     await transfer.aclose()
@@ -171,14 +171,14 @@ async def test_a_database_is_brought_up_to_date_while_replicas_use_it(database: 
         await store.join(30.0)
         made = await asyncio.to_thread(CliRunner().invoke, store_command, ["migrate", database])
         with pytest.raises(StoreLocked):
-            await transfer_of(database).open()
+            await open_transfer(database).open()
         assert await store.beat()
 
     assert "living replicas: 1" in made.stdout
 
 
 async def copied(source: str, target: str) -> store_copy.CopyOutcome:
-    one, other = transfer_of(source), transfer_of(target)
+    one, other = open_transfer(source), open_transfer(target)
     await one.open()
     await other.open()
     try:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.asks.answers import Contact
-from prolocutor.assistant.rounds.answer_context import contacts_of, place_in
+from prolocutor.assistant.rounds.answer_context import client_place, read_contacts
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time
@@ -94,7 +94,7 @@ def turn_user(opened: OpenedTurn) -> ProgramUser:
     said = opened.opening
     human = plain.decode(opened.human.state)
     sent = plain.decode(said.attributes).get("platformData")
-    here = place_in(sent)
+    here = client_place(sent)
     if here is not None:
         human.setdefault("attributes", {})["location"] = here
     return ProgramUser(
@@ -104,7 +104,7 @@ def turn_user(opened: OpenedTurn) -> ProgramUser:
         at=said.started,
         text=said.text,
         human=human,
-        contacts=contacts_of(human.get("attributes") or {}, sent),
+        contacts=read_contacts(human.get("attributes") or {}, sent),
         bot=plain.decode(opened.bot.state),
         dialog_id=opened.dialog_id,
         is_again=opened.attempt > 1,

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.plugins.language.careful.helplines import HELPLINES, helplines, read_yaml
-from prolocutor.plugins.language.careful.topics import Lately, annotated_topic, care_of
+from prolocutor.plugins.language.careful.topics import Lately, annotated_topic, read_care
 
 SKILL: Final = "careful"
 """The name by which `choose` knows the skill."""
@@ -42,10 +42,10 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
         In the three turns after it, return what is said if no agent is sure of an answer: nothing
         is advertised and no joke offered to who has just asked for help.
         """
-        text = self.text_for(request)
+        text = self.find_answer(request)
         if text is not None:
             return [{"text": text, "confidence": CONFIDENCE}]
-        after = self._after(request)
+        after = self._find_later_answer(request)
         return [] if after is None else [{"text": after, "confidence": AFTERWARDS}]
 
     def choose(self, request: dict[str, Any]) -> list[str] | None:
@@ -58,27 +58,27 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
         A skill that waits for an answer gets any text without a selector.
         """
         said: str = request["bot_utterances"][-1]["text"]
-        return self.text_for(request) or said
+        return self.find_answer(request) or said
 
-    def text_for(self, request: Mapping[str, Any]) -> str | None:
+    def find_answer(self, request: Mapping[str, Any]) -> str | None:
         """Return the careful answer in the person's language, else in English; None if no topic."""
         topic = self._topic(request)
-        return None if topic is None else self._said(request, topic, care_of(request))
+        return None if topic is None else self._fill_text(request, topic, read_care(request))
 
-    def _after(self, request: Mapping[str, Any]) -> str | None:
+    def _find_later_answer(self, request: Mapping[str, Any]) -> str | None:
         """Return what is said in the turns after a careful answer; None if there was none."""
-        care = care_of(request)
+        care = read_care(request)
         if care is None or care.topic not in self.texts[_ENGLISH]:
             return None
-        return self._said(request, "then", care)
+        return self._fill_text(request, "then", care)
 
-    def _said(self, request: Mapping[str, Any], name: str, care: Lately | None) -> str:
+    def _fill_text(self, request: Mapping[str, Any], name: str, care: Lately | None) -> str:
         attributes = _attributes(request)
         code = self._language(request, attributes)
         texts, table = self.texts[code], helplines(self.numbers)
         elsewhere = table.international.get(code, table.international[_ENGLISH])
         country = care.country if care and care.country in table.countries else None
-        country = country or table.country_of(attributes)
+        country = country or table.person_country(attributes)
         numbers = (table.countries[country] if country else elsewhere).numbers(elsewhere)
         topic = care.topic if care else name
         helper = numbers.get(
@@ -102,7 +102,7 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
 
 
 @functools.cache
-def answers_from(texts: Path = ANSWERS, numbers: Path = HELPLINES) -> CarefulAnswers:
+def load_answers(texts: Path = ANSWERS, numbers: Path = HELPLINES) -> CarefulAnswers:
     """Return the answers of a file of texts and a file of numbers.
 
     Raise what YAML or msgspec raise for a bad file, KeyError if it has no English texts.
@@ -116,17 +116,17 @@ def answers_from(texts: Path = ANSWERS, numbers: Path = HELPLINES) -> CarefulAns
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Skill: see `CarefulAnswers.answer`."""
-    return answers_from().answer(request)
+    return load_answers().answer(request)
 
 
 def choose(request: dict[str, Any]) -> list[str] | None:
     """Skill selector: see `CarefulAnswers.choose`."""
-    return answers_from().choose(request)
+    return load_answers().choose(request)
 
 
 def keep(request: dict[str, Any]) -> str:
     """Postprocessor: see `CarefulAnswers.keep`."""
-    return answers_from().keep(request)
+    return load_answers().keep(request)
 
 
 def _attributes(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -136,4 +136,4 @@ def _attributes(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 # Loaded with the skill, which must never wait.
-answers_from()
+load_answers()

@@ -51,7 +51,7 @@ class HelplineTable(msgspec.Struct, frozen=True):
     countries: dict[str, Helplines]
     placing: str = ""
 
-    def country_of(self, attributes: Mapping[str, Any]) -> str | None:
+    def person_country(self, attributes: Mapping[str, Any]) -> str | None:
         """Return the country of a person, if it is in the table; else None.
 
         The attribute `country` or `region` (ISO 3166) says it, else the time zone.
@@ -100,7 +100,7 @@ class NamedCountries:
         self._placing = frozenset(table.placing.split())
         self._names = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b")
 
-    def named_in(self, said: str) -> str | None:
+    def find_last(self, said: str) -> str | None:
         """Return the code of the country that a text names last; None if it names none.
 
         >>> named_countries().named_in("I mean not Vienna, Austria, I am in Lyon.")
@@ -109,7 +109,7 @@ class NamedCountries:
         found = self._names.findall(_plain(said))
         return self._codes[found[-1]] if found else None
 
-    def placed(self, said: str) -> str | None:
+    def find_place(self, said: str) -> str | None:
         """Return the code of the country of a text that says where somebody is, and no more.
 
         >>> named_countries().placed("wir sind in München")
@@ -117,7 +117,7 @@ class NamedCountries:
         """
         rest, count = self._names.subn(" ", _plain(said))
         only = count and all(word in self._placing for word in _WORD.findall(rest))
-        return self.named_in(said) if only else None
+        return self.find_last(said) if only else None
 
 
 @functools.cache

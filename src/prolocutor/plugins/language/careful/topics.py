@@ -59,7 +59,7 @@ class TopicPatterns(msgspec.Struct, frozen=True):
     pleas: re.Pattern[str]
     yielding: frozenset[TopicName]
 
-    def topic_of(self, text: str) -> TopicName | None:
+    def find_topic(self, text: str) -> TopicName | None:
         """Return the first topic that an utterance touches; None if it touches none.
 
         >>> patterns().topic_of("tell me a joke, I want to die")
@@ -70,15 +70,15 @@ class TopicPatterns(msgspec.Struct, frozen=True):
         """
         said = _plain(text)
         # Taking out harmless wordings is the dearest step; few utterances need it.
-        if self._touched(said) is None:
+        if self._match_topic(said) is None:
             return None
-        return self._touched(self.harmless.sub(" … ", said))
+        return self._match_topic(self.harmless.sub(" … ", said))
 
     def is_plea(self, text: str) -> bool:
         """Return whether an utterance asks for help, and says no more: "what do I do now?"."""
         return self.pleas.fullmatch(_plain(text).strip(" .!?¿¡,")) is not None
 
-    def _touched(self, said: str) -> TopicName | None:
+    def _match_topic(self, said: str) -> TopicName | None:
         shown = self.classes.fitting(said, self.rules)
         for name, words in self.topics:
             if name in shown or words.search(said):
@@ -106,29 +106,29 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
     said = last.get("text")
     if not isinstance(said, str):
         return {}
-    topic = patterns().topic_of(said)
+    topic = patterns().find_topic(said)
     lately = _lately(earlier[-1]) if earlier else None
     if topic is not None:
         if lately and topic in patterns().yielding and lately.turns <= TURNS:
             topic = lately.topic
         country = lately.country if lately else None
-        return _noticed(topic, named_countries().named_in(said) or country)
+        return _topic_annotation(topic, named_countries().find_last(said) or country)
     if lately is None or lately.turns > TURNS:
         return {}
-    if country := named_countries().placed(said):
-        return _noticed(lately.topic, country)
+    if country := named_countries().find_place(said):
+        return _topic_annotation(lately.topic, country)
     if patterns().is_plea(said):
-        return _noticed(lately.topic, lately.country)
+        return _topic_annotation(lately.topic, lately.country)
     return {CARE: msgspec.to_builtins(lately)}
 
 
-def care_of(request: Mapping[str, Any]) -> Lately | None:
+def read_care(request: Mapping[str, Any]) -> Lately | None:
     """Return what an annotation of the last utterance says of a careful answer before it.
 
     Its `turns` are 0 if the utterance itself touches a topic.
     """
     utterances = request.get("human_utterances") or [{}]
-    return _noted(utterances[-1])
+    return _read_note(utterances[-1])
 
 
 def annotated_topic(request: Mapping[str, Any], names: Sequence[TopicName]) -> TopicName | None:
@@ -138,7 +138,7 @@ def annotated_topic(request: Mapping[str, Any], names: Sequence[TopicName]) -> T
     """
     utterances = request.get("human_utterances") or [{}]
     annotations = utterances[-1].get("annotations") or {}
-    found = {_named(one) for one in annotations.values() if isinstance(one, dict)}
+    found = {_read_topic(one) for one in annotations.values() if isinstance(one, dict)}
     return next((name for name in names if name in found), None)
 
 
@@ -156,24 +156,24 @@ def patterns(path: Path = _TOPICS) -> TopicPatterns:
     return TopicPatterns(_any(given.harmless), classes, topics, rules, _any(given.pleas), yielding)
 
 
-def _noticed(topic: TopicName, country: str | None) -> dict[str, Any]:
+def _topic_annotation(topic: TopicName, country: str | None) -> dict[str, Any]:
     found = {KEY: topic, "confidence": 1.0}
     return found | {"country": country} if country else found
 
 
 def _lately(before: Mapping[str, Any]) -> Lately | None:
     """Return the careful answer that the utterance before got or followed, one turn on."""
-    noted = _noted(before)
+    noted = _read_note(before)
     return noted and msgspec.structs.replace(noted, turns=noted.turns + 1)
 
 
-def _noted(utterance: Mapping[str, Any]) -> Lately | None:
+def _read_note(utterance: Mapping[str, Any]) -> Lately | None:
     annotations = (utterance.get("annotations") or {}).values()
     for one in annotations:
         if not isinstance(one, dict):
             continue
         country = one.get("country")
-        if topic := _named(one):
+        if topic := _read_topic(one):
             return Lately(topic, 0, country if isinstance(country, str) else None)
         if CARE in one:
             try:
@@ -183,17 +183,17 @@ def _noted(utterance: Mapping[str, Any]) -> Lately | None:
     return None
 
 
-def _named(annotation: dict[str, Any]) -> TopicName | None:
+def _read_topic(annotation: dict[str, Any]) -> TopicName | None:
     topic, confidence = annotation.get(KEY), annotation.get("confidence", 1.0)
     sure = isinstance(confidence, int | float) and confidence >= SURE
     return topic if sure and isinstance(topic, str) else None
 
 
 def _plain(text: str) -> str:
-    return without_accents(" ".join(_searched(text).translate(_SAME).lower().split()))
+    return without_accents(" ".join(_searched_text(text).translate(_SAME).lower().split()))
 
 
-def _searched(text: str) -> str:
+def _searched_text(text: str) -> str:
     return text if len(text) <= 2 * LONGEST else f"{text[:LONGEST]} {text[-LONGEST:]}"
 
 

@@ -41,7 +41,7 @@ class WordClasses:
             (re.compile("|".join(words)), self._bits[name]) for name, words in patterns.items()
         ]
         self._firsts = {word.partition("_")[0] for word in self._plain if "_" in word}
-        self.classes_of = functools.lru_cache(_REMEMBERED)(self._classes_of)
+        self.classes_of = functools.lru_cache(_REMEMBERED)(self._word_classes)
 
     def rule(self, name: str, words: str) -> ClassRule:
         """Return the rule of "animal ingested toxic|treat !elsewhere".
@@ -83,7 +83,7 @@ class WordClasses:
             before = word
         return found
 
-    def _classes_of(self, word: str) -> int:
+    def _word_classes(self, word: str) -> int:
         fitting = (bit for pattern, bit in self._patterns if pattern.fullmatch(word))
         return functools.reduce(int.__or__, fitting, self._plain.get(word, 0))
 

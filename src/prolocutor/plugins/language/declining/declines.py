@@ -58,7 +58,7 @@ class Declines:
         self._path = texts
         cards = [one.card for one in skills if one.card.get("description")]
         self._cards = [card for card in cards if not card.get("hidden")]
-        self._stems = [set(_stems(_said_of(card))) for card in self._cards]
+        self._stems = [set(_stems(_card_texts(card))) for card in self._cards]
         self._known_by = Counter(stem for stems in self._stems for stem in stems)
 
     def with_skills(self, skills: Sequence[AgentProfile]) -> Declines:
@@ -72,10 +72,10 @@ class Declines:
         code = _language(last)
         code = code if code in self._texts else _ENGLISH
         words = " ".join(said.split()).strip(" .!?¿¡,;:") if isinstance(said, str) else ""
-        text = " ".join(filter(None, (self._declined(code, words), self._advice(code, words))))
+        text = " ".join(filter(None, (self._decline_text(code, words), self._advice(code, words))))
         return [{"text": text, "confidence": CONFIDENCE, "attributes": {"no_answer": True}}]
 
-    def _declined(self, code: str, words: str) -> str:
+    def _decline_text(self, code: str, words: str) -> str:
         texts = self._texts[code]
         if not _WORD.search(words) or len(words) > LONGEST_QUOTE:
             return texts.wordless
@@ -110,7 +110,7 @@ answer: Final = Declines()
 """The skill, as `prolocutor.plugins.language.declining:answer`."""
 
 
-def _said_of(card: Mapping[str, Any]) -> list[str]:
+def _card_texts(card: Mapping[str, Any]) -> list[str]:
     translations = card.get("translations") or {}
     return [card["description"], *(card.get("examples") or ()), *translations.values()]
 

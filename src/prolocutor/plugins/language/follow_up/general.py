@@ -14,7 +14,7 @@ from prolocutor.plugins.language.follow_up.filling import filled
 from prolocutor.plugins.language.follow_up.fragments import Continuing, Rule, fragment_of
 from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGrammar, plain_of
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
-from prolocutor.plugins.language.follow_up.pronouns import pointed
+from prolocutor.plugins.language.follow_up.pronouns import fill_pronoun
 from prolocutor.plugins.language.follow_up.wordings import (
     afterwards,
     aligned,
@@ -30,7 +30,7 @@ from prolocutor.plugins.language.follow_up.wordings import (
 
 RULES: Final[tuple[Rule, ...]] = (
     repeats, returns, points, contrasted, corrected, asked_otherwise, conditioned, afterwards,
-    filled, aligned, pointed, of_topic,
+    filled, aligned, fill_pronoun, of_topic,
 )  # fmt: skip
 
 

@@ -66,16 +66,16 @@ def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
     asks_back = before and (before[-1].get("attributes") or {}).get("ask")
     if asks_back and correction(text) is None:
         return []
-    return next(_turns_of(before, text), [])
+    return next(_find_turns(before, text), [])
 
 
 def earlier_turns_of(state: Mapping[str, Any], text: str) -> list[LastTurn]:
     """Return the last ten turns that were questions, the latest first."""
-    turns = _turns_of(state["utterances"][:-1], text)
+    turns = _find_turns(state["utterances"][:-1], text)
     return [one for some in islice(turns, MOST_EARLIER) for one in some]
 
 
-def _turns_of(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list[LastTurn]]:
+def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list[LastTurn]]:
     reply: Mapping[str, Any] = {}
     for one in reversed(before):
         if "active_skill" in one:
@@ -94,7 +94,7 @@ def _turns_of(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list[L
             continue
         told = reply.get("attributes") or {}
         also = [(reply.get("annotations") or {}).get("entities"), annotations.get("entities")]
-        language = (found and found.language) or _spoken(annotations, question)
+        language = (found and found.language) or _spoken_language(annotations, question)
         whole = {
             "question": question,
             "text": reply.get("text", ""),
@@ -128,7 +128,7 @@ def _turn(part: Mapping[str, Any], also: list[Any], language: str, text: str) ->
     )
 
 
-def _spoken(annotations: Mapping[str, Any], question: str) -> str:
+def _spoken_language(annotations: Mapping[str, Any], question: str) -> str:
     """Return the language that was noticed, else that of the words."""
     noticed = annotations.get("language")
     if isinstance(noticed, dict) and noticed.get("by") != "default":

@@ -67,7 +67,7 @@ class Normalizer:
         plain = plain_of(text)
         if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
             return Normalized(text, text)
-        said = words.spelled(_without(grammar.hesitation, _said_once(text, grammar)))
+        said = words.respell(_cut_out(grammar.hesitation, _said_once(text, grammar)))
         return Normalized(said, _bare(said, grammar))
 
 
@@ -96,11 +96,11 @@ class _Words:
         self._firsts = self._joints if boldly else self._joints & openers
         self._spelling = Spelling(words, grammar.function & words, boldly=boldly)
 
-    def spelled(self, text: str) -> str:
+    def respell(self, text: str) -> str:
         """Return a text whose words are spelled as the agents spell them."""
-        return _WORD.sub(self._respelled, text)
+        return _WORD.sub(self._respell_word, text)
 
-    def _respelled(self, found: re.Match[str]) -> str:
+    def _respell_word(self, found: re.Match[str]) -> str:
         word = found[0]
         key = word.lower() if word.isascii() else plain_of(word).lower()
         if key in self._known and key not in self._short:
@@ -113,7 +113,7 @@ class _Words:
             return word
         right = self._spelling.word_for(key)
         if inner:
-            return f"{right[:1].upper()}{right[1:]}" if _slipped(key, right) else word
+            return f"{right[:1].upper()}{right[1:]}" if _is_slip(key, right) else word
         return right or self._apart(key) or word
 
     def _is_right(self, key: str) -> bool:
@@ -166,7 +166,7 @@ _SIGNS: Final = re.compile(r"[-+*/^=<>%_@#]")
 """Signs of formulas, addresses and codes, in which letters are no words."""
 
 
-def _slipped(key: str, right: str) -> bool:
+def _is_slip(key: str, right: str) -> bool:
     """Return whether a name is another with two letters in each other's place, or one doubled."""
     if not right or len(key) < 5:
         return False
@@ -175,7 +175,7 @@ def _slipped(key: str, right: str) -> bool:
     )
 
 
-def _without(pattern: re.Pattern[str], text: str) -> str:
+def _cut_out(pattern: re.Pattern[str], text: str) -> str:
     """Return a text without what a pattern finds in it; the whole text if nothing would be left."""
     kept, at = [], 0
     for one in pattern.finditer(plain_of(text)):
@@ -199,7 +199,7 @@ def _bare(text: str, grammar: LanguageGrammar) -> str:
     closed = grammar.polite_tail.search(plain_of(said))
     if closed and closed.start():
         said = said[: closed.start()] + ("?" if said.rstrip().endswith("?") else "")
-    return _without(grammar.softening, said).strip() or text
+    return _cut_out(grammar.softening, said).strip() or text
 
 
 @cache

@@ -26,7 +26,7 @@ from prolocutor.plugins.language.follow_up.topics import (
 )
 
 
-def pointed(said: Continuing) -> Found:
+def fill_pronoun(said: Continuing) -> Found:
     """ "How long does it last?", "her number": what a pronoun stands for is said."""
     grammar, rest = said.spoken, said.fragment.clause
     plain = plain_of(rest)
@@ -36,10 +36,10 @@ def pointed(said: Continuing) -> Found:
     if (dummy and not there) or SIGNS.search(rest) or not (goes_on or grammar.opens_clause(rest)):
         return None
     whole = rest
-    for name_it in (_with_owner, _with_person, _with_day, _with_place, _with_item):
+    for name_it in (_fill_owner, _fill_person, _fill_day, _fill_place, _fill_item):
         whole = name_it(said, whole)
     if not dummy and (not there or whole == rest or grammar.acts.search(plain)):
-        whole = _with_thing(said, whole)
+        whole = _fill_thing(said, whole)
     if whole == rest:
         return None
     if grammar.owner.match(plain):
@@ -50,7 +50,7 @@ def pointed(said: Continuing) -> Found:
     return whole, SURE
 
 
-def _with_owner(said: Continuing, text: str) -> str:
+def _fill_owner(said: Continuing, text: str) -> str:
     grammar = said.spoken
     found = grammar.owner.search(plain_of(text))
     of_thing = found is not None and said.spoken.is_of_thing(found[0])
@@ -67,13 +67,13 @@ def _with_owner(said: Continuing, text: str) -> str:
     return put_words(text, found.span(), f"{owned} {more}" if apart else owned)
 
 
-def _with_person(said: Continuing, text: str) -> str:
+def _fill_person(said: Continuing, text: str) -> str:
     grammar = said.spoken
     who = person_of(said) if grammar.person.search(plain_of(text)) else ""
-    return _substituted(grammar.person, text, who, grammar) if who else text
+    return _substitute(grammar.person, text, who, grammar) if who else text
 
 
-def _with_day(said: Continuing, text: str) -> str:
+def _fill_day(said: Continuing, text: str) -> str:
     """ "Until then": the day that the last question names."""
     grammar = said.spoken
     if grammar.until_then.fullmatch(plain_of(text)) is None:
@@ -82,7 +82,7 @@ def _with_day(said: Continuing, text: str) -> str:
     return grammar.time.sub(lambda _: day, text) if day else text
 
 
-def _with_item(said: Continuing, text: str) -> str:
+def _fill_item(said: Continuing, text: str) -> str:
     """ "Who directed the second one": what the last reply names in that place."""
     grammar = said.spoken
     for place, pattern in enumerate(grammar.inner_ordinals):
@@ -94,7 +94,7 @@ def _with_item(said: Continuing, text: str) -> str:
     return text
 
 
-def _with_thing(said: Continuing, text: str) -> str:
+def _fill_thing(said: Continuing, text: str) -> str:
     """ "How long does it last": what the last turn was about; "they" are people in a place."""
     grammar, plain = said.spoken, plain_of(text)
     found = grammar.thing.search(plain)
@@ -116,7 +116,7 @@ def _with_thing(said: Continuing, text: str) -> str:
         named = any(one.kind == "name" for one in said.slots)
         where = place_of(said) if named and not names else ""
         topic = where and grammar.words.dwellers.format(place=where)
-    return _substituted(grammar.thing, text, topic, grammar) if topic else text
+    return _substitute(grammar.thing, text, topic, grammar) if topic else text
 
 
 def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | None = None) -> bool:
@@ -131,7 +131,7 @@ def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | N
     )
 
 
-def _substituted(pattern: re.Pattern[str], text: str, new: str, grammar: LanguageGrammar) -> str:
+def _substitute(pattern: re.Pattern[str], text: str, new: str, grammar: LanguageGrammar) -> str:
     """Replace the pronouns that stand alone; "that train" keeps its own, and so does "a cake that
     has ..."."""
     plain = plain_of(text)
@@ -161,7 +161,7 @@ def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> b
     return word in grammar.function and not opens
 
 
-def _with_place(said: Continuing, text: str) -> str:
+def _fill_place(said: Continuing, text: str) -> str:
     grammar, plain = said.spoken, plain_of(text)
     found = list(grammar.place.finditer(plain))
     where = place_of(said) if found else ""

@@ -54,7 +54,7 @@ def returned(
         turn = turn or replace(turns[0], skill="")  # nobody has spoken of it yet
         about = replace(turn, question=topic, reply="", entities=(topic,), types=(), fillings={})
         pointed = meant(rest, about, grammar, grammar)
-        return pointed or (_asked_of(topic, rest, grammar), LIKELY), turn
+        return pointed or (_add_topic(topic, rest, grammar), LIKELY), turn
     if turn is None:
         return None
     joined = f"{grammar.words.conjunction} {rest}"
@@ -77,11 +77,11 @@ def fitting_turn(
     It is the latest whose question has a word of theirs, or a date, hour, number, measure or name
     where they have one. None where the last turn's question has that too, or no turn's has.
     """
-    words, kinds = _stems(text, grammar), _typed(text, grammar, inside=True)
+    words, kinds = _stems(text, grammar), _typed_kinds(text, grammar, inside=True)
 
     def fits(turn: LastTurn) -> bool:
         return bool(
-            words & _stems(turn.question, grammar) or kinds & _typed(turn.question, grammar)
+            words & _stems(turn.question, grammar) or kinds & _typed_kinds(turn.question, grammar)
         )
 
     if any(fits(one) for one in last):
@@ -89,12 +89,12 @@ def fitting_turn(
     return next((one for one in earlier if fits(one)), None)
 
 
-def _typed(text: str, grammar: LanguageGrammar, *, inside: bool = False) -> set[str]:
+def _typed_kinds(text: str, grammar: LanguageGrammar, *, inside: bool = False) -> set[str]:
     slots = grammar.slots(text, inside=inside)
     return {one.kind for one in slots if one.typed or one.kind == "name"}
 
 
-def _asked_of(topic: str, rest: str, grammar: LanguageGrammar) -> str:
+def _add_topic(topic: str, rest: str, grammar: LanguageGrammar) -> str:
     """Return a whole question with the topic at its end, unless it names it already."""
     if _stems(topic, grammar) <= _stems(rest, grammar):
         return rest

@@ -62,9 +62,9 @@ class Spelling:
         for word in sorted({*words, *self.frequent}):
             if len(word) > 2:
                 self._lengths.setdefault(len(word), []).append((_letters(word), word))
-        self.word_for: Callable[[str], str] = lru_cache(maxsize=2048)(self._word_for)
+        self.word_for: Callable[[str], str] = lru_cache(maxsize=2048)(self._find_word)
 
-    def _word_for(self, typed: str) -> str:
+    def _find_word(self, typed: str) -> str:
         """Return the one word that a mistyped word in lower case is near to; "" for none."""
         if len(typed) < SHORTEST:
             return self._short_word(typed) if self._boldly and len(typed) > 2 else ""
@@ -90,7 +90,7 @@ class Spelling:
         """Return whether a word that may be right as it is was rather meant to be another."""
         if len(typed) <= _SURELY_LONG and sorted(typed) != sorted(word):
             return False
-        return not _inflected(typed, word)
+        return not _differs_in_ending(typed, word)
 
     def _short_word(self, typed: str) -> str:
         """Return the frequent word that three letters are, or that has one more inside."""
@@ -126,7 +126,7 @@ def _letters(word: str) -> int:
     return found
 
 
-def _inflected(typed: str, word: str) -> bool:
+def _differs_in_ending(typed: str, word: str) -> bool:
     """Return whether two words have the same stem and end otherwise."""
     same = next((n for n, (a, b) in enumerate(zip(typed, word, strict=False)) if a != b), None)
     stem = min(len(typed), len(word)) if same is None else same
@@ -159,7 +159,7 @@ def _distance(typed: str, word: str) -> float:
             cost = min(
                 last[m] + (0.5 if letter == previous else _EXTRA),
                 row[m - 1] + _missing(sign, left),
-                last[m - 1] + _changed(letter, sign),
+                last[m - 1] + _change_cost(letter, sign),
             )
             if n > 1 and m > 1 and letter == left and previous == sign:
                 cost = min(cost, before[m - 2] + 0.7)
@@ -172,7 +172,7 @@ def _missing(letter: str, before: str) -> float:
     return 0.5 if letter == before else 0.8 if letter in _VOWELS else _SLIP
 
 
-def _changed(one: str, other: str) -> float:
+def _change_cost(one: str, other: str) -> float:
     if one == other:
         return 0.0
     return _SLIP if (one, other) in _BESIDE or (one, other) in _ALIKE else _OTHER

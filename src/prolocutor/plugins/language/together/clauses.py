@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from prolocutor.plugins.language.follow_up.annotator import ENGLISH
 from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of
-from prolocutor.plugins.language.together.ellipsis import completed, leans_on
+from prolocutor.plugins.language.together.ellipsis import complete_clauses, leans_on
 from prolocutor.reading.languages import language_of
 
 MOST: Final = 5
@@ -75,12 +75,12 @@ def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
     what they do not differ in.
     """
     last = state["human_utterances"][-1]
-    asked = [state, *(_with_text(state, last, clause) for clause in clauses_of(last["text"]))]
+    asked = [state, *(_replace_text(state, last, clause) for clause in split_clauses(last["text"]))]
     said = last.get("orig_text")
-    return asked if said is None else [_with_text(state, last, said), *asked]
+    return asked if said is None else [_replace_text(state, last, said), *asked]
 
 
-def clauses_of(text: str) -> list[str]:
+def split_clauses(text: str) -> list[str]:
     """Return the clauses of a text that is more than one request, or one after a greeting; else
     none.
 
@@ -93,7 +93,7 @@ def clauses_of(text: str) -> list[str]:
     told = language_of(text)
     grammar = grammar_of(told.code) if told is not None and told.code != ENGLISH else None
     if grammar is not None:
-        return _clauses_in(text, grammar)
+        return _split_with_grammar(text, grammar)
     greeting = _GREETING.match(text)
     if greeting and _is_request(text[greeting.end() :]):
         text = text[greeting.end() :]
@@ -114,10 +114,10 @@ def clauses_of(text: str) -> list[str]:
     clauses = [clause.strip() for clause in (*clauses, text[start:])]
     if len(clauses) > MOST or not (len(clauses) > 1 or greeting):
         return []
-    return [_without_joint(clause) for clause in completed(clauses)]
+    return [_drop_joint(clause) for clause in complete_clauses(clauses)]
 
 
-def _clauses_in(text: str, grammar: LanguageGrammar) -> list[str]:
+def _split_with_grammar(text: str, grammar: LanguageGrammar) -> list[str]:
     """Return the clauses of a text in another language than English, as its grammar tells them."""
     clauses: list[str] = []
     start = 0
@@ -130,7 +130,7 @@ def _clauses_in(text: str, grammar: LanguageGrammar) -> list[str]:
             clauses.append(before)
             start = gap.end()
     clauses = [clause.strip() for clause in (*clauses, text[start:])]
-    return completed(clauses, grammar.code) if 1 < len(clauses) <= MOST else []
+    return complete_clauses(clauses, grammar.code) if 1 < len(clauses) <= MOST else []
 
 
 @cache
@@ -142,7 +142,7 @@ def _gaps(code: str) -> re.Pattern[str]:
     )
 
 
-def _without_joint(clause: str) -> str:
+def _drop_joint(clause: str) -> str:
     joint = _JOINT.match(clause)
     return clause[joint.end() :] if joint else clause
 
@@ -153,7 +153,7 @@ def _is_request(text: str) -> bool:
     return _REQUEST.match(text, lead.end() if lead else 0) is not None
 
 
-def _with_text(state: dict[str, Any], last: dict[str, Any], text: str) -> dict[str, Any]:
+def _replace_text(state: dict[str, Any], last: dict[str, Any], text: str) -> dict[str, Any]:
     changed = {**last, "text": text}
     return {
         **state,

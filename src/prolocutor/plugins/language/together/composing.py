@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from prolocutor.dialog.rounds import FollowUp, follow_up_of
-from prolocutor.plugins.language.together.clauses import clauses_of
+from prolocutor.plugins.language.together.clauses import split_clauses
 from prolocutor.reading.languages import language_of
 from prolocutor.reading.locales.locale import sentence
 
@@ -41,10 +41,10 @@ def choose(request: dict[str, Any]) -> Hypothesis:
     """
     every, meant = _preferring(request), _meant(request)
     if meant is None or not any(one.get("part", 0) for one in every):
-        return _composed(request, every)
+        return _compose(request, every)
     alone = [one for one in every if not one.get("part", 0)]
     whole = [{**one, "part": one["part"] - 1} for one in every if one.get("part", 0)]
-    chosen = _composed(request, whole)
+    chosen = _compose(request, whole)
     best = max(alone, key=_confidence, default=None)
     if best is None:
         return chosen
@@ -73,12 +73,12 @@ def _meant(request: dict[str, Any]) -> FollowUp | None:
     return follow_up_of(said[-1].get("annotations") or {})
 
 
-def _composed(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothesis:
+def _compose(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothesis:
     """Choose or compose among answers to one question and its clauses."""
-    parts = _by_part(hypotheses)
+    parts = _group_parts(hypotheses)
     wholes = parts.get(0, hypotheses)
     clauses = [_answers(parts[part]) for part in sorted(parts) if part]
-    done, undone = _without_conflicts([each[0] if each else None for each in clauses])
+    done, undone = _drop_conflicts([each[0] if each else None for each in clauses])
     answers = [one for one in done if one is not None]
     if not answers:
         return _alone(max(wholes, key=_confidence))
@@ -89,8 +89,8 @@ def _composed(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothes
     )
     if rival and (_wins(rival, answers, len(done) - len(answers), bool(undone))):
         return _alone(rival)
-    said = " ".join([_joined(answers), *_left_out(request, done, undone)])
-    return _named(answers, said, sure, _parts_said(request, answers))
+    said = " ".join([_join_answers(answers), *_left_out(request, done, undone)])
+    return _chosen_hypothesis(answers, said, sure, _parts_said(request, answers))
 
 
 def _wins(whole: Hypothesis, answers: list[Hypothesis], missing: int, conflict: bool) -> bool:
@@ -106,7 +106,7 @@ def _wins(whole: Hypothesis, answers: list[Hypothesis], missing: int, conflict: 
     return known - ABOUT_AS_SURE > sure or (alone and fuller and known >= sure)
 
 
-def _by_part(hypotheses: list[Hypothesis]) -> dict[int, list[Hypothesis]]:
+def _group_parts(hypotheses: list[Hypothesis]) -> dict[int, list[Hypothesis]]:
     parts: dict[int, list[Hypothesis]] = {}
     for one in hypotheses:
         parts.setdefault(one.get("part", 0), []).append(one)
@@ -119,7 +119,7 @@ def _answers(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
     return sorted(answers, key=_confidence, reverse=True)
 
 
-def _without_conflicts(
+def _drop_conflicts(
     best: list[Hypothesis | None],
 ) -> tuple[list[Hypothesis | None], set[int]]:
     """Leave out the answers that would undo an earlier one, and give their places.
@@ -169,29 +169,31 @@ def _left_out(
 
 
 def _clauses(request: dict[str, Any]) -> list[str]:
-    return [f"“{one.strip(' .!?,;')[:LONGEST_QUOTE]}”" for one in _clauses_of(request)]
+    return [f"“{one.strip(' .!?,;')[:LONGEST_QUOTE]}”" for one in _said_clauses(request)]
 
 
-def _clauses_of(request: dict[str, Any]) -> list[str]:
+def _said_clauses(request: dict[str, Any]) -> list[str]:
     said = request.get("human_utterances") or [{}]
     meant = _meant(request)
-    return clauses_of(meant.text if meant else str(said[-1].get("text", "")))
+    return split_clauses(meant.text if meant else str(said[-1].get("text", "")))
 
 
-def _joined(answers: list[Hypothesis]) -> str:
+def _join_answers(answers: list[Hypothesis]) -> str:
     """Put the texts in a row, each once, as sentences."""
-    return " ".join(_ended(text) for text in dict.fromkeys(one["text"].strip() for one in answers))
+    return " ".join(
+        _end_sentence(text) for text in dict.fromkeys(one["text"].strip() for one in answers)
+    )
 
 
-def _ended(text: str) -> str:
+def _end_sentence(text: str) -> str:
     return text if text[-1:] in ".!?…:;)\"'”" else f"{text}."
 
 
 def _alone(chosen: Hypothesis) -> Hypothesis:
-    return _named([chosen], chosen["text"], float(chosen["confidence"]))
+    return _chosen_hypothesis([chosen], chosen["text"], float(chosen["confidence"]))
 
 
-def _named(
+def _chosen_hypothesis(
     chosen: list[Hypothesis],
     text: str,
     confidence: float,
@@ -211,7 +213,7 @@ def _named(
 
 def _parts_said(request: dict[str, Any], answers: list[Hypothesis]) -> list[dict[str, Any]]:
     """Return what each answer of a composed reply is to, for the follow-ups of the next turn."""
-    clauses = _clauses_of(request)
+    clauses = _said_clauses(request)
     return [
         {
             "question": clauses[place - 1],

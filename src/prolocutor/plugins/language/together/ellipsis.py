@@ -33,10 +33,10 @@ _ENUMERATED: Final = re.compile(r"(?:and )?one\b(?! more)", re.IGNORECASE)
 
 def leans_on(clause: str, before: list[str], code: str = ENGLISH) -> bool:
     """Whether the clause is no request of its own, but one together with the clauses before it."""
-    return bool(before) and completed([*before, clause], code)[-1] != clause
+    return bool(before) and complete_clauses([*before, clause], code)[-1] != clause
 
 
-def completed(clauses: list[str], code: str = ENGLISH) -> list[str]:
+def complete_clauses(clauses: list[str], code: str = ENGLISH) -> list[str]:
     """Return the clauses with what each leaves out put back."""
     full: list[str] = []
     for index, clause in enumerate(clauses):
@@ -44,11 +44,11 @@ def completed(clauses: list[str], code: str = ENGLISH) -> list[str]:
         of = _NOUN_OF.fullmatch(after)
         if of and _NOUN_ALONE.fullmatch(clause):
             clause = f"{clause} {of['of']}"
-        full.append(_completed(clause, full[-1], code) if full else clause)
+        full.append(_complete_clause(clause, full[-1], code) if full else clause)
     return full
 
 
-def _completed(clause: str, before: str, code: str) -> str:
+def _complete_clause(clause: str, before: str, code: str) -> str:
     if _ENUMERATED.match(clause):
         return clause
     grammar = grammar_of(code)

@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.language import language
 from prolocutor.plugins.language.careful import answers
-from prolocutor.plugins.language.careful.answers import answers_from
+from prolocutor.plugins.language.careful.answers import load_answers
 from prolocutor.plugins.language.careful.helplines import helplines
 from prolocutor.plugins.language.careful.topics import notice, patterns
 
@@ -33,19 +33,19 @@ def request(topic: object = "self_harm", confidence: object = 1.0, **attributes:
 
 
 def text(asked: Any) -> str | None:
-    return answers_from().text_for(asked)
+    return load_answers().find_answer(asked)
 
 
 @pytest.mark.parametrize(("words", "topic"), WORDINGS)
 def test_words_of_danger_are_noticed_and_idioms_are_not(words: str, topic: str) -> None:
-    assert (patterns().topic_of(words) or "") == topic
+    assert (patterns().find_topic(words) or "") == topic
 
 
 @pytest.mark.parametrize(("half", "least"), [(0, 1.0), (1, 0.97)])
 def test_questions_of_medicine_animals_and_symptoms_are_noticed(half: int, least: float) -> None:
     lines = [line for line in CARE[half].splitlines() if not line.startswith("#")]
     wanted = [line[1:] for line in lines if line.startswith("+")]
-    noticed = [line for line in lines if patterns().topic_of(line[1:])]
+    noticed = [line for line in lines if patterns().find_topic(line[1:])]
     assert [line for line in noticed if line.startswith("-")] == []
     assert len(noticed) >= least * len(wanted)
 
@@ -53,8 +53,10 @@ def test_questions_of_medicine_animals_and_symptoms_are_noticed(half: int, least
 def test_the_topic_counts_in_whatever_clause_it_stands() -> None:
     for words, topic in WORDINGS[:40]:
         if topic:
-            assert patterns().topic_of(f"tell me a joke and then {words}, what is 2 + 2?") == topic
-            assert patterns().topic_of(f"kill the timer. {words.upper()}") == topic
+            assert (
+                patterns().find_topic(f"tell me a joke and then {words}, what is 2 + 2?") == topic
+            )
+            assert patterns().find_topic(f"kill the timer. {words.upper()}") == topic
 
 
 def test_an_utterance_without_text_touches_no_topic() -> None:
@@ -90,7 +92,7 @@ def test_the_numbers_are_those_of_the_persons_country(
 
 
 def test_every_text_of_every_language_can_be_said_in_every_country() -> None:
-    texts, table = answers_from().texts, helplines()
+    texts, table = load_answers().texts, helplines()
     names = [name for name, _ in patterns().topics]
     assert [sorted(said) for said in texts.values()] == [
         sorted([*names, "then", "doctor", "vet", "where"])
