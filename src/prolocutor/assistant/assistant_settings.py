@@ -21,12 +21,17 @@ class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     expected: ClassVar[str] = "a map of keep, most and slow, or false"
 
-    keep: Annotated[float, Meta(gt=0), about("How long they are kept.", duration=True)] = WEEK
-    most: Annotated[int, Meta(ge=0), about("How many are kept.", unit="records")] = 1_000_000
+    keep: Annotated[
+        float, Meta(gt=0), about("The time for which records are kept.", duration=True)
+    ] = WEEK
+    most: Annotated[
+        int, Meta(ge=0), about("The greatest number of records that are kept.", unit="records")
+    ] = 1_000_000
     slow: Annotated[
         Annotated[float, Meta(gt=0, le=DAY)] | None,
         about(
-            "Beyond so long a turn is slow; by default two thirds of the deadline.", unit="seconds"
+            "A turn that takes longer counts as slow; by default two thirds of the deadline.",
+            unit="seconds",
         ),
     ] = None
 
@@ -52,23 +57,23 @@ class HandoverSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The handover of dialogs to operators; in its texts `{by}` is the operator's name."""
 
     idle: Annotated[
-        PositiveSeconds, about("After so long without a word a dialog goes back to the assistant.")
+        PositiveSeconds, about("The silence after which a dialog goes back to the assistant.")
     ] = 900.0
     webhook: Annotated[
         Annotated[str, Meta(pattern=r"https?://\S+")] | None,
-        about("It is told of each change, by POST.", what="a URL"),
+        about("The URL that gets each change by POST.", what="a URL"),
     ] = None
     waiting: Annotated[
         Literal["answer", "silent"],
-        about("What the assistant does while a person is wanted and none has taken over."),
+        about("The behaviour of the assistant while it waits for an operator."),
     ] = "answer"
-    taken: Annotated[
-        str, about("What the person is told when an operator takes over, who is `{by}`.")
-    ] = "You are talking with a person now."
-    given: Annotated[str, about("What is said when the dialog goes back.")] = (
-        "You are talking with the assistant again."
+    taken: Annotated[str, about("The text for the person when the operator `{by}` takes over.")] = (
+        "You are talking with a person now."
     )
-    missed: Annotated[str, about("What is said when nobody took over in time.")] = (
+    given: Annotated[
+        str, about("The text for the person when the dialog goes back to the assistant.")
+    ] = "You are talking with the assistant again."
+    missed: Annotated[str, about("The text for the person when no operator took over in time.")] = (
         "Nobody is free at the moment, so I go on."
     )
 
@@ -82,7 +87,7 @@ class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True):
         float,
         Meta(ge=0.2, le=DAY),
         about(
-            "How long after its last sign of life others take over its turns.",
+            "The time without a sign of life after which other replicas take over its turns.",
             what="a number of seconds",
             duration=True,
         ),
@@ -90,7 +95,7 @@ class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True):
     url: Annotated[
         str,
         Meta(pattern=r"https?://\S+"),
-        about("Where this replica is reached, for `prolocutor replicas`.", what="a URL"),
+        about("The address of this replica, as `prolocutor replicas` shows it.", what="a URL"),
     ] = ""
 
     def check(self) -> None:
@@ -119,21 +124,25 @@ class PurseSettings(msgspec.Struct, frozen=True, kw_only=True):
     at_limit: Annotated[
         Literal["decline", "ask", "cheaper"],
         about(
-            "What a skill does that would go beyond a limit: it declines in words, the person is"
-            " asked whether it may, or the skill that `instead` names is asked."
+            "The behaviour where a call would go beyond a limit: the skill declines in "
+            "words, the person is asked for permission, or the skill that `instead` "
+            "names is asked."
         ),
     ] = "decline"
     instead: Annotated[
         dict[str, str],
-        about("Which cheaper skill is asked in place of one.", item="the name of a skill"),
+        about(
+            "Cheaper skills, by the name of the skill in whose place they are asked.",
+            item="the name of a skill",
+        ),
     ] = {}
-    currency: Annotated[str, about("What amounts are called, such as EUR.")] = ""
+    currency: Annotated[str, about("The currency of the amounts, such as EUR.")] = ""
 
 
 class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of an assistant's turns, in Python and in a file; times are in seconds."""
 
-    name: Annotated[str, about("What the assistant is called.", what="a name")] = "assistant"
+    name: Annotated[str, about("The name of the assistant.", what="a name")] = "assistant"
     durability: Annotated[
         Literal["full", "relaxed"],
         about("Whether a reply survives a power cut, or a crash of the process only."),
@@ -141,34 +150,36 @@ class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
     deadline: Annotated[
         float,
         Meta(gt=0, le=DAY),
-        about("When a reply is out, from the turn's start.", unit="seconds"),
+        about("The time from the start of a turn until its reply is out.", unit="seconds"),
     ] = 5.0
     reserve: Annotated[
         Annotated[float, Meta(ge=0, le=DAY)] | None,
         about(
-            "What is kept of the deadline for all that follows the skills; by default a quarter of"
-            " it, at most 1.",
+            "The part of the deadline that is reserved for the stages after the skills; "
+            "by default a quarter, at most 1.",
             unit="seconds",
         ),
     ] = None
     queue_timeout: Annotated[
-        PositiveSeconds, about("How long an input waits for earlier ones of the same person.")
+        PositiveSeconds,
+        about("The longest time that an input waits for earlier inputs of the same person."),
     ] = 30.0
-    fallback: Annotated[str, about("What is said when nobody has an answer.")] = (
+    fallback: Annotated[str, about("The text of the reply when no skill has an answer.")] = (
         "Sorry, I have no answer to that."
     )
     recover_within: Annotated[
         float,
         Meta(ge=0),
         about(
-            "Turns cut off less long ago are run again at the start, older ones closed.",
+            "At the start, turns that were cut off within this time are run again, and "
+            "older turns are closed.",
             unit="seconds",
         ),
     ] = 300.0
     max_attributes: Annotated[
         int,
         Meta(ge=0, le=MANY),
-        about("How many attributes a person or bot may have.", unit="attributes"),
+        about("The greatest number of attributes of a person or bot.", unit="attributes"),
     ] = 1000
     messages: Annotated[
         str | None,
@@ -186,15 +197,16 @@ class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
     digressions: Annotated[
         Literal["return", "keep", "drop"],
         about(
-            "What becomes of a question when the person says something that another agent answers:"
-            " it is asked again in that reply, stays open without a word, or is over."
+            "The fate of an open question when another agent answers what the person "
+            "says: it is asked again in that reply, stays open silently, or is dropped."
         ),
     ] = "return"
     purse: Annotated[
-        PurseSettings | None, about("What calls may cost; without it nothing is counted.")
+        PurseSettings | None,
+        about("Limits to the cost of calls; without them costs are not counted."),
     ] = None
     asks: Annotated[
-        dict[str, Any], about("Options of kinds of asks, by their names, of those that have some.")
+        dict[str, Any], about("The options of kinds of asks, by the name of the kind.")
     ] = {}
 
 

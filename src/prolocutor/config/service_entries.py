@@ -78,11 +78,14 @@ class CallKeys(msgspec.Struct, frozen=True):
     """The keys of a service that name its target."""
 
     call: Annotated[
-        Any, about("What is called.", what="module:function, a URL or a map", json=True)
+        Any, about("The target of the calls.", what="module:function, a URL or a map", json=True)
     ]
     connector: Annotated[
         str | None,
-        about("The way to it; by default by the form of `call`.", what="the name of a connector"),
+        about(
+            "The name of the connector; by default the form of `call` decides.",
+            what="the name of a connector",
+        ),
     ] = None
 
 

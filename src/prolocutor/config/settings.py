@@ -39,12 +39,12 @@ class ProcessTarget(PendingTarget, frozen=True):
     """
 
     process: Annotated[
-        str, about("The name of a process of the file.", what="the name of a process")
+        str, about("The name of a process under `processes`.", what="the name of a process")
     ]
     path: Annotated[
         str,
         Meta(pattern=r"/\S*"),
-        about("The path that is called.", what="a path that starts with /"),
+        about("The path of the calls at the process.", what="a path that starts with /"),
     ] = "/"
 
 
@@ -92,12 +92,14 @@ class AuthSettings(msgspec.Struct, frozen=True):
     tokens: Annotated[
         dict[Annotated[str, about("", what="a token", secret=True)], str],
         about(
-            "The tokens of persons, and who they are.",
+            "The tokens of persons, each with the user's name.",
             what="a map from tokens to users",
             item="a user's name",
         ),
     ] = {}
-    anonymous: Annotated[bool, about("Whether a caller with neither becomes a new person.")] = False
+    anonymous: Annotated[
+        bool, about("Whether a caller without key and token becomes a new person.")
+    ] = False
     loopback: Annotated[
         bool | None,
         about(
@@ -121,10 +123,10 @@ class AuthSettings(msgspec.Struct, frozen=True):
 class Limits(ListenerLimits, frozen=True):
     """How much is taken: by the listener, and by the assistant."""
 
-    text: Annotated[Count, about("The most of one input.", unit="characters")] = DEFAULTS.max_text
-    queue: Annotated[Count, about("How many inputs of one person may wait.", unit="inputs")] = (
-        DEFAULTS.queue_limit
-    )
+    text: Annotated[Count, about("The largest input.", unit="characters")] = DEFAULTS.max_text
+    queue: Annotated[
+        Count, about("The greatest number of waiting inputs of one person.", unit="inputs")
+    ] = DEFAULTS.queue_limit
 
 
 def _read_proxies(value: object) -> tuple[str, ...]:
@@ -161,11 +163,13 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         ),
     ] = None
     records: KeptRecords = RecordSettings()
-    replica: Annotated[ReplicaSettings, about("This process, where several share a store.")] = (
-        REPLICA
-    )
+    replica: Annotated[
+        ReplicaSettings, about("The settings of this process where several share a store.")
+    ] = REPLICA
     host: Annotated[
-        str, Meta(pattern=r"[^\s/]+"), about("Where to listen.", what="a host's name or address")
+        str,
+        Meta(pattern=r"[^\s/]+"),
+        about("The address to listen on.", what="a host's name or address"),
     ] = "127.0.0.1"
     port: Annotated[
         int, Meta(ge=0, le=65_535), about("The port; 0 takes a free one.", what="a port")
@@ -174,7 +178,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         str,
         Meta(pattern=r"[^\s/]+"),
         about(
-            "Where `metrics_port` listens. No key is needed there: let only monitoring reach it.",
+            "The address of `metrics_port`. No key is needed there: let only monitoring reach it.",
             what="a host's name or address",
         ),
     ] = "127.0.0.1"
@@ -186,7 +190,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
             what="a port",
         ),
     ] = None
-    auth: Annotated[AuthSettings, about("Who may come in.")] = AuthSettings()
+    auth: Annotated[AuthSettings, about("Keys, tokens and other ways to sign in.")] = AuthSettings()
     origins: Annotated[
         list[Annotated[str, Meta(pattern=ORIGIN)]],
         about(
@@ -198,7 +202,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
             single=True,
         ),
     ] = msgspec.field(default_factory=list)
-    limits: Annotated[Limits, about("How much is taken.")] = Limits()
+    limits: Annotated[Limits, about("Limits to the size and number of requests.")] = Limits()
     trusted_proxies: Annotated[
         tuple[str, ...],
         about(
@@ -239,8 +243,8 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
     starters: Annotated[
         list[str],
         about(
-            "What the chat page proposes to begin with; by default two examples of each card of the"
-            " skills that were asked most of late.",
+            "The suggestions of the chat page; by default two examples of the cards of "
+            "the skills that were asked most of late.",
             item="a text to begin with",
         ),
     ] = msgspec.field(default_factory=list)
@@ -248,7 +252,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
     additions: Annotated[Sequence[Addition], about("", hidden=True)] = ()
     file: Annotated[str, about("", hidden=True)] = ""
     folder: Annotated[
-        Path, about("Where the file lies, and its modules are looked for.", hidden=True)
+        Path, about("The folder of the file, in which its modules are looked for.", hidden=True)
     ] = Path()
 
     def with_urls(self, urls: Mapping[str, str]) -> Pipeline:

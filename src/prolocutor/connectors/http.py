@@ -156,10 +156,10 @@ class HttpService(AgentOptions, frozen=True, kw_only=True):
 
     beside: ClassVar[tuple[str, ...]] = ("wire",)
 
-    url: Annotated[str, about("Where requests are posted.", what="a URL")]
+    url: Annotated[str, about("The URL that requests are posted to.", what="a URL")]
     wire: Annotated[
         Literal["native", "deeppavlov"],
-        about("How an HTTP service is spoken to: our wire, or DeepPavlov Agent's."),
+        about("The wire form: `native`, or that of DeepPavlov Agent."),
     ] = "native"
     headers: Headers = None
 

@@ -227,9 +227,9 @@ class FunctionProcess(AgentOptions, frozen=True, kw_only=True):
     main: ClassVar[str] = "function"
 
     function: Annotated[str, about("The function, as module:function.", what="module:function")]
-    start_timeout: Annotated[PositiveSeconds, about("How long the process may take to start.")] = (
-        START_SECONDS
-    )
+    start_timeout: Annotated[
+        PositiveSeconds, about("The longest time that the process may take to start.")
+    ] = START_SECONDS
 
     def build(self, context: ServiceContext) -> ProcessConnector:
         """Make the connector; the process starts with the first request."""

@@ -246,16 +246,18 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
 
     annotators: Annotated[
         Sequence[Annotator | Service | Function],
-        about("They note something on what was said."),
+        about("The services that annotate the human utterance."),
     ] = ()
     skill_selector: Annotated[
         SkillSelector | Service | Function | Sequence[SkillSelector | Service | Function] | None,
-        about("Names the skills to ask; without one all are asked."),
+        about("The service that selects the skills to ask; by default all skills are asked."),
     ] = None
-    skills: Annotated[Sequence[Skill | Service | Function], about("They give hypotheses.")] = ()
+    skills: Annotated[
+        Sequence[Skill | Service | Function], about("The services that give hypotheses.")
+    ] = ()
     candidate_annotators: Annotated[
         Sequence[CandidateAnnotator | Service | Function],
-        about("They note something on each hypothesis."),
+        about("The services that annotate each hypothesis."),
     ] = ()
     response_selector: Annotated[
         ResponseSelector
@@ -264,21 +266,21 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
         | Sequence[ResponseSelector | Service | Function]
         | None,
         about(
-            "Chooses or composes the reply, of several the next only where one failed; without one"
-            " the most confident hypothesis wins."
+            "The service that chooses or composes the reply; of several, the next is "
+            "asked if one fails. By default the most confident hypothesis wins."
         ),
     ] = None
     postprocessors: Annotated[
         Sequence[Postprocessor | Service | Function],
-        about("They rewrite the text of the reply, in declared order."),
+        about("The services that rewrite the text of the reply, in declared order."),
     ] = ()
     response_annotators: Annotated[
         Sequence[ResponseAnnotator | Service | Function],
-        about("They note something on the reply."),
+        about("The services that annotate the reply."),
     ] = ()
     last_chance: Annotated[
         LastChance | Service | Function | None,
-        about("Is asked for words when the ordinary way failed."),
+        about("The service that is asked for a reply when there is no other."),
     ] = None
     commit: Annotated[
         Commit,

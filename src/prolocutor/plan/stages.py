@@ -98,9 +98,11 @@ SpokenReply = AsyncIterator[str | SkillReply] | Iterator[str | SkillReply]
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
     """When to leave a failing service alone."""
 
-    failures: Annotated[Count, about("After so many failures in a row.", unit="failures")] = 5
-    window: Annotated[PositiveSeconds, about("Within this time.")] = 30.0
-    cooldown: Annotated[Seconds, about("No call is made for so long; then one call tries.")] = 10.0
+    failures: Annotated[
+        Count, about("The number of failures in a row that opens the breaker.", unit="failures")
+    ] = 5
+    window: Annotated[PositiveSeconds, about("The time within which these failures happen.")] = 30.0
+    cooldown: Annotated[Seconds, about("The time without calls; then one call is tried.")] = 10.0
 
 
 class _Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +112,7 @@ class _Named(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Called(_Named, frozen=True):
-    target: Annotated[Target, about("What is called.", hidden=True)]
+    target: Annotated[Target, about("The target of the calls.", hidden=True)]
 
 
 class Canary(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +129,9 @@ class Canary(msgspec.Struct, frozen=True, kw_only=True):
     share: Annotated[
         float,
         Meta(ge=0, le=1),
-        about("The share of people for whom it is; a person stays where they are."),
+        about(
+            "The share of persons who get the new skill; the choice for a person does not change."
+        ),
     ] = 0.1
 
 
@@ -136,11 +140,13 @@ class Shadow(msgspec.Struct, frozen=True, kw_only=True):
 
     expected: ClassVar[str] = "true or false, or its caps ({calls_per_minute: ...})"
 
-    calls_per_minute: Annotated[Count, about("The most calls a minute.", unit="calls")] = 60
+    calls_per_minute: Annotated[
+        Count, about("The greatest number of calls a minute.", unit="calls")
+    ] = 60
     cost_per_day: Annotated[
         float,
         Meta(ge=0),
-        about("The most that calls cost in 24 hours, by the price on its card."),
+        about("The highest cost of the calls in 24 hours, by the price on the service's card."),
     ] = 1.0
 
     @classmethod
@@ -166,7 +172,7 @@ class StageService(_Called, frozen=True, kw_only=True):
     requires: Annotated[
         Sequence[str],
         about(
-            "Wait for these too, and skip this service unless they are done.",
+            "Services or stages to wait for; this service is skipped unless all of them are done.",
             item=_AWAITED,
             single=True,
         ),
@@ -174,68 +180,97 @@ class StageService(_Called, frozen=True, kw_only=True):
     timeout: Annotated[PositiveSeconds, about("The time for one call, retries included.")] = 2.0
     window: Annotated[
         Count | Literal["all"] | None,
-        about("How many utterances it is shown.", unit="utterances", words={"all": None}),
+        about(
+            "The number of utterances that the service is shown.",
+            unit="utterances",
+            words={"all": None},
+        ),
     ] = 5
     context: Annotated[
         Literal["own", "all", "none"],
-        about("Of its window: the turns in which it spoke, all turns, or the present one alone."),
+        about(
+            "The turns of the window that the service is shown: those in which it spoke, "
+            "all, or the present turn alone."
+        ),
     ] = "all"
     formatter: Annotated[
         Formatter | str | None,
-        about("Cuts the request out of the agent state.", what=_FORMATTER),
+        about("The formatter, which makes the request out of the agent state.", what=_FORMATTER),
     ] = None
     formatter_options: Annotated[
         JsonObject | None, about("Further arguments of the formatter.", what="a map of arguments")
     ] = None
     response_formatter: Annotated[
         Formatter | str | None,
-        about("Brings the reply into the stage's shape, or says its effects.", what=_FORMATTER),
+        about(
+            "The formatter of replies, which brings a reply into the shape of the stage, or "
+            "returns effects.",
+            what=_FORMATTER,
+        ),
     ] = None
     response_formatter_options: Annotated[
         JsonObject | None,
         about("Further arguments of the response formatter.", what="a map of arguments"),
     ] = None
-    fan_out: Annotated[bool, about("The formatter gives a list: one call each.")] = False
+    fan_out: Annotated[
+        bool,
+        about("Whether the formatter returns a list with the request of each of several calls."),
+    ] = False
     rewrites: Annotated[
-        bool, about("Of a follow-up it is shown the whole question, and the words as orig_text.")
+        bool,
+        about(
+            "Whether a follow-up is shown as the whole question, with the person's words as "
+            "`orig_text`."
+        ),
     ] = False
     lingers: Annotated[
         Seconds,
         about(
-            "How long it waits, where it could start, for annotators that write on the previous"
-            " reply, so that it is shown what they say."
+            "The longest time that the service, otherwise ready, waits for annotations "
+            "of the previous reply."
         ),
     ] = 0.0
     batch_size: Annotated[
         int,
         Meta(ge=1, le=10_000),
-        about("Most requests in one call; above 1 it takes and gives lists.", unit="requests"),
+        about(
+            "The greatest number of requests in one call; above 1 the service takes and "
+            "gives lists.",
+            unit="requests",
+        ),
     ] = 1
     retries: Annotated[
         int,
         Meta(ge=0, le=1_000),
-        about("Further attempts after an error, with growing pauses.", unit="attempts"),
+        about(
+            "The number of further attempts after an error, with growing pauses.", unit="attempts"
+        ),
     ] = 0
     max_in_flight: Annotated[
         int,
         Meta(ge=1, le=100_000),
-        about("Calls running at once; as many more may wait.", unit="calls"),
+        about("The greatest number of calls running at once; as many more may wait.", unit="calls"),
     ] = 64
     rerun: Annotated[
-        bool, about("Whether it may be called again when a turn is run again after a crash.")
+        bool,
+        about("Whether the service may be called again when a turn is run again after a crash."),
     ] = True
-    breaker: Annotated[Breaker, about("When to leave it alone.")] = Breaker()
+    breaker: Annotated[
+        Breaker, about("The circuit breaker: when a failing service is no longer called.")
+    ] = Breaker()
     label: Annotated[
         str | None,
         about(
-            "The name of what it writes, and by which selectors name it; by default its own.",
+            "The label of its replies and annotations, by which selectors name the "
+            "service; by default its name.",
             what="the name of an annotation",
         ),
     ] = None
     card: Annotated[
         Card | JsonObject | None,
         about(
-            "What it can do and what a call costs, for selectors by pairing and for people.",
+            "The abilities of the service and the cost of a call, for selectors by "
+            "pairing and for people.",
             json=True,
         ),
     ] = None
@@ -276,11 +311,15 @@ class TriedService(StageService, frozen=True, kw_only=True):
     """A service that may be tried out beside another service of its stage."""
 
     canary: Annotated[
-        Canary | None, about("It takes the place of another service for a share of people.")
+        Canary | None,
+        about("The canary: the service takes the place of another service for a share of persons."),
     ] = None
     shadow: Annotated[
         Shadow | None,
-        about("It is asked after the reply and never shown; true, or its caps."),
+        about(
+            "The shadow: the service is asked after the reply, and its answer is not shown; "
+            "true, or the limits."
+        ),
     ] = None
 
     def __post_init__(self) -> None:
@@ -295,10 +334,13 @@ class SkillSelector(TriedService, frozen=True, kw_only=True):
 
     empty: Annotated[
         Literal["nobody", "all"] | None,
-        about("Whom an empty list means: nobody, or with `wire: deeppavlov` all."),
+        about("The meaning of an empty list: no skills, or, with `wire: deeppavlov`, all skills."),
     ] = None
     commit: Annotated[
-        Commit | None, about("When words are shown as they come; by default as the top says.")
+        Commit | None,
+        about(
+            "When words are shown before the turn is over; by default as at the top of the file."
+        ),
     ] = None
 
     @property
@@ -312,24 +354,27 @@ class SkillSelector(TriedService, frozen=True, kw_only=True):
 class Skill(TriedService, frozen=True, kw_only=True):
     """A way to an agent, which answers with hypotheses."""
 
-    always: Annotated[bool, about("It is asked whatever the skill selectors say.")] = False
+    always: Annotated[
+        bool, about("Whether the skill is asked whatever the skill selectors say.")
+    ] = False
     continues: Annotated[
         Function | str | None,
         about(
-            "Its own rule for follow-ups: gets the turn, returns the whole question or nothing.",
+            "The skill's own rule for follow-ups: a function of the turn that returns "
+            "the whole question, or None.",
             what="module:function",
         ),
     ] = None
     vocabulary: Annotated[
         Function | str | None,
         about(
-            "Its words in a language, by which typing mistakes are mended: gets the code.",
+            "The words by which typing mistakes are mended: a function of the code of a language.",
             what="module:function",
         ),
     ] = None
-    icon: Annotated[str | None, about("Its picture.", what="a file or URL")] = None
+    icon: Annotated[str | None, about("The icon: a file or URL.", what="a file or URL")] = None
     format: Annotated[
-        TextFormat | None, about("How its texts are written; by default as its connector says.")
+        TextFormat | None, about("The markup of its texts; by default as its connector says.")
     ] = None
     acts: Annotated[
         bool,
@@ -341,8 +386,8 @@ class Skill(TriedService, frozen=True, kw_only=True):
     idempotent: Annotated[
         bool,
         about(
-            "Whether it does only once what it is asked twice with the same key: then it is simply"
-            " asked again."
+            "Whether the service does a thing only once when it is asked twice with the "
+            "same key. Then it is simply asked again."
         ),
     ] = False
     reconcile: Annotated[
@@ -357,31 +402,35 @@ class Skill(TriedService, frozen=True, kw_only=True):
     ] = None
     on_unknown: Annotated[
         OnUnknown,
-        about("What happens where nobody knows what became of an effect."),
+        about("The reaction when it is unknown whether an effect took place."),
     ] = "ask_person"
     approve: Annotated[
         Literal["person", "operator", "rule"] | None,
-        about("Who lets an effect be started; where a `rule` does not, the person is asked."),
+        about(
+            "Who approves an effect before it is started; where a `rule` does not, the "
+            "person is asked."
+        ),
     ] = None
     rule: Annotated[
         str | None,
         about(
-            "What needs no further approval: a comparison of its fields.",
+            "The effects that need no further approval: a comparison of their fields.",
             what="a comparison such as amount < 20",
         ),
     ] = None
     preview: Annotated[
         Function | str | JsonObject | None,
         about(
-            "Who says what would be done: it gets the request and gives `{fields: {...}, title?}`,"
-            " null for nothing.",
+            "The function that describes an effect before it is approved: it gets the "
+            "request and returns `{fields: {...}, title?}`, or null if there would be "
+            "no effect.",
             what=ASKED,
             reads=_read_asked,
             form={"type": ["string", "object"]},
         ),
     ] = None
     approve_within: Annotated[
-        PositiveSeconds, about("How long an effect waits for its approval.")
+        PositiveSeconds, about("The time for which an effect waits for its approval.")
     ] = 86_400.0
 
 
@@ -389,7 +438,10 @@ class CandidateAnnotator(StageService, frozen=True, kw_only=True):
     """Annotates each hypothesis."""
 
     together: Annotated[
-        bool, about("It is asked once a wave about all its hypotheses, and gives a list.")
+        bool,
+        about(
+            "Whether the annotator is asked once for all hypotheses of a wave, and returns a list."
+        ),
     ] = False
 
 
@@ -397,7 +449,10 @@ class ResponseSelector(TriedService, frozen=True, kw_only=True):
     """Chooses the reply among the hypotheses, or composes it from them."""
 
     commit: Annotated[
-        Commit | None, about("When words are shown as they come; by default as the top says.")
+        Commit | None,
+        about(
+            "When words are shown before the turn is over; by default as at the top of the file."
+        ),
     ] = None
 
 
@@ -415,13 +470,13 @@ class LastChance(StageService, frozen=True, kw_only=True):
     before_confidence: Annotated[
         bool,
         about(
-            "It is asked before the most confident hypothesis is taken, not only where there is"
-            " none."
+            "Whether the service is asked before the most confident hypothesis is "
+            "taken, not only if there is none."
         ),
     ] = True
-    icon: Annotated[str | None, about("Its picture.", what="a file or URL")] = None
+    icon: Annotated[str | None, about("The icon: a file or URL.", what="a file or URL")] = None
     format: Annotated[
-        TextFormat | None, about("How its texts are written; by default as its connector says.")
+        TextFormat | None, about("The markup of its texts; by default as its connector says.")
     ] = None
 
 

@@ -101,12 +101,12 @@ class ProcessCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ]
     port: Annotated[
         Annotated[int, Meta(ge=0, le=65_535)] | None,
-        about("Its port; by default, or for 0, a free one.", what="a port"),
+        about("The port; by default, or for 0, a free port.", what="a port"),
     ] = None
     health: Annotated[
         Annotated[str, Meta(pattern=r"/\S*")] | None,
         about(
-            "A path that answers 2xx once the process can work.", what="a path that starts with /"
+            "The path that answers 2xx once the process is ready.", what="a path that starts with /"
         ),
     ] = None
 

@@ -24,7 +24,7 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     """
 
     body: Annotated[
-        Count, about("The most of one request or one message of a WebSocket.", unit="bytes")
+        Count, about("The size of the largest request or WebSocket message.", unit="bytes")
     ] = 1_000_000
     head: Annotated[int, about("", hidden=True)] = 65_536
     query: Annotated[int, about("", hidden=True)] = 8_192
@@ -33,49 +33,52 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     connections: Annotated[
         Count,
         about(
-            "Open connections; a few more may ask for `/health/live` and `/health/ready` alone.",
+            "The greatest number of open connections; a few more may ask for "
+            "`/health/live` and `/health/ready` only.",
             unit="connections",
         ),
     ] = 10_000
     address_connections: Annotated[
         Count | None,
         about(
-            "Open connections from one address; by default 1,000, but no more than a quarter of"
-            " `connections`. A proxy of `trusted_proxies`, and this machine while its callers are"
-            " operators, have as many as there are.",
+            "The greatest number of open connections from one address; by default "
+            "1,000, but at most a quarter of `connections`. There is no such limit for "
+            "`trusted_proxies`, and for this machine while its callers are operators.",
             unit="connections",
         ),
     ] = None
     address_requests: Annotated[
         Count,
-        about("Requests of one address in flight, those of operators aside.", unit="requests"),
+        about(
+            "The greatest number of requests in flight from one address, without those of "
+            "operators.",
+            unit="requests",
+        ),
     ] = 200
     outbox: Annotated[int, about("", hidden=True)] = 1_000_000
     held: Annotated[int, about("", hidden=True)] = 128_000_000
     keep_alive: Annotated[
         Count,
         about(
-            "How long a connection without a request stays open; more than clients and proxies"
-            " in front keep theirs, since a request that crosses the closing of its connection"
-            " is lost.",
+            "The time for which an idle connection stays open. It should be longer than "
+            "in clients and proxies in front, since a request that crosses the closing "
+            "of its connection is lost.",
             unit="seconds",
         ),
     ] = 75
-    person: Annotated[VisitorQuotas, about("What one person may ask for.")] = PERSON
-    token: Annotated[VisitorQuotas, about("What the holder of one key or token may ask for.")] = (
-        TOKEN
-    )
-    address: Annotated[VisitorQuotas, about("What comes from one address, operators aside.")] = (
-        ADDRESS
-    )
+    person: Annotated[VisitorQuotas, about("The rate limit of one person.")] = PERSON
+    token: Annotated[VisitorQuotas, about("The rate limit of one key or token.")] = TOKEN
+    address: Annotated[
+        VisitorQuotas, about("The rate limit of one address, without the requests of operators.")
+    ] = ADDRESS
     anonymous: Annotated[
-        VisitorQuotas, about("What all anonymous visitors together may ask for.")
+        VisitorQuotas, about("The rate limit of all anonymous visitors together.")
     ] = ANONYMOUS
     wrong_keys: Annotated[
         Count,
         about(
-            "Unknown keys and tokens from one address in a minute; then it is refused whatever"
-            " secret it sends, but for those that it used before.",
+            "The number of unknown keys and tokens from one address in a minute; beyond "
+            "it the address is refused, unless it sends a secret that it used before.",
             unit="keys",
         ),
     ] = 10

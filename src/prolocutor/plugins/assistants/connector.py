@@ -295,20 +295,22 @@ class OtherAssistant(AgentOptions, frozen=True, kw_only=True):
     url: Annotated[str, about("Its address.", what="a URL")]
     key: BearerKey = None
     headers: Headers = None
-    skill: Annotated[str | None, about("The one skill of it that is asked.")] = None
+    skill: Annotated[
+        str | None, about("The only skill of that assistant to ask; by default all.")
+    ] = None
     user: Annotated[
         Speaker,
         about(
-            "Who speaks there: one of its own for each dialog, the person by name, or the owner of"
-            " the token."
+            "The user at that assistant: a new user for each dialog, the person by "
+            "name, or the owner of the token."
         ),
     ] = "dialog"
     confidence: Annotated[
-        float | None, about("The confidence of its hypotheses; by default its own.")
+        float | None, about("The confidence of its hypotheses; by default as that assistant says.")
     ] = None
     stream: Annotated[
         bool | None,
-        about("Whether its words are passed on as they come; by default where they can be shown."),
+        about("Whether words are passed on as they come; by default if they can be shown."),
     ] = None
 
     @classmethod

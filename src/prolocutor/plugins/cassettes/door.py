@@ -59,7 +59,10 @@ class TestsDoor(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: Annotated[
         str | None,
-        about("Where tests are kept, from the file's folder; by default the browser keeps them."),
+        about(
+            "The folder of tests, relative to the file's folder; by default the browser "
+            "keeps tests."
+        ),
     ] = None
 
     def build(self, context: DoorContext) -> Channel:

@@ -24,13 +24,14 @@ class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
     expected: ClassVar[str] = "a text, or a map of contains, matches, equals"
 
     contains: Annotated[
-        list[str], about("Texts that it contains.", single=True, item="a text")
+        list[str], about("Texts that the reply contains.", single=True, item="a text")
     ] = []
     matches: Annotated[
-        str | None, about("A regular expression that is found in it.", what="a pattern")
+        str | None,
+        about("A regular expression that matches a part of the reply.", what="a pattern"),
     ] = None
     equals: Annotated[
-        list[str], about("The whole of it; of several texts one.", single=True, item="a text")
+        list[str], about("The whole reply; of several texts, any.", single=True, item="a text")
     ] = []
 
     @classmethod
@@ -82,19 +83,25 @@ class DialogStep(msgspec.Struct, frozen=True, kw_only=True):
     ] = []
     asks: Annotated[
         str | None,
-        about("The kind of value asked for; `nothing` where none is.", what="a kind of ask"),
+        about(
+            "The kind of value that the reply asks for; `nothing` if it asks for no value.",
+            what="a kind of ask",
+        ),
     ] = None
-    within: Annotated[PositiveSeconds | None, about("When the reply is there.", duration=True)] = (
-        None
-    )
+    within: Annotated[
+        PositiveSeconds | None, about("The time limit of the reply.", duration=True)
+    ] = None
     never: Annotated[
         list[str], about("Texts that are not in the reply.", single=True, item="a text")
     ] = []
     judge: Annotated[
-        list[str], about("Criteria for a model that judges.", single=True, item="a criterion")
+        list[str],
+        about("The criteria by which a model judges the reply.", single=True, item="a criterion"),
     ] = []
-    user: Annotated[str | None, about("Another person who says it.", what="a name")] = None
-    attributes: Annotated[JsonObject, about("Attributes of what is said.", json=True)] = {}
+    user: Annotated[
+        str | None, about("The person who speaks, if not the person of the dialog.", what="a name")
+    ] = None
+    attributes: Annotated[JsonObject, about("The attributes of the input.", json=True)] = {}
 
 
 class WrittenDialog(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,15 +113,23 @@ class WrittenDialog(msgspec.Struct, frozen=True, kw_only=True):
     never: Annotated[
         list[str], about("Texts that are in no reply.", single=True, item="a text")
     ] = []
-    within: Annotated[PositiveSeconds | None, about("When each reply is there.", duration=True)] = (
-        None
-    )
+    within: Annotated[
+        PositiveSeconds | None, about("The time limit of each reply.", duration=True)
+    ] = None
     judge: Annotated[
-        list[str], about("Criteria for the whole dialog.", single=True, item="a criterion")
+        list[str],
+        about(
+            "The criteria by which a model judges the whole dialog.",
+            single=True,
+            item="a criterion",
+        ),
     ] = []
     cassette: Annotated[
         str | None,
-        about("The cassette that agents answer from; recorded where there is none.", what="a file"),
+        about(
+            "The cassette from which agents answer; it is recorded if it does not exist.",
+            what="a file",
+        ),
     ] = None
 
     @classmethod
@@ -130,7 +145,7 @@ class DialogFile(msgspec.Struct, frozen=True, kw_only=True):
 
     dialogs: Annotated[dict[str, WrittenDialog], about("The dialogs by their names.")]
     assistant: Annotated[
-        str | None, about("The assistant's file, from this file's folder.", what="a file")
+        str | None, about("The assistant's file, relative to this file's folder.", what="a file")
     ] = None
     cassettes: Annotated[
         str | None, about("A folder with a cassette for each dialog.", what="a folder")

@@ -156,8 +156,8 @@ class DreamConnector(AgentOptions, frozen=True, kw_only=True):
     rest: ClassVar[str] = "arguments"
 
     class_name: Annotated[str, about("The class.", what="the name of a class")]
-    arguments: Annotated[JsonObject, about("What it is made with.", hidden=True)] = msgspec.field(
-        default_factory=dict
+    arguments: Annotated[JsonObject, about("The arguments of the class.", hidden=True)] = (
+        msgspec.field(default_factory=dict)
     )
 
     def build(self, context: ServiceContext) -> Connector:

@@ -147,16 +147,16 @@ class DreamKeys(msgspec.Struct, frozen=True, kw_only=True):
     writes: Annotated[
         Literal["annotation", "previous_reply", "attributes", "nothing"],
         about(
-            "What becomes of its reply: a note on what the person said, a note on the reply before,"
-            " `{human_attributes, bot_attributes}` that later services of the turn see already, or"
-            " nothing."
+            "The use of its reply: an annotation of the human utterance, an annotation "
+            "of the reply before, `{human_attributes, bot_attributes}` that later "
+            "services of the turn already see, or no use."
         ),
     ] = "annotation"
     first_turn_attributes: Annotated[
         JsonObject | None,
         about(
-            "Once it is through in a dialog's first turn, the person has these attributes only; the"
-            " values are for those who had none.",
+            "The only attributes that the person keeps when the service has finished in "
+            "the first turn of a dialog; the values are defaults.",
             what="a map of attributes",
         ),
     ] = None

@@ -264,10 +264,11 @@ class ParlaiAgent(AgentOptions, frozen=True, kw_only=True):
     ]
     opt: Annotated[dict[str, Any] | None, about("The agent's options.")] = None
     max_dialogs: Annotated[
-        Annotated[int, Meta(ge=1)], about("The most dialogs for which a clone is kept.")
+        Annotated[int, Meta(ge=1)],
+        about("The greatest number of dialogs for which a clone is kept."),
     ] = 1000
     max_threads: Annotated[
-        Annotated[int, Meta(ge=1)], about("The most threads that act at once.")
+        Annotated[int, Meta(ge=1)], about("The greatest number of threads that act at once.")
     ] = 16
     confidence: Confidence = CONFIDENCE
 

@@ -181,7 +181,8 @@ class ParlaiChat(AgentOptions, frozen=True, kw_only=True):
 
     url: Annotated[str, about("Its address, ws://host:port/websocket.", what="a URL")]
     max_dialogs: Annotated[
-        Annotated[int, Meta(ge=1)], about("The most dialogs with a connection of their own.")
+        Annotated[int, Meta(ge=1)],
+        about("The greatest number of dialogs with a connection of their own."),
     ] = 100
     confidence: Confidence = CONFIDENCE
-    quiet: Annotated[Seconds, about("How long it is silent when it has said all.")] = QUIET
+    quiet: Annotated[Seconds, about("The silence after which an answer is complete.")] = QUIET

@@ -167,18 +167,21 @@ class Command(AgentOptions, frozen=True, kw_only=True):
     copies: Annotated[
         Annotated[int, Meta(ge=1, le=MAX_COPIES)],
         about(
-            "How many processes of it run; each is asked one request at a time, further ones wait."
+            "The number of processes of the program; a process is asked one request at "
+            "a time, further requests wait."
         ),
     ] = 1
     start_timeout: Annotated[
         Seconds,
         about(
-            "How long the first answer of a new process may take before it is ended, for programs"
-            " that load much."
+            "The longest time until the first answer of a new process, for programs "
+            "that load much; after it the process is killed."
         ),
     ] = 0.0
 
-    folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
+    folder: Annotated[
+        str | os.PathLike[str] | None, about("The folder in which the program runs.", hidden=True)
+    ] = None
 
     @classmethod
     def guess(cls, call: object) -> str | None:

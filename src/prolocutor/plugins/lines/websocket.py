@@ -226,10 +226,15 @@ class WebSocketService(AgentOptions, frozen=True, kw_only=True):
     url: Annotated[str, about("Its address, ws:// or wss://.", what="a URL")]
     key: BearerKey = None
     headers: Headers = None
-    ping: Annotated[Seconds, about("Between pings, which have to be answered; 0 for none.")] = PING
+    ping: Annotated[
+        Seconds, about("The time between pings, which the server must answer; 0 for no pings.")
+    ] = PING
     greetings: Annotated[
         Annotated[int, Meta(ge=0)],
-        about("How many messages the server sends by itself when a connection is opened."),
+        about(
+            "The number of messages that the server sends of its own accord when a "
+            "connection opens."
+        ),
     ] = 0
 
     @classmethod

@@ -146,15 +146,15 @@ class NatsWorkers(AgentOptions, frozen=True, kw_only=True):
     instead: Annotated[
         str | None,
         about(
-            "A URL or function that is asked where NATS or all workers are away, or the request is"
-            " too large.",
+            "The URL or function that is asked when NATS or all workers are "
+            "unreachable, or the request is too large.",
             what="module:function or a URL of http or https",
         ),
     ] = None
     worker: Annotated[
         str | None,
         about(
-            "What `prolocutor worker` runs for it.",
+            "The target that `prolocutor worker` runs.",
             what="module:function or a URL of http or https",
         ),
     ] = None

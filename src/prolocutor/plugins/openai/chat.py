@@ -280,13 +280,13 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
         ),
     ] = None
     key: BearerKey = None
-    system: Annotated[str | None, about("What the model is told to be.")] = None
+    system: Annotated[str | None, about("The system prompt of the model.")] = None
     confidence: Annotated[
         float | None, about("The confidence of its hypotheses; by default 0.5.")
     ] = None
     stream: Annotated[
         bool | None,
-        about("Whether the reply is read as it comes; by default where somebody can be shown it."),
+        about("Whether the reply is read as it comes; by default if it can be shown as it comes."),
     ] = None
     parameters: Annotated[
         dict[str, Any] | None, about("Further keys of every request, such as `{temperature: 0}`.")
@@ -294,8 +294,9 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
     price: Annotated[
         dict[str, Annotated[float, Meta(ge=0)]] | None,
         about(
-            "What a million tokens cost, such as `{input: 2.5, output: 10}`; hypotheses then have"
-            " `usage` and `cost`, whose sum is the `cost` of a turn in records, logs and metrics."
+            "The price of a million tokens, such as `{input: 2.5, output: 10}`. "
+            "Hypotheses then have `usage` and `cost`; the sum of their costs is the "
+            "`cost` of a turn in records, logs and metrics."
         ),
     ] = None
 

@@ -150,14 +150,14 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
     client_id: Annotated[
         str,
         about(
-            "What the provider calls this server.",
+            "The client id of this server at the provider.",
             what="the id that the provider gave this client",
         ),
     ]
     client_secret: Annotated[
         str | None,
         about(
-            "Its secret; without one it is a public client.",
+            "The client secret; without a secret this server is a public client.",
             what="the secret that the provider gave",
             secret=True,
         ),
@@ -165,7 +165,7 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
     scopes: Annotated[
         tuple[Annotated[str, Meta(pattern=r"[!#-\[\]-~]+")], ...],
         about(
-            "What is asked for; `offline_access` for refresh tokens at some providers.",
+            "The scopes to ask for; some providers give refresh tokens only for `offline_access`.",
             what="a list of the provider's scopes",
             item="a scope such as profile",
             single=True,
@@ -173,12 +173,17 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ("openid", "profile", "email")
     operators: Annotated[
         tuple[ClaimRule, ...],
-        about("Who is an operator.", what="a rule or a list", reads=_read_operators, each=True),
+        about(
+            "The rules that make a caller an operator.",
+            what="a rule or a list",
+            reads=_read_operators,
+            each=True,
+        ),
     ] = ()
     persons: Annotated[
         bool | tuple[ClaimRule, ...],
         about(
-            "Who else comes in, as a person: all, nobody, or those of the rules.",
+            "Who else may sign in, as a person: everybody, nobody, or callers who fit the rules.",
             what="true, false, a rule or a list",
             reads=_read_persons,
             each=True,
@@ -187,34 +192,39 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
     name: Annotated[
         str,
         about(
-            "The claim by which people are called; else `name`, else `email`.",
+            "The claim with a person's name; if it is missing, `name`, then `email`.",
             what="the name of a claim",
         ),
     ] = "preferred_username"
     url: Annotated[
         str | None,
         about(
-            "Where browsers find this server; by default the address that was asked.",
+            "The address of this server for browsers; by default the address of the request.",
             what="a URL",
             reads=_read_url,
         ),
     ] = None
-    session: Annotated[_Lasting, about("When people sign in again.", duration=True)] = 43_200.0
-    idle: Annotated[_Lasting, about("The same, without a request meanwhile.", duration=True)] = (
-        7_200.0
-    )
+    session: Annotated[
+        _Lasting, about("The time after which people have to sign in again.", duration=True)
+    ] = 43_200.0
+    idle: Annotated[
+        _Lasting,
+        about(
+            "The time without a request after which people have to sign in again.", duration=True
+        ),
+    ] = 7_200.0
     recheck: Annotated[
         float,
         Meta(ge=1, le=MONTH),
         about(
-            "How often their claims are asked for again, where there is a refresh token.",
+            "The time between fetches of a person's claims, if there is a refresh token.",
             duration=True,
         ),
     ] = 300.0
     clock_skew: Annotated[
         float,
         Meta(ge=0, le=600),
-        about("By so much the provider's clock may differ.", duration=True),
+        about("The greatest difference between the provider's clock and ours.", duration=True),
     ] = 60.0
 
     def __post_init__(self) -> None:

@@ -297,15 +297,16 @@ class RasaBot(AgentOptions, frozen=True, kw_only=True):
 
     url: Annotated[str, about("Its address.", what="a URL")]
     token: Annotated[
-        str | None, about("Added to the query, as in `?token=...`.", secret=True, what="a token")
+        str | None,
+        about("The token in the query, as in `?token=...`.", secret=True, what="a token"),
     ] = None
     key: BearerKey = None
     confidence: Confidence = CONFIDENCE
     stream: Annotated[
         bool | None,
         about(
-            "Whether it is asked for one message after the other; by default where they can be"
-            " shown."
+            "Whether messages are fetched as they come; by default if they can be shown "
+            "as they come."
         ),
     ] = None
     channel: Annotated[str | None, about("The `input_channel` that the bot sees.")] = None

@@ -197,17 +197,20 @@ class A2aAgent(AgentOptions, frozen=True, kw_only=True):
     describes: ClassVar[bool] = True
     makes: ClassVar[Callable[..., Any]] = A2aConnector
 
-    url: Annotated[str, about("Its address, or that of its card.", what="a URL")]
+    url: Annotated[str, about("The address of the agent or of its card.", what="a URL")]
     key: BearerKey = None
     headers: Headers = None
-    binding: Annotated[Binding | None, about("The binding to use among those on the card.")] = None
+    binding: Annotated[Binding | None, about("The binding to use, one of those on the card.")] = (
+        None
+    )
     version: Annotated[
-        ProtocolVersion | None, about("The version to speak among those on the card.")
+        ProtocolVersion | None,
+        about("The version of the protocol to use, one of those on the card."),
     ] = None
-    tenant: Annotated[str | None, about("The tenant to use among those on the card.")] = None
-    stream: Annotated[bool, about("Whether answers are streamed where the agent can.")] = True
+    tenant: Annotated[str | None, about("The tenant to use, one of those on the card.")] = None
+    stream: Annotated[bool, about("Whether answers are streamed if the agent can stream.")] = True
     confidence: Confidence = CONFIDENCE
-    max_age: Annotated[Seconds, about("How long its card is kept.")] = MAX_AGE
+    max_age: Annotated[Seconds, about("The time for which the agent's card is kept.")] = MAX_AGE
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:

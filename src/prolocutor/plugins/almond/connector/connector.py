@@ -129,10 +129,13 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
     confidence: Confidence = CONFIDENCE
     connections: Annotated[
         Annotated[int, Meta(ge=1)],
-        about("How many are kept open; the one that rested longest is closed."),
+        about(
+            "The greatest number of open connections; beyond it the connection that was "
+            "idle longest is closed."
+        ),
     ] = MAX_CONNECTIONS
-    idle: Annotated[Seconds, about("After so long a connection that rests may be closed.")] = IDLE
-    ping: Annotated[Seconds, about("Between pings; 0 for none.")] = PING
+    idle: Annotated[Seconds, about("The time after which an idle connection may be closed.")] = IDLE
+    ping: Annotated[Seconds, about("The time between pings; 0 for no pings.")] = PING
 
     @classmethod
     def guess(cls, call: object) -> str | None:

@@ -172,7 +172,7 @@ class ConversationsData(msgspec.Struct, frozen=True, kw_only=True):
     """A file of conversations, as ParlAI logs them."""
 
     suffix: ClassVar[str] = ".jsonl"
-    label_turns: Annotated[str, about("Whose turns are labels.")] = "secondspeaker"
+    label_turns: Annotated[str, about("The speaker whose turns are labels.")] = "secondspeaker"
 
     def build(self, place: DataPlace) -> Conversations:
         """Return the data set."""

@@ -175,7 +175,7 @@ class DialogTextData(msgspec.Struct, frozen=True, kw_only=True):
     """A file of ParlAI dialog text."""
 
     suffix: ClassVar[str] = ".txt"
-    quirks: Annotated[bool, about("Read lines with all of ParlAI's quirks.")] = False
+    quirks: Annotated[bool, about("Whether lines are read with all of ParlAI's quirks.")] = False
 
     def build(self, place: DataPlace) -> DialogText:
         """Return the data set."""

@@ -192,7 +192,7 @@ class FbDialogData(msgspec.Struct, frozen=True, kw_only=True):
     """A file in FbDialog format."""
 
     suffix: ClassVar[str] = ".txt"
-    cloze: Annotated[bool, about("The words of cloze tasks go first.")] = False
+    cloze: Annotated[bool, about("Whether the words of cloze tasks come first.")] = False
 
     def build(self, place: DataPlace) -> FbDialog:
         """Return the data set."""

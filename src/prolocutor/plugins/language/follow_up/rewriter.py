@@ -19,10 +19,12 @@ class Rewriter(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     call: Annotated[str, about("The chat model.", what="the URL of a chat model")]
-    connector: Annotated[str, about("How it is spoken to.", what="the name of a connector")] = (
-        "openai_chat"
-    )
-    timeout: Annotated[PositiveSeconds, about("How long it is waited for.")] = 1.5
+    connector: Annotated[
+        str, about("The connector of the model.", what="the name of a connector")
+    ] = "openai_chat"
+    timeout: Annotated[
+        PositiveSeconds, about("The longest time that a call of the model may take.")
+    ] = 1.5
 
     def added_to(self, pipeline: Pipeline) -> Pipeline:
         """Return a pipeline in which the model is asked after the rules that write `follow_up`."""

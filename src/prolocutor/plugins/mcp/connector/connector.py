@@ -356,13 +356,14 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
     ] = None
     argument: Annotated[
         str | None,
-        about("Which argument gets what the person said; by default as the tool's schema says."),
+        about("The argument that gets the person's words; by default as the tool's schema says."),
     ] = None
     arguments: Annotated[dict[str, Any] | None, about("Further arguments by name.")] = None
     returns: Annotated[
         Returns,
         about(
-            "Hypotheses, or a value that is passed on as it is, for annotators and other stages."
+            "Whether a result becomes hypotheses, or is passed on unchanged, for "
+            "annotators and other stages."
         ),
     ] = "hypotheses"
     confidence: Confidence = CONFIDENCE
@@ -380,12 +381,15 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
     oauth: Annotated[
         OAuthSettings | None,
         about(
-            "How to sign in where the server wants it; by default each person does, by a link.",
+            "The way to sign in at a server that demands it; by default each person "
+            "signs in by a link.",
             what="a map",
         ),
     ] = None
 
-    folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
+    folder: Annotated[
+        str | os.PathLike[str] | None, about("The folder in which the program runs.", hidden=True)
+    ] = None
 
     def build(self, context: ServiceContext) -> McpConnector:
         """Make the connector; raise `ConfigError` for options that do not fit together."""

@@ -33,9 +33,9 @@ class OAuthSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             " client metadata document. By default the assistant registers itself."
         ),
     ] = None
-    client_secret: Annotated[str | None, about("Its secret.", secret=True)] = None
+    client_secret: Annotated[str | None, about("The client's secret.", secret=True)] = None
     private_key: Annotated[
-        str | None, about("Its private key as PEM, in place of a secret.", secret=True)
+        str | None, about("The client's private key as PEM, in place of a secret.", secret=True)
     ] = None
     algorithm: Annotated[str, Meta(description="How that key signs.")] = "ES256"
     assertion: Annotated[
