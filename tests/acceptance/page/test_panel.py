@@ -63,6 +63,21 @@ def test_the_panel_draws_no_bar_for_whom_nobody_asked(page: Page, server: Server
     expect(panel.locator(".way")).to_contain_text("by itself. No agent's answer was used.")
 
 
+def test_the_panel_draws_what_an_agent_writes_in_markdown(page: Page, server: Server) -> None:
+    rose = {"hypothesis_id": "poet.0", "skill_name": "poet", "text": "a *rose*", "confidence": 0.9}
+    turn = {"text": "a rose?", "by": "confidence", "asked": ["poet"], "hypotheses": [rose]}
+    agents = [{"name": "poet", "icon": False, "markdown": True}]
+    page.route("**/api/turns/*", lambda route: route.fulfill(json=turn))
+    page.route("**/api/page*", lambda route: route.fulfill(json={"agents": agents}))
+    server.opened()
+    page.reload()
+    server.opened()
+    server.send(message(0, text="hello"), NOTHING)
+    page.get_by_role("button", name="How this answer came about").click()
+
+    expect(page.locator(".hypotheses .markdown em")).to_have_text("rose")
+
+
 def test_the_panel_tells_of_a_reply_that_is_not_known(page: Page, server: Server) -> None:
     server.opened()
     server.send(message(0, text="hello"), NOTHING)
