@@ -1,11 +1,12 @@
 """Grades the rules of follow-ups on agents that nobody wrote rules for.
 
-`tests/data/follow_ups` has two lists: the weights of the rules are fitted on `tuned.txt`, while
-`kept.txt` tells how good they are on agents that they have not seen. Each dialog is held twice:
-with the entities that its agent tells, and without.
+`tests/data/follow_ups` has lists of dialogs: the weights of the rules are fitted on `known.txt`,
+`tuned.txt` and `invented.txt`, while `kept.txt` and `unseen.txt` tell how good they are on agents
+that they have not seen. Each dialog is held twice: with the entities that its agent tells, and
+without.
 
     python bench/follow_ups.py [FILE ...] [--wrong]
-    python bench/follow_ups.py --fit    # print the weights that the tuned list asks for
+    python bench/follow_ups.py --fit    # print the weights that the fitted lists ask for
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import argparse
 import re
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +38,9 @@ from prolocutor.reading.languages import language_of
 from prolocutor.reading.plain_text import without_accents
 
 LISTS: Final = Path(__file__).parents[1] / "tests" / "data" / "follow_ups"
+FITTED: Final = ("known", "tuned", "invented")
+"""The lists that weights are fitted on."""
+
 DEMO: Final = LISTS.parents[1] / "demo"
 ASKED: Final = (
     ("what time is it in Tokyo", "It is 9:00."),
@@ -45,7 +49,7 @@ ASKED: Final = (
 )
 """Questions after which requests stand alone."""
 
-_WORD: Final = re.compile(r"[\w']+")
+_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*'?")
 _LONGER: Final = 2
 """Letters by which a word may be longer than what is looked for: "costs" for "cost"."""
 
@@ -54,7 +58,9 @@ class FollowUpCase(msgspec.Struct, frozen=True):
     """Words after a turn, and what must arrive.
 
     `profiles` are the agents of its list, `wanted` alternatives of words that the whole question
-    has or, with "-", has not; "." are the words as they were said, "=" opens the whole question.
+    has or, with "-", has not; "." are the words as they were said, "=" opens the whole question,
+    and "_" joins words that stand beside each other. `before` are the turns before the last,
+    as utterances.
     """
 
     profiles: tuple[AgentProfile, ...]
@@ -64,6 +70,7 @@ class FollowUpCase(msgspec.Struct, frozen=True):
     entities: tuple[dict[str, str], ...]
     words: str
     wanted: str
+    before: tuple[dict[str, Any], ...] = ()
 
     def meaning(self, rules: FollowUps, *, entities: bool) -> str:
         """Return the whole question that the rules make, the words where they make none."""
@@ -71,11 +78,12 @@ class FollowUpCase(msgspec.Struct, frozen=True):
 
     def state(self, *, entities: bool) -> dict[str, Any]:
         """Return the agent state of the turn."""
-        asked: dict[str, Any] = {"text": self.question, "annotations": {}}
         said: dict[str, Any] = {"text": self.words, "annotations": {}}
-        told = {"entities": list(self.entities)} if entities else {}
-        replied = {"text": self.reply, "active_skill": self.agent, "attributes": told}
-        return {"utterances": [asked, replied, said], "human_utterances": [asked, said]}
+        turns = [*self.before, *_utterances(self.agent, self.question, self.reply, self.entities)]
+        if not entities:
+            turns = [one | {"attributes": {}} if "attributes" in one else one for one in turns]
+        utterances = [*turns, said]
+        return {"utterances": utterances, "human_utterances": [utterances[0], said]}
 
     def is_right(self, whole: str) -> bool:
         """Return whether a whole question has what it must have."""
@@ -87,6 +95,9 @@ class FollowUpCase(msgspec.Struct, frozen=True):
         said = _words(whole)
         if wanted == ["."]:
             return said == _words(self.words)
+        text = f" {' '.join(said)} "
+        if not all(f" {' '.join(_words(one))} " in text for one in wanted if "_" in one):
+            return False
         return all(
             any(word.startswith(one) and len(word) <= len(one) + _LONGER for word in said)
             for one in _words(" ".join(one for one in wanted if one[0] != "-"))
@@ -97,7 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    lists = [LISTS / f"{name}.txt" for name in ("known", "tuned", "kept")]
+    lists = [LISTS / f"{name}.txt" for name in (*FITTED, "kept", "unseen")]
     parser.add_argument("files", nargs="*", type=Path, default=lists)
     parser.add_argument("--wrong", action="store_true", help="list what arrived wrong")
     parser.add_argument("--fit", action="store_true", help="fit the weights, and print them")
@@ -136,21 +147,43 @@ def read_cases(file: Path) -> list[FollowUpCase]:
     cases = []
     agent, question, reply = "", "", ""
     entities: tuple[dict[str, str], ...] = ()
+    earlier: list[dict[str, Any]] = []
+    before: tuple[dict[str, Any], ...] = ()
     for line in lines:
         mark, _, rest = line.partition(" ")
         if mark == "agent:":
             agent = rest
+        elif mark == "<":
+            turn, _, named = rest.partition(" @ ")
+            asked, _, replied = turn.partition(" = ")
+            earlier += _utterances(agent, asked, replied, _entities(named))
         elif mark == "?":
             question, entities = rest, ()
+            before, earlier = tuple(earlier), []
         elif mark == "=":
             reply = rest
         elif mark == "@":
-            pairs = (one.strip().rpartition("/") for one in rest.split(","))
-            entities = tuple({"text": text, "type": kind} for text, _, kind in pairs)
+            entities = _entities(rest)
         elif mark == ">":
             words, _, wanted = rest.partition(" => ")
-            cases.append(FollowUpCase(profiles, agent, question, reply, entities, words, wanted))
+            told = (question, reply, entities, words, wanted, before)
+            cases.append(FollowUpCase(profiles, agent, *told))
     return cases
+
+
+def _utterances(
+    agent: str, question: str, reply: str, entities: Sequence[dict[str, str]]
+) -> list[dict[str, Any]]:
+    replied = {
+        "text": reply, "active_skill": agent, "attributes": {"entities": [*entities]}
+    }  # fmt: skip
+    return [{"text": question, "annotations": {}}, replied]
+
+
+def _entities(text: str) -> tuple[dict[str, str], ...]:
+    """Return the entities of "name/type, name/type"."""
+    pairs = (one.strip().rpartition("/") for one in text.split(",") if one.strip())
+    return tuple({"text": name, "type": kind} for name, _, kind in pairs)
 
 
 # -- fitting --------------------------------------------------------------------------------------
@@ -207,7 +240,7 @@ def _choices() -> list[Choice]:
     Fragments of several parts, which are many choices, are left out.
     """
     found = []
-    tuned = [*read_cases(LISTS / "known.txt"), *read_cases(LISTS / "tuned.txt")]
+    tuned = [one for name in FITTED for one in read_cases(LISTS / f"{name}.txt")]
     for case in [*tuned, *_whole_requests()]:
         rules = FollowUps(case.profiles)
         for entities in (True, False):
