@@ -90,6 +90,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     counts: Phrases = []
     degrees: Phrases = []
     sizes: Phrases = []
+    comparing: Phrases = []
     predicates: Phrases = []
     goes: Phrases = []
     particles: Phrases = []

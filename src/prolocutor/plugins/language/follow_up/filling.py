@@ -37,86 +37,93 @@ MOST_FRAGMENT: Final = 7
 MOST_BARE: Final = 4
 """Words of a fragment, and of one that does not say that it goes on."""
 
+_SIZES: Final = 0
+"""The place of sizes among the lists of `sizes`: a large tennis court is a tennis court."""
+
 LONGEST_SIGN: Final = 3
 """Letters of the sign of a unit: "min"."""
 
 WEIGHTS: Final[dict[str, float]] = {
     "add": -0.4,
-    "add: article": -0.7,
-    "add: joined": -0.1,
-    "add: name": -1.2,
-    "add: preposition": 1.2,
-    "add: relation": 0.6,
-    "add: typed": -0.8,
-    "alone": 0.7,
-    "alone: a": 0.1,
-    "alone: asks": -1.6,
-    "alone: joined": -2.1,
-    "alone: name": 1.0,
-    "alone: on the card": -0.8,
+    "add: article": -0.6,
+    "add: joined": -0.2,
+    "add: name": -1.0,
+    "add: preposition": 1.0,
+    "add: relation": 0.5,
+    "add: typed": -0.7,
+    "alone": 0.5,
+    "alone: a": -0.2,
+    "alone: asks": -1.5,
+    "alone: joined": -1.9,
+    "alone: name": 0.9,
+    "alone: on the card": -0.7,
     "alone: polite": 0.8,
-    "alone: preposition": -1.4,
-    "alone: several parts": 5.6,
-    "alone: the": -1.6,
+    "alone: preposition": -1.7,
+    "alone: several parts": 5.7,
+    "alone: the": -1.5,
     "alone: typed": -1.4,
-    "alone: unmarked": 0.4,
+    "alone: unmarked": 0.5,
     "alone: words": 1.4,
-    "asked": -0.3,
+    "asked": -0.5,
     "bare noun for name": -1.3,
     "beside a name": -0.1,
-    "both on the card": 1.5,
-    "fill: joined": 1.4,
-    "measure for number": -0.9,
-    "modifier": 1.2,
-    "modifier: a": 1.1,
-    "modifier: added": -0.7,
-    "modifier: joined": 1.2,
-    "modifier: name": 0.4,
+    "both on the card": 1.4,
+    "fill: joined": 1.7,
+    "measure for number": -0.8,
+    "modifier": 1.7,
+    "modifier: a": 0.8,
+    "modifier: added": -0.8,
+    "modifier: headless": 0.6,
+    "modifier: in a phrase": -0.8,
+    "modifier: joined": 0.8,
+    "modifier: name": 1.0,
     "modifier: noun for name": -0.0,
-    "modifier: one": 0.1,
-    "modifier: plural": 0.0,
-    "modifier: size": 0.0,
-    "modifier: told": 0.8,
+    "modifier: quality": 1.2,
+    "modifier: same article": 1.2,
+    "modifier: same preposition": 0.0,
+    "modifier: told": 0.4,
     "name for noun": -1.5,
-    "noun for name": -0.2,
-    "number for measure": -0.1,
-    "object": 0.3,
+    "noun for name": -0.4,
+    "number for measure": -0.2,
+    "number in name": 0.7,
+    "object": 0.5,
     "object: mended": 2.5,
     "one article": -1.2,
-    "other article": -0.9,
-    "other kind, typed": -0.3,
+    "other article": -0.8,
+    "other figures": -0.3,
+    "other kind, typed": -0.1,
     "other number": -1.2,
-    "other unit": -0.3,
-    "predicate": 1.0,
-    "property": -1.4,
+    "other unit": -0.2,
+    "predicate": 0.9,
+    "property": -1.3,
     "property: joined": -0.4,
     "property: relation": 0.1,
     "property: the": -0.3,
-    "relation for thing": -1.5,
-    "replace": 0.0,
-    "same article": 1.6,
+    "relation for thing": -1.4,
+    "same article": 1.5,
     "same ending": 1.8,
-    "same kind": 0.8,
-    "same kind, typed": 1.6,
-    "same preposition": 1.3,
-    "same word": 1.5,
+    "same figures": 1.1,
+    "same kind": 0.9,
+    "same kind, typed": 1.4,
+    "same preposition": 1.4,
+    "same word": 1.3,
     "slot with preposition": -0.3,
-    "thing for relation": -2.2,
+    "thing for relation": -2.1,
     "told": 1.3,
-    "verb": -0.0,
-    "verb for noun": -1.0,
+    "verb": -0.2,
+    "verb for noun": -1.1,
     "verb: known": 1.7,
-    "verb: with object": -0.2,
+    "verb: with object": -0.1,
 }
 LATER: Final = 0.01
 """What a slot counts more than the slot before it."""
 
 _AMOUNT: Final = re.compile(r"-?\d[\d.,]*+|[^\W\d_]++(?=\s)")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
-_NUMBER_AT_END: Final = re.compile(r"(?<=\s)\d+\Z")
-_LETTERS: Final = re.compile(r"[^\W\d_]+")
-_FIGURES: Final = re.compile(r"[\d.,\s]+")
+_NUMBER_AT_END: Final = re.compile(r"(?<=\s)\d+\Z|\A\d+\Z")
+_NUMBER_AT_START: Final = re.compile(r"\d+(?=\s)")
 _SIGNED: Final = re.compile(r"[$€£¥]\s?(?=\d)")
+_WORDS: Final = re.compile(r"[\w'-]+")
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -196,18 +203,34 @@ def fragment_parts(said: Continuing) -> list[Part]:
         or _is_clause(rest, grammar, goes_on=fragment.goes_on)
     ):
         return []
-    headed = grammar.headed.fullmatch(plain) if said.grammar.words.heads_last else None
-    if headed is not None and headed["kind"].lower() not in grammar.function:
-        span = headed.span("kind")
-        name = rest[span[0]].isupper()
-        kind = "name" if name else "noun"
-        return [Part(span, span, kind, rest[slice(*span)], article="one", start=span[0])]
+    if said.grammar.words.heads_last and (headed := _headed_part(rest, said)) is not None:
+        return [headed]
     inside = fragment.goes_on or said.question[:1].islower()
     parts = grammar.slots(rest, said.turn.entities, inside=inside)
     if not parts or not _is_small(rest[: parts[0].whole[0]], grammar):
         return []
     parts = _joined(rest, parts, grammar, compounds=fragment.goes_on)
+    parts = [
+        msgspec.structs.replace(one, headless=True, kind="noun")
+        if one is parts[-1] and grammar.is_headless(one, said.question)
+        else one
+        for one in parts
+    ]
     return parts if len(parts) <= MOST_PARTS else []
+
+
+def _headed_part(rest: str, said: Continuing) -> Part | None:
+    """Return what describes a noun that is not said: "in a large one", "the blue ones"."""
+    grammar = said.spoken
+    found = grammar.headed.fullmatch(plain_of(rest))
+    if found is None or found["kind"].lower() in grammar.function - grammar.possessives:
+        return None
+    a, b = found.span("kind")
+    article = "the" if found["the"] else "a" if found["a"] else ""
+    start = next((found.start(name) for name in ("the", "a") if found[name]), a)
+    lead = grammar.leads[found["lead"].lower()] if found["lead"] else -1
+    kind = "name" if rest[a].isupper() else "noun"
+    return Part((a, b), (0, b), kind, rest[a:b], lead, article, start=start, headless=True)
 
 
 def _is_named(said: Continuing) -> bool:
@@ -281,17 +304,15 @@ def candidates(
     """
     named = _slot_by_agent(part, slots, said)
     for slot in [named] if named is not None else slots:
-        clues = _clues(part, slot, said)
-        if clues is not None and part.article != "one":
+        clues = None if part.headless else _clues(part, slot, said)
+        if clues is not None:
             new, span = _words_in_place(part, slot, said)
-            told = ("named",) if named is not None else ()
-            yield Candidate((*clues, *told), new, span, slot=slot)
+            yield Candidate(tuple(clues), new, span, slot=slot)
         inner = _modifier_span(part, slot, said)
         if inner is not None:
-            speaks = _modifier_clues(part, slot, inner, said)
-            space = " " if inner[0] == inner[1] else ""
-            yield Candidate(speaks, f"{part.text}{space}", inner, slot=slot)
-    if part.article != "one":
+            clues = _modifier_clues(part, slot, inner, said)
+            yield Candidate(tuple(clues), *_described(part, slot, inner, said), slot=slot)
+    if not part.headless:
         yield from _added(part, said)
     fragment = said.fragment
     alone = ["alone"]
@@ -335,10 +356,10 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     )
     words, its = stems_of(part.text), stems_of(slot.text)
     shared = words[-1] == its[-1] or bool({*words} & {*its})
-    numbered = part.kind == "number" and slot.kind == "name" and _number_of(slot, part)
+    numbered = _number_in_name(slot, part) is not None
     if slot.kind == "verb" and not _may_be_verb(part, said):
         return None
-    if _is_size(part, said) and plain_of(slot.text).lower() not in said.grammar.sizes:
+    if _is_quality(part, said) and not said.grammar.qualities(slot.text):
         return None
     if part.lead >= 0 and not same_lead and not (same and part.typed):
         return None
@@ -349,10 +370,12 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
             return None
     counted = _counts_things(slot, said)
     if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
+        if part.lead >= 0 and not same_lead:
+            return None
         others = (one for one in said.slots if one.kind == "measure")
         if any(_unit(one) == _unit(part) for one in others):
             return None
-    clues = ["replace"]
+    clues = []
     if same:
         clues.append("same kind, typed" if part.typed else "same kind")
         clues += ["number for measure"] if (part.kind, slot.kind) == ("number", "measure") else []
@@ -383,7 +406,11 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         clues.append("other article" if part.article and slot.article else "one article")
     if slot.kind != "verb" and said.spoken.is_verb(part.text) and not part.article:
         clues.append("verb for noun")
-    if shared or numbered:
+    if part.kind == "number" and (numbered or slot.typed):
+        alike = _figures(part.text) == _figures(slot.text)
+        clues.append("same figures" if alike else "other figures")
+        clues += ["number in name"] if numbered else []
+    if shared:
         clues.append("same word")
     elif len(words[-1]) > 4 and len(its[-1]) > 4:
         end = -2 if slot.kind == "verb" else -3
@@ -437,48 +464,89 @@ def _has_object(verb: Part, said: Continuing) -> bool:
 
 
 def _modifier_span(part: Part, slot: Part, said: Continuing) -> Span | None:
-    """Return where words before a noun may take a part: "a tennis court", "squash?"."""
-    one, sizes, size = part.article == "one", said.grammar.sizes, _is_size(part, said)
-    if part.lead >= 0 or part.typed or slot.typed or slot.kind == "verb":
+    """Return where words of a slot may take a part: "a tennis court", "squash?", "a larger one"."""
+    grammar = said.grammar
+    describes = part.headless or _is_quality(part, said)
+    if part.typed or slot.kind == "verb" or (part.article and not describes):
         return None
-    if (part.article and not (one or size)) or (slot.lead >= 0 and not (one and slot.entity)):
+    if part.lead >= 0 and not (part.headless and part.lead == slot.lead):
         return None
+    if (like := _like_word(part, slot, said)) is not None:
+        return like
+    if slot.typed:
+        return _after_amount(slot, said) if describes else None
+    if slot.lead >= 0 and not part.headless:
+        return None
+    start, end = slot.span
+    leads = grammar.words.heads_last or grammar.words.nouns_capital
+    if describes and not leads:
+        return end, end
     if slot.core is not None:
-        start = slot.span[0]
-        return slot.core if slot.core[1] < slot.span[1] else (start, slot.core[0] - 1)
-    if not one and (part.kind == "name" or " " in part.text):
+        return slot.core if slot.core[1] < end else (start, slot.core[0] - 1)
+    if not part.headless and (part.kind == "name" or " " in part.text):
         return None
-    if not (one or size or said.fragment.goes_on or slot.article == "a" or slot.entity):
+    if not (describes or said.fragment.goes_on or slot.article == "a" or slot.entity):
         return None
     first, *more = slot.text.split(" ")
-    start = slot.span[0]
-    if not said.grammar.words.heads_last or (not more and not (one or size)):
-        return None
-    if not more:
+    if not leads or not more:
+        return (start, start) if describes else None
+    if _SIZES in grammar.qualities(part.text) or (not part.headless and describes):
         return start, start
-    if size:
-        return (start, start + len(first)) if first.lower() in sizes else (start, start)
-    head = slot.span[1] - len(more[-1]) - 1
-    sized = first.lower() in sizes and len(more) > 1
+    head = end - len(more[-1]) - 1
+    sized = bool(grammar.qualities(first)) and len(more) > 1
     return (start + len(first) + 1 if sized else start), head
 
 
-def _modifier_clues(part: Part, slot: Part, inner: Span, said: Continuing) -> tuple[str, ...]:
+def _like_word(part: Part, slot: Part, said: Continuing) -> Span | None:
+    """Return the word of a slot that describes it as a part does: a size, a colour."""
+    if sort := said.grammar.qualities(part.text):
+        for found in _WORDS.finditer(slot.text):
+            if found[0].islower() and sort & said.grammar.qualities(found[0]):
+                return slot.span[0] + found.start(), slot.span[0] + found.end()
+    return None
+
+
+def _after_amount(slot: Part, said: Continuing) -> Span | None:
+    """Return where words may describe things that are counted: "20 *large* boxes"."""
+    amount = _AMOUNT.match(slot.text)
+    counts = slot.kind == "measure" and amount and _unit(slot) not in said.grammar.units
+    if not counts or len(_unit(slot)) <= LONGEST_SIGN or not amount:
+        return None
+    before = said.grammar.words.heads_last or said.grammar.words.nouns_capital
+    place = slot.span[0] + amount.end() + 1 if before else slot.span[1]
+    return place, place
+
+
+def _described(part: Part, slot: Part, inner: Span, said: Continuing) -> tuple[str, Span]:
+    """Return the new words of a slot that a part describes, with its article, and their span."""
+    new = part.text
+    if inner[0] == inner[1]:
+        new = f" {new}" if inner[0] == slot.span[1] else f"{new} "
+    if not (part.article and slot.article) or said.grammar.words.heads_last:
+        return new, inner
+    rest, span = said.fragment.rest, (slot.start, slot.span[1])
+    text = put_words(said.question, inner, new)[slot.span[0] : slot.span[1] + len(new)]
+    text = text[: slot.span[1] - slot.span[0] + len(new) - (inner[1] - inner[0])]
+    return f"{rest[part.start : part.span[0]]}{text}", span
+
+
+def _modifier_clues(part: Part, slot: Part, inner: Span, said: Continuing) -> list[str]:
     clues = ["modifier"]
     clues += ["verb for noun"] if said.spoken.is_verb(part.text) else []
-    clues += ["modifier: one"] if part.article == "one" else []
-    clues += ["modifier: size"] if _is_size(part, said) else []
+    clues += ["modifier: headless"] if part.headless else []
+    clues += ["modifier: quality"] if _like_word(part, slot, said) else []
     if slot.core is not None and not said.grammar.words.nouns_capital:
         clues += ["modifier: name" if part.kind == "name" else "modifier: noun for name"]
     clues += ["modifier: told"] if slot.entity else []
+    if part.headless:
+        clues += ["modifier: same article"] if part.article == slot.article else []
+        clues += ["modifier: same preposition"] if part.lead >= 0 else []
+    clues += ["modifier: in a phrase"] if part.lead < 0 <= slot.lead else []
     clues += ["modifier: a"] if slot.article == "a" else []
-    clues += ["modifier: plural"] if is_plural(part.text) else []
-    clues += ["modifier: words"] if " " in part.text else []
-    clues += ["modifier: same word"] if stems_of(part.text)[-1] == stems_of(slot.text)[-1] else []
     clues += ["modifier: added"] if inner[0] == inner[1] else []
     clues += ["object"] if slot is said.direct_object else []
     clues += ["modifier: joined"] if said.fragment.goes_on else []
-    return tuple(clues)
+    return clues
 
 
 def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
@@ -513,8 +581,8 @@ def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
 # -- the words in place of a slot -----------------------------------------------------------------
 
 
-def _is_size(part: Part, said: Continuing) -> bool:
-    return plain_of(part.text).lower() in said.grammar.sizes
+def _is_quality(part: Part, said: Continuing) -> bool:
+    return bool(said.grammar.qualities(part.text))
 
 
 def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span]:
@@ -524,8 +592,8 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     if said.spoken is not said.grammar:
         return part.text, slot.span
     both_led = part.lead >= 0 and slot.lead >= 0
-    if part.kind == "number" and slot.kind == "name" and (number := _number_of(slot, part)):
-        return part.text, (slot.span[1] - len(number), slot.span[1])
+    if (number := _number_in_name(slot, part)) is not None:
+        return part.text, number
     if (year := _year_span(part, slot)) is not None:
         return part.text, year
     if part.kind == "number" and slot.kind == "measure":
@@ -549,14 +617,27 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     return part.text, slot.span
 
 
-def _number_of(slot: Part, part: Part) -> str:
-    """Return the number at the end of a name, "parcel 4711", if a part is such a number too."""
+def _number_in_name(slot: Part, part: Part) -> Span | None:
+    """Return where the number of a name stands, "parcel 4711", whose place a part may take.
+
+    The number before an address, "4 High Street", only gives way to one with its preposition.
+    """
+    if part.kind != "number" or slot.kind != "name" or not part.text[0].isdigit():
+        return None
     found = _NUMBER_AT_END.search(slot.text)
-    return found[0] if found and _shape(part.text) == _shape(found[0]) else ""
+    if found is None and part.lead >= 0 and part.lead == slot.lead:
+        found = _NUMBER_AT_START.match(slot.text)
+    return (slot.span[0] + found.start(), slot.span[0] + found.end()) if found else None
+
+
+def _figures(text: str) -> int:
+    """Return how many figures the first number of a text has; 0 for one in words."""
+    found = _DIGITS.search(text)
+    return len(found[0]) if found else 0
 
 
 def _unit(part: Part) -> str:
-    return _FIGURES.sub("", plain_of(part.text).lower()).rstrip("s")
+    return _AMOUNT.sub("", plain_of(part.text).lower(), count=1).strip().rstrip("s")
 
 
 def _year_span(part: Part, slot: Part) -> Span | None:
@@ -573,7 +654,3 @@ def _date_with_year(new: str, old: str) -> str:
     if year is None or _YEAR.search(new) or not any(sign.isdigit() for sign in new):
         return ""
     return f"{new}{old[old.rindex(year[0]) - 1 :]}" if old.endswith(year[0]) else ""
-
-
-def _shape(text: str) -> str:
-    return _DIGITS.sub("9", _LETTERS.sub("a", text))

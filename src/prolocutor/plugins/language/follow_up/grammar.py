@@ -23,6 +23,8 @@ _WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{1,5})"
 """A number and its unit in one word: "5km", "20min"."""
 
 _CODE: Final = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])\w[\w-]*"
+_ENDINGS: Final = r"(?:er?e[nrsm]?|e[nrsm]?|[ao]?s?)$"
+_HOUSE: Final = re.compile(r"\d+[a-z]?(?: [A-Z][\w'-]+){2,3}(?![\w-])")
 _STEMMED: Final = re.compile(r"[\w'-]+")
 _TOKEN: Final = re.compile(r"[^\s?!,;:¿¡\"“”()]+|[,;:?!¿¡]")
 _DIGIT_DATE: Final = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
@@ -34,7 +36,7 @@ class Part(msgspec.Struct, frozen=True):
     `span` is its object, `whole` also its preposition and article. `kind` is "date", "hour",
     "number", "measure", "name", "noun" or "verb"; `lead` the class of its preposition, -1 without
     one; `article` how it is introduced: "the", "a" or "", and `start` where, with it. `entity`: an
-    agent has named it, or its `core`.
+    agent has named it, or its `core`. `headless`: it describes a noun left out, as in "a red one".
     """
 
     span: Span
@@ -46,6 +48,7 @@ class Part(msgspec.Struct, frozen=True):
     entity: bool = False
     start: int = 0
     core: Span | None = None
+    headless: bool = False
 
     @property
     def typed(self) -> bool:
@@ -126,6 +129,13 @@ class LanguageGrammar:
             ),
             re.IGNORECASE,
         )
+        self.counted = re.compile(
+            r"[a-z]\w* (?P<noun>[A-Z]\w+)"
+            if words.nouns_capital
+            else r"[a-z]+s (?P<noun>[a-z]+s)(?![\w'])"
+            if not words.heads_last
+            else r"[a-z-]*[a-rt-z-] (?P<noun>[a-z]+s)(?![\w'])"
+        )
         filler = "|".join([*words.fillers, *words.politeness])
         gap = r"[\s,.!:;]+"
         joints = "|".join(words.joints) or "(?!)"
@@ -188,22 +198,33 @@ class LanguageGrammar:
         )
         ones = "|".join(words.ones) or "(?!)"
         the = rf"(?:{_any(words.articles)})"
-        self.headed = _pattern(rf"(?:{the} |an? )?(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones})")
+        leads = "|".join(phrase for one in words.prepositions for phrase in one) or "(?!)"
+        some = _any(words.indefinite)
+        own = _any([*words.articles, *words.possessives])
+        self.headed = _pattern(
+            rf"(?:(?P<lead>{leads}) )?(?:(?P<the>{own}) |(?P<a>{some}) )?"
+            rf"(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones})"
+        )
         self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
         self.inner_ordinals = [
             _pattern(rf"(?<![\w']){the} (?:{_any(one)}) (?:{ones})(?![\w'])")
             for one in [*words.ordinals, *([words.last] if words.last else [])]
         ]
         self.afterwards = _whole(words.afterwards)
-        self.sizes, self.predicates = _set(words.sizes), _set(words.predicates)
+        self.predicates, self.comparing = _set(words.predicates), _set(words.comparing)
+        self.inflected = re.compile(r"(?:e|er|est)$" if words.heads_last else _ENDINGS)
+        self.described: dict[str, set[int]] = {}
+        classes = words.sizes if any("|" in one for one in words.sizes) else ["|".join(words.sizes)]
+        for place, one in enumerate(classes):
+            for word in one.split("|"):
+                self.described.setdefault(self._bare(word), set()).add(place)
         self.here = _set(words.places)
         self.thing = _words_pattern(words.things)
         helpers = _any([re.escape(one) for one in words.helpers])
         self.acts = _pattern(rf"(?<![\w'])(?:{helpers}) (?:{_any(words.things)})(?!\w)")
         self.person = _words_pattern(words.persons)
         self.place = _words_pattern(words.places)
-        leads = "|".join(phrase for one in words.prepositions for phrase in one)
-        self.there_at = _pattern(rf"(?:{_any(words.places)}) (?=(?:{leads or '(?!)'}) )")
+        self.there_at = _pattern(rf"(?:{_any(words.places)}) (?=(?:{leads}) )")
         self.time = _pattern(rf"(?<=\w )(?:{'|'.join(words.times) or '(?!)'})(?![\w])")
         self.until_then = _pattern(rf".*\b(?:{leads}) (?:{'|'.join(words.times) or '(?!)'})\W*")
         self.owner = _pattern(
@@ -256,13 +277,24 @@ class LanguageGrammar:
         found = []
         for one in self.kinds.finditer(plain):
             kind = next(name for name in ("date", "hour", "measure", "number", "code") if one[name])
-            end = one.end()
-            if kind == "measure" and (unit := one["unit"]) and self._is_no_unit(unit):
-                kind = "number"
-                end = one.start() + len(one[0][: one.start("unit") - one.start()].rstrip(" -"))
+            start, end = one.span()
+            if found and start < found[-1][1]:
+                continue
+            if kind == "measure" and (unit := one["unit"]):
+                if self._is_no_unit(unit):
+                    kind, end = "number", start + len(plain[start : one.start("unit")].rstrip(" -"))
+                elif (house := self._house(plain, start)) is not None:
+                    kind, end = "code", house
+                elif more := self.counted.match(plain, one.start("unit")):
+                    end = end if self._is_no_unit(more["noun"]) else more.end()
             if kind != "number" or not _is_in(one[0], self.indefinite):
-                found.append((one.start(), end, kind))
+                found.append((start, end, kind))
         return found
+
+    def _house(self, plain: str, start: int) -> int | None:
+        """Return where an address ends that opens with its number: "12 Elm Street"."""
+        found = None if self.words.nouns_capital else _HOUSE.match(plain, start)
+        return found.end() if found else None
 
     def _is_no_unit(self, word: str) -> bool:
         return _is_in(word, self.function) or (self.is_verb(word) and not _is_in(word, self.units))
@@ -425,7 +457,7 @@ class LanguageGrammar:
             return _split_first(text, slots, 0) if slots and slots[0].span[0] == 0 else slots
         if self.heads_be(text):
             return self._without_predicate(text, tokens, slots)
-        helper = next((n for n, word in enumerate(words[:6]) if word in self.helpers), None)
+        helper = next((n for n, word in enumerate(words[:9]) if word in self.helpers), None)
         asks = words[0] in self.questions
         if helper is None:
             degree = len(words) > 2 and words[2] in self.be
@@ -514,6 +546,33 @@ class LanguageGrammar:
         if last == slot.text or not last.islower() or (slot.entity and slot.core is None):
             return slots
         return _split_last(text, slots, first) if says else slots
+
+    def qualities(self, text: str) -> set[int]:
+        """Return the lists of `sizes` that all words of a text are in: "larger" is among sizes."""
+        words = [one for one in text.split() if plain_of(one).lower() not in self.comparing]
+        found = [self.described.get(self._bare(one), set()) for one in words]
+        return set.intersection(*found) if found else set()
+
+    def is_headless(self, part: Part, question: str) -> bool:
+        """Return whether a part describes a noun that is not said: "la roja", "eine größere".
+
+        In German it begins with a small letter where the last question has capitals.
+        """
+        words = plain_of(part.text).lower().split()
+        if part.typed or self.words.heads_last or part.entity:
+            return False
+        if self.qualities(part.text):
+            return bool(part.article) or words[0] in self.comparing or self.words.nouns_capital
+        if words[0] in self.comparing and len(words) > 1:
+            return True
+        small = self.words.nouns_capital and part.text.islower() and not question.islower()
+        ends = ("e", "er", "es") if not part.article else ("e", "er", "es", "en", "em")
+        return small and words[-1].endswith(ends) and words[-1] not in self.function
+
+    def _bare(self, word: str) -> str:
+        """Return a word without what makes it another case, gender, number or degree."""
+        bare = self.inflected.sub("", plain_of(word).lower())
+        return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare
 
     def is_relation(self, text: str) -> bool:
         """Return whether a noun is what things have: "price", "opening hours"."""
