@@ -44,54 +44,55 @@ LONGEST_SIGN: Final = 3
 """Letters of the sign of a unit: "min"."""
 
 WEIGHTS: Final[dict[str, float]] = {
-    "add": -0.4,
+    "add": -0.5,
     "add: article": -0.6,
-    "add: joined": -0.2,
+    "add: joined": -0.4,
     "add: name": -1.0,
-    "add: preposition": 1.0,
+    "add: preposition": 1.1,
     "add: relation": 0.5,
-    "add: typed": -0.7,
+    "add: typed": -0.8,
     "alone": 0.5,
-    "alone: a": -0.2,
+    "alone: a": -0.4,
     "alone: asks": -1.5,
-    "alone: joined": -1.9,
+    "alone: joined": -2.0,
     "alone: name": 0.9,
     "alone: on the card": -0.7,
     "alone: polite": 0.8,
-    "alone: preposition": -1.7,
+    "alone: preposition": -1.6,
     "alone: several parts": 5.7,
     "alone: the": -1.5,
     "alone: typed": -1.4,
     "alone: unmarked": 0.5,
-    "alone: words": 1.4,
-    "asked": -0.5,
+    "alone: words": 1.3,
+    "asked": -0.4,
     "bare noun for name": -1.3,
     "beside a name": -0.1,
-    "both on the card": 1.4,
-    "fill: joined": 1.7,
+    "both on the card": 1.3,
+    "count": 0.2,
+    "fill: joined": 1.6,
     "measure for number": -0.8,
     "modifier": 1.7,
     "modifier: a": 0.8,
     "modifier: added": -0.8,
-    "modifier: headless": 0.6,
+    "modifier: headless": 0.9,
     "modifier: in a phrase": -0.8,
-    "modifier: joined": 0.8,
-    "modifier: name": 1.0,
-    "modifier: noun for name": -0.0,
-    "modifier: quality": 1.2,
+    "modifier: joined": 0.6,
+    "modifier: name": 0.9,
+    "modifier: noun for name": 0.0,
+    "modifier: quality": 1.6,
     "modifier: same article": 1.2,
     "modifier: same preposition": 0.0,
     "modifier: told": 0.4,
     "name for noun": -1.5,
-    "noun for name": -0.4,
-    "number for measure": -0.2,
+    "noun for name": -0.5,
+    "number for measure": -0.1,
     "number in name": 0.7,
     "object": 0.5,
     "object: mended": 2.5,
     "one article": -1.2,
     "other article": -0.8,
-    "other figures": -0.3,
-    "other kind, typed": -0.1,
+    "other figures": -0.1,
+    "other kind, typed": -0.2,
     "other number": -1.2,
     "other unit": -0.2,
     "predicate": 0.9,
@@ -100,7 +101,7 @@ WEIGHTS: Final[dict[str, float]] = {
     "property: relation": 0.1,
     "property: the": -0.3,
     "relation for thing": -1.4,
-    "same article": 1.5,
+    "same article": 1.3,
     "same ending": 1.8,
     "same figures": 1.1,
     "same kind": 0.9,
@@ -108,11 +109,11 @@ WEIGHTS: Final[dict[str, float]] = {
     "same preposition": 1.4,
     "same word": 1.3,
     "slot with preposition": -0.3,
-    "thing for relation": -2.1,
+    "thing for relation": -2.3,
     "told": 1.3,
     "verb": -0.2,
-    "verb for noun": -1.1,
-    "verb: known": 1.7,
+    "verb for noun": -1.2,
+    "verb: known": 1.6,
     "verb: with object": -0.1,
 }
 LATER: Final = 0.01
@@ -195,6 +196,10 @@ def fragment_parts(said: Continuing) -> list[Part]:
     fragment, grammar = said.fragment, said.spoken
     rest = fragment.rest
     plain = plain_of(rest).lower()
+    if grammar.other.fullmatch(plain):
+        return []
+    if (headed := _headed_part(rest, said)) is not None:
+        return [headed]
     if (
         len(rest.split()) > MOST_FRAGMENT
         or (grammar.opens_clause(rest) and not _is_named(said))
@@ -203,8 +208,6 @@ def fragment_parts(said: Continuing) -> list[Part]:
         or _is_clause(rest, grammar, goes_on=fragment.goes_on)
     ):
         return []
-    if said.grammar.words.heads_last and (headed := _headed_part(rest, said)) is not None:
-        return [headed]
     inside = fragment.goes_on or said.question[:1].islower()
     parts = grammar.slots(rest, said.turn.entities, inside=inside)
     if not parts or not _is_small(rest[: parts[0].whole[0]], grammar):
@@ -223,9 +226,10 @@ def _headed_part(rest: str, said: Continuing) -> Part | None:
     """Return what describes a noun that is not said: "in a large one", "the blue ones"."""
     grammar = said.spoken
     found = grammar.headed.fullmatch(plain_of(rest))
-    if found is None or found["kind"].lower() in grammar.function - grammar.possessives:
+    known = grammar.function - grammar.possessives
+    if found is None or (found["kind"] or "").lower() in known:
         return None
-    a, b = found.span("kind")
+    a, b = found.span("kind" if found["kind"] else "more")
     article = "the" if found["the"] else "a" if found["a"] else ""
     start = next((found.start(name) for name in ("the", "a") if found[name]), a)
     lead = grammar.leads[found["lead"].lower()] if found["lead"] else -1
@@ -304,10 +308,14 @@ def candidates(
     """
     named = _slot_by_agent(part, slots, said)
     for slot in [named] if named is not None else slots:
-        clues = None if part.headless else _clues(part, slot, said)
+        no_thing = said.fragment.counts and slot.typed and not _counts_things(slot, said)
+        clues = None if part.headless or no_thing else _clues(part, slot, said)
         if clues is not None:
             new, span = _words_in_place(part, slot, said)
             yield Candidate(tuple(clues), new, span, slot=slot)
+        if part.kind == "number" and slot.article == "a" and part.lead in (-1, slot.lead):
+            counts = ["count"] + (["object"] if slot is said.direct_object else [])
+            yield Candidate(tuple(counts), f"{part.text} ", (slot.start, slot.span[0]), slot=slot)
         inner = _modifier_span(part, slot, said)
         if inner is not None:
             clues = _modifier_clues(part, slot, inner, said)
@@ -468,6 +476,8 @@ def _modifier_span(part: Part, slot: Part, said: Continuing) -> Span | None:
     grammar = said.grammar
     describes = part.headless or _is_quality(part, said)
     if part.typed or slot.kind == "verb" or (part.article and not describes):
+        return None
+    if describes and grammar.is_relation(slot.text):
         return None
     if part.lead >= 0 and not (part.headless and part.lead == slot.lead):
         return None

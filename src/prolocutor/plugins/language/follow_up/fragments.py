@@ -29,7 +29,7 @@ class Fragment(msgspec.Struct, frozen=True):
 
     `clause` is the `rest` with the words at its end. `joined`: they say that more follows;
     `mends`: that something was wrong; `asks`: they end in a question mark. `closes`: the words at
-    their end say how they are meant; `polite`: they ask for something.
+    their end say how they are meant; `counts`: they are "of them"; `polite`: they ask for something.
     """
 
     text: str
@@ -39,6 +39,7 @@ class Fragment(msgspec.Struct, frozen=True):
     mends: bool = False
     asks: bool = False
     closes: bool = False
+    counts: bool = False
     polite: bool = False
 
     @property
@@ -113,6 +114,7 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     return Fragment(
         text, rest.strip(TRIMMED), clause or text, joined=joined, asks=asks,
         mends=bool(mended and mended.end()),
+        counts=bool(tail) and grammar.thing.search(plain_of(tail)) is not None,
         closes=grammar.meant_closing.search(plain_of(tail)) is not None,
         polite=grammar.softening.search(f" {plain_of(tail)}") is not None,
     )  # fmt: skip

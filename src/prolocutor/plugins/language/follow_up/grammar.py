@@ -94,7 +94,7 @@ class LanguageGrammar:
         self.goes, self.degrees = _set(words.goes), _set(words.degrees)
         self.counts = _pattern(rf"(?:{'|'.join(words.counts) or '(?!)'})\b")
         joins = rf"(?:{words.conjunction or '(?!)'}|{re.escape(words.choice)})"
-        item = r"[\w'’-]+(?: [\w'’-]+){0,2}"
+        item = r"[\w'’-]+(?: [\w'’-]+){0,3}"
         self.listed = re.compile(rf"{item}(?: \w+)?(?:, {item})*,? {joins} {item}", re.IGNORECASE)
         self.joining = {plain_of(words.conjunction), plain_of(words.choice)}
         self.gap = re.compile(rf"\s*(?:,|;|\b{joins}\b)\s*", re.IGNORECASE)
@@ -203,13 +203,15 @@ class LanguageGrammar:
         own = _any([*words.articles, *words.possessives])
         self.headed = _pattern(
             rf"(?:(?P<lead>{leads}) )?(?:(?P<the>{own}) |(?P<a>{some}) )?"
-            rf"(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones})"
+            rf"(?:(?P<more>(?:{_any(words.comparing)}) [\w'-]+)"
+            rf"|(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones}))"
         )
         self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
         self.inner_ordinals = [
-            _pattern(rf"(?<![\w']){the} (?:{_any(one)}) (?:{ones})(?![\w'])")
+            _pattern(rf"(?<![\w']){the} (?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
             for one in [*words.ordinals, *([words.last] if words.last else [])]
         ]
+        self.inner_other = _pattern(rf"(?<![\w'])(?:{_any(words.other)})(?![\w'])")
         self.afterwards = _whole(words.afterwards)
         self.predicates, self.comparing = _set(words.predicates), _set(words.comparing)
         self.inflected = re.compile(r"(?:e|er|est)$" if words.heads_last else _ENDINGS)
@@ -287,9 +289,16 @@ class LanguageGrammar:
                     kind, end = "code", house
                 elif more := self.counted.match(plain, one.start("unit")):
                     end = end if self._is_no_unit(more["noun"]) else more.end()
-            if kind != "number" or not _is_in(one[0], self.indefinite):
+            if kind != "number" or self._is_amount(plain, one):
                 found.append((start, end, kind))
         return found
+
+    def _is_amount(self, plain: str, one: re.Match[str]) -> bool:
+        """Return whether a word for a number is no article: "for one", at the end."""
+        if not _is_in(one[0], self.indefinite):
+            return True
+        before = plain[: one.start()].lower().split()
+        return bool(before) and before[-1] in self.leads and not plain[one.end() :].strip(TRIMMED)
 
     def _house(self, plain: str, start: int) -> int | None:
         """Return where an address ends that opens with its number: "12 Elm Street"."""

@@ -8,6 +8,7 @@ from prolocutor.plugins.language.follow_up.certainty import SURE, Found
 from prolocutor.plugins.language.follow_up.fragments import (
     SIGNS,
     Continuing,
+    in_text,
     put_words,
 )
 from prolocutor.plugins.language.follow_up.grammar import (
@@ -85,6 +86,10 @@ def _fill_day(said: Continuing, text: str) -> str:
 def _fill_item(said: Continuing, text: str) -> str:
     """ "Who directed the second one": what the last reply names in that place."""
     grammar = said.spoken
+    if found := grammar.inner_other.search(plain_of(text)):
+        items = named_items(said, asked=False)
+        others = [one for one in items if not in_text(one, said.question)]
+        return put_words(text, found.span(), others[0]) if len(others) == 1 else text
     for place, pattern in enumerate(grammar.inner_ordinals):
         if found := pattern.search(plain_of(text)):
             items = named_items(said, asked=False)

@@ -9,8 +9,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from prolocutor.plugins.language.follow_up.certainty import LIKELY
+from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.general import meant
-from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGrammar, plain_of
+from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGrammar, Part, plain_of
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.plugins.language.follow_up.topics import items_of_reply
 
@@ -49,8 +50,14 @@ def returned(
     turn = turn or next((one for one in turns if wanted & _stems(cards(one.skill), grammar)), None)
     if not rest.strip(TRIMMED):
         return None if turn is None else ((turn.question, LIKELY), turn)
+    article = found[0].lower().rpartition(" ")[2]
+    if article in grammar.definite | grammar.possessives:
+        topic = f"{article} {topic}"
+    fragment = fragment_of(rest, grammar)
+    goes_on = turn is not None and fragment.joined and not grammar.opens_request(fragment.rest)
     pronouns = (grammar.owner, grammar.place, grammar.person, grammar.thing)
-    if grammar.opens_request(rest) or any(one.search(plain_of(rest)) for one in pronouns):
+    points = grammar.opens_request(rest) or any(one.search(plain_of(rest)) for one in pronouns)
+    if points and not goes_on:
         turn = turn or replace(turns[0], skill="")  # nobody has spoken of it yet
         about = replace(turn, question=topic, reply="", entities=(topic,), types=(), fillings={})
         pointed = meant(rest, about, grammar, grammar)
@@ -59,7 +66,8 @@ def returned(
         return None
     joined = f"{grammar.words.conjunction} {rest}"
     whole = meant(joined, turn, grammar, grammar) or meant(rest, turn, grammar, grammar)
-    added = whole is not None and whole[0].startswith(turn.question.rstrip(TRIMMED))
+    led = any(one.lead >= 0 or one.typed for one in grammar.slots(fragment.rest, inside=True)[:1])
+    added = whole is not None and whole[0].startswith(turn.question.rstrip(TRIMMED)) and not led
     return (whole if whole is not None and not added else (rest, LIKELY)), turn
 
 
@@ -77,11 +85,13 @@ def fitting_turn(
     It is the latest whose question has a word of theirs, or a date, hour, number, measure or name
     where they have one. None where the last turn's question has that too, or no turn's has.
     """
-    words, kinds = _stems(text, grammar), _typed_kinds(text, grammar, inside=True)
+    words, slots = _stems(text, grammar), grammar.slots(text, inside=True)
+    when = all(one.lead >= 0 and one.kind in ("date", "hour") for one in slots)
+    kinds = set() if when else _typed_kinds(slots)  # "on Sunday" goes with any question
 
     def fits(turn: LastTurn) -> bool:
         return bool(
-            words & _stems(turn.question, grammar) or kinds & _typed_kinds(turn.question, grammar)
+            words & _stems(turn.question, grammar) or kinds & _typed_kinds(grammar.slots(turn.question))
         )
 
     if any(fits(one) for one in last):
@@ -89,8 +99,7 @@ def fitting_turn(
     return next((one for one in earlier if fits(one)), None)
 
 
-def _typed_kinds(text: str, grammar: LanguageGrammar, *, inside: bool = False) -> set[str]:
-    slots = grammar.slots(text, inside=inside)
+def _typed_kinds(slots: Sequence[Part]) -> set[str]:
     return {one.kind for one in slots if one.typed or one.kind == "name"}
 
 

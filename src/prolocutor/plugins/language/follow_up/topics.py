@@ -206,7 +206,9 @@ def named_items(said: Continuing, *, asked: bool) -> list[str]:
     common = said.grammar.function
     names = [one for one in found if not (is_frequent(one) or plain_of(one).lower() in common)]
     listed = _items_of(turn.reply, said.grammar)
-    return listed if all(one[:1].isalpha() for one in listed) and listed else names
+    if listed and all(one[:1].isalpha() for one in listed):
+        return listed
+    return [] if said.grammar.words.nouns_capital else names
 
 
 def items_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
@@ -223,8 +225,26 @@ def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
     listed = grammar.listed.search(text)
     if listed is None:
         return []
-    items = [one.strip(" .") for one in grammar.gap.split(listed[0]) if one.strip()]
+    parts = [one.strip(" .") for one in grammar.gap.split(listed[0])]
+    items = [_bare_item(one, grammar, opens=one is parts[0]) for one in parts]
+    items = [one for one in items if one]
     named = [one[0] for one in _NAME.finditer(items[0])] if items else []
     if named and len(items[0].split()) > 2:
         items[0] = named[-1]
     return items
+
+
+def _bare_item(item: str, grammar: LanguageGrammar, *, opens: bool) -> str:
+    """Return an item of a list without its preposition, its article and the verb beside it.
+
+    `opens`: it is the first, after the verb if there is one.
+    """
+    joint = grammar.joint.match(plain_of(item))
+    words = (item[joint.end() :] if joint else item).split()
+    verbs = grammar.be | grammar.helpers
+    verb = next((n for n, one in enumerate(words) if n and plain_of(one).lower() in verbs), None)
+    words = words[verb + 1 :] if opens and verb is not None else words[:verb]
+    before = 0
+    for known in (grammar.leads, grammar.definite):
+        before += plain_of("".join(words[before : before + 1])).lower() in known
+    return " ".join(words[before:])

@@ -21,6 +21,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     LanguageGrammar,
     Span,
     plain_of,
+    stems_of,
 )
 from prolocutor.plugins.language.follow_up.topics import named_items, topic_of
 
@@ -102,10 +103,10 @@ def points(said: Continuing) -> Found:
     head = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
     if ranked is None or head is None:
         return None
-    the = grammar.words.articles[0] if grammar.words.articles else ""
-    whole = put_words(
-        said.question, head.whole, f"{the} {rest[slice(*ranked.span('rank'))]} {head.text}"
-    )
+    the = f"{grammar.words.articles[0]} " if grammar.words.articles else ""
+    the = "" if head is said.asked_noun else the
+    rank = rest[slice(*ranked.span("rank"))]
+    whole = put_words(said.question, head.whole, f"{the}{rank} {head.text}")
     hour = next((one for one in said.slots if one.kind == "hour"), None)
     if hour is not None:
         moved = len(whole) - len(said.question)
@@ -127,18 +128,14 @@ def _ordinal(plain: str, grammar: LanguageGrammar, count: int) -> int | None:
 def _chosen(said: Continuing, item: str) -> Found:
     """Put a thing that is named in place of its like, else of what the question is about."""
     asked = plain_of(said.question).lower()
-    known = next(
-        (
-            one
-            for one in said.slots
-            if any(plain_of(n).lower() == one.text.lower() for n in said.turn.entities)
-        ),
-        None,
-    )
-    named = [one for one in said.slots if one.kind == "name"]
-    nouns = [one for one in said.slots if one.kind == "noun" and one.lead < 0]
-    slot = known or (named[-1] if named else nouns[-1] if nouns else None)
-    if slot is None or plain_of(item).lower() in asked:
+    entities = {plain_of(one).lower() for one in said.turn.entities}
+    known = [one for one in said.slots if plain_of(one.text).lower() in entities]
+    nouns = [one for one in said.slots if one.kind in ("noun", "name")]
+    alike = [one for one in nouns if stems_of(one.text)[-1] == stems_of(item)[-1]]
+    named = [one for one in nouns if one.kind == "name"]
+    bare = [one for one in nouns if one.lead < 0 and one.kind == "noun"]
+    slot = next(iter([*alike, *known[:1], *named[-1:], *bare[-1:]]), None)
+    if slot is None or slot is said.asked_noun or plain_of(item).lower() in asked:
         return item, LIKELY
     return put_words(said.question, slot.span, item), LIKELY
 
@@ -153,6 +150,10 @@ def contrasted(said: Continuing) -> Found:
             old, new = found["old"].strip(TRIMMED), text[slice(*found.span("new"))].strip(TRIMMED)
             meant = said.spoken.instead.search(plain_of(new))
             new = new[: meant.start()].rstrip(TRIMMED) if meant else new
+            heads = [said.spoken.headed.fullmatch(plain_of(one)) for one in (old, new)]
+            if heads[0] is not None:  # "not a small one, a big one"
+                old = heads[0]["kind"]
+                new = new[slice(*heads[1].span("kind"))] if heads[1] is not None else new
             if new and (span := _span_of(old, new, said.question)):
                 return put_words(said.question, _like_span(new, span, said), new), SURE
     return None
