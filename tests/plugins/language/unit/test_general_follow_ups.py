@@ -22,7 +22,9 @@ def test_words_mean_the_last_question_with_a_slot_of_the_same_kind_filled_anew(c
     assert case.meaning(FollowUps(), entities=True) == case.wanted[1:]
 
 
-@pytest.mark.parametrize(("name", "least"), [("tuned", 0.92), ("kept", 0.8)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("tuned", 0.92), ("invented", 0.92), ("kept", 0.82), ("unseen", 0.8)]
+)
 def test_most_follow_ups_to_invented_agents_arrive_right(name: str, least: float) -> None:
     cases = read_cases(LISTS / f"{name}.txt")
     rules = FollowUps(cases[0].profiles)
@@ -90,3 +92,17 @@ def test_an_order_is_mended_in_what_it_is_about(ordered: str, said: str, meant: 
     found = annotate(dialog(ordered, "Done.", said))
     assert found["text"] == meant
     assert found["corrects"] is True
+    ("words", "whole"),
+    [
+        ("back to the tour, what about eight people?", "how much is a tour for eight people"),
+        ("back to the tour, with lunch", "how much is a tour for five people with lunch"),
+        ("about the tour again, can I book it online", "can I book the tour online"),
+        ("let's go back to the tour. does it take long?", "does the tour take long"),
+        ("and on sunday?", "is there a shop at the castle on sunday"),
+    ],
+)
+def test_words_come_back_to_an_earlier_question_as_one_sentence(words: str, whole: str) -> None:
+    tour = dialog("how much is a tour for five people", "80 euros.", "")["utterances"][:2]
+    state = dialog("is there a shop at the castle", "Yes.", words)
+    state["utterances"] = [*tour, *state["utterances"]]
+    assert annotate(state)["text"].rstrip("?") == whole

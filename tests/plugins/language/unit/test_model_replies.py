@@ -22,3 +22,17 @@ def test_a_longer_question_is_refused() -> None:
 
     with pytest.raises(BadReply, match="401 characters"):
         read([{"text": json.dumps({"question": too_long})}])
+
+
+@pytest.mark.parametrize("whole", ["when is yoga on Monday", "When is yoga?"])
+def test_a_question_of_words_of_the_last_one_alone_is_refused(whole: str) -> None:
+    with pytest.raises(BadReply, match="no more than the last"):
+        read([{"text": json.dumps({"question": whole, "of": "when is yoga on Monday?"})}])
+
+
+def test_a_question_of_the_same_words_in_another_order_is_read() -> None:
+    turned = {"question": "trains from York to Leeds", "of": "trains from Leeds to York"}
+
+    found = read([{"text": json.dumps(turned)}])
+
+    assert found["text"] == "trains from York to Leeds"

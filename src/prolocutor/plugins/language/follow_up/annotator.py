@@ -17,6 +17,7 @@ from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.framing import request_in
 from prolocutor.plugins.language.follow_up.general import meant, takes_back, undoes
+from prolocutor.plugins.language.follow_up.general import continuing, meant, takes_back, undoes
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
@@ -30,7 +31,13 @@ from prolocutor.plugins.language.follow_up.last_turn import (
     last_turns_of,
 )
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer
-from prolocutor.plugins.language.follow_up.returning import fitting_turn, returned
+from prolocutor.plugins.language.follow_up.returning import (
+    about,
+    fitting_turn,
+    named_first,
+    returned,
+)
+from prolocutor.plugins.language.follow_up.wordings import named_item
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
 from prolocutor.reading.languages import language_of
 from prolocutor.reading.locales.locale import codes
@@ -93,7 +100,7 @@ class FollowUps:
         meant = self._normalizer.normalized(text, code)
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
-        found = self._returned(meant.spelled, state, code) if turns else {}
+        found = self._returned(meant.spelled, turns, state, code) if turns else {}
         found = found or self._passed_over(meant.spelled, turns, state, code)
         found = found or self._follow_up(meant.spelled, turns, spoken)
         if meant.bare == said:
@@ -102,13 +109,15 @@ class FollowUps:
         alone = {"text": meant.bare, "of": "", "confidence": sure}
         return {**(found or alone), "normalized": meant.bare}
 
-    def _returned(self, text: str, state: Mapping[str, Any], code: str) -> dict[str, Any]:
+    def _returned(
+        self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
+    ) -> dict[str, Any]:
         """Return what words mean that come back to an earlier question than the last."""
         grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
         assert grammar is not None
         plain = plain_of(text)
         if not (grammar.coming_back.match(plain) or grammar.recalling.match(plain)):
-            return {}
+            return self._named_first(text, last, grammar)
         told_by = partial(self._normalizer.card_text, code=grammar.code)
         back = returned(text, earlier_turns_of(state, text), grammar, told_by)
         if back is None:
@@ -116,6 +125,18 @@ class FollowUps:
         (whole, sure), turn = back
         told = {"text": whole, "of": turn.question, "confidence": sure}
         return told | ({"skill": turn.skill} if turn.skill else {})
+
+    def _named_first(
+        self, text: str, last: list[LastTurn], grammar: LanguageGrammar
+    ) -> dict[str, Any]:
+        """Return what a question means about the thing that the same words name first."""
+        found = named_first(text, grammar)
+        if found is None:
+            return {}
+        thing, asked = found
+        said = continuing(thing, last[-1], grammar, grammar)
+        told = question_of(asked, about(last[-1], (said and named_item(said)) or thing))
+        return {"text": told[0], "of": "", "confidence": LIKELY} if told else {}
 
     def _passed_over(
         self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str

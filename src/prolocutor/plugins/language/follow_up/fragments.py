@@ -29,7 +29,7 @@ class Fragment(msgspec.Struct, frozen=True):
 
     `clause` is the `rest` with the words at its end. `joined`: they say that more follows;
     `mends`: that something was wrong; `asks`: they end in a question mark. `closes`: the words at
-    their end say how they are meant; `counts`: they are "of them"; `polite`: they ask for something.
+    their end say how they are meant; `counts`: they are "of them"; `polite`: they ask kindly.
     """
 
     text: str

@@ -13,6 +13,9 @@ from prolocutor.reading.locales.locale import Words, codes, words_of
 from prolocutor.reading.plain_text import without_accents
 
 TRIMMED: Final = " \t?!.,;:¿¡"
+SHORT: Final = 3
+"""Letters of a short word: "one", "you"."""
+
 Span = tuple[int, int]
 OF, TO, FROM = 1, 2, 3
 """The places of some classes of prepositions among those of a language."""
@@ -276,7 +279,7 @@ class LanguageGrammar:
 
     def _typed_parts(self, plain: str) -> list[tuple[int, int, str]]:
         """Return start, end and kind of the dates, hours, measures, numbers and codes of a text."""
-        found = []
+        found: list[tuple[int, int, str]] = []
         for one in self.kinds.finditer(plain):
             kind = next(name for name in ("date", "hour", "measure", "number", "code") if one[name])
             start, end = one.span()
@@ -306,7 +309,10 @@ class LanguageGrammar:
         return found.end() if found else None
 
     def _is_no_unit(self, word: str) -> bool:
-        return _is_in(word, self.function) or (self.is_verb(word) and not _is_in(word, self.units))
+        plain = plain_of(word).lower()
+        if plain in self.subjects and len(plain) > SHORT:  # "two people"
+            return False
+        return plain in self.function or (self.is_verb(word) and not _is_in(word, self.units))
 
     def _plain_tokens(
         self, text: str, plain: str, start: int, end: int, inside: bool

@@ -31,7 +31,7 @@ import msgspec
 from prolocutor.errors import BadReply
 from prolocutor.plugins.language.follow_up.annotator import LONGEST_QUESTION
 from prolocutor.plugins.language.follow_up.certainty import SURE
-from prolocutor.plugins.language.follow_up.grammar import is_courtesy
+from prolocutor.plugins.language.follow_up.grammar import is_courtesy, plain_of
 from prolocutor.plugins.language.follow_up.last_turn import last_turns_of
 
 LONGEST_TEXT: Final = 500
@@ -85,6 +85,7 @@ class _Meaning(msgspec.Struct):
 def read(reply: Any) -> dict[str, Any]:
     """Return the annotation that a model's reply means; `BadReply` where it is of no use.
 
+    A question of words of the last one alone, in their order, is of none.
     `reply` is what `connector: openai_chat` gives: a list of at most one hypothesis.
     """
     text = reply[0]["text"] if isinstance(reply, list) and reply else ""
@@ -97,4 +98,12 @@ def read(reply: Any) -> dict[str, Any]:
     if len(whole) > LONGEST_QUESTION:
         raise BadReply(f"a question of {len(whole)} characters")
     of = (meaning.of or "")[:LONGEST_QUESTION]
+    known = iter(_words_of(of))
+    if whole and of and all(one in known for one in _words_of(whole)):
+        raise BadReply(f"a question that says no more than the last one: {whole!r}")
     return {"text": whole, "of": of, "confidence": SURE} if whole else {}
+
+
+def _words_of(text: str) -> list[str]:
+    """Return the words of a text in small letters, without accents and marks."""
+    return re.findall(r"\w+", plain_of(text).lower())

@@ -15,8 +15,11 @@ from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGramm
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.plugins.language.follow_up.topics import items_of_reply
 
-_CUT: Final = re.compile(r"\s*[,:;]\s*")
+_CUT: Final = re.compile(r"\s*(?:[,:;]\s*|\.\s+)")
 _WORD: Final = re.compile(r"[^\W_]{3,}")
+MOST_NAMING: Final = 5
+"""Words that name a thing before a question about it."""
+
 STEM: Final = 5
 """Letters by which words of one stem are told: "convert", "conversions"."""
 
@@ -45,6 +48,8 @@ def returned(
     cut = _CUT.search(said) or grammar.inner_question.search(plain_of(said))
     cut = cut or _first_lead(said, grammar)
     topic, rest = (said[: cut.start()], said[cut.end() :]) if cut else (said, "")
+    closed = grammar.closing.search(plain_of(topic))
+    topic = topic[: closed.start()] if closed and closed.start() else topic
     wanted = _stems(topic, grammar)
     turn = next((one for one in turns if wanted & _stems(_about(one), grammar)), None)
     turn = turn or next((one for one in turns if wanted & _stems(cards(one.skill), grammar)), None)
@@ -59,9 +64,8 @@ def returned(
     points = grammar.opens_request(rest) or any(one.search(plain_of(rest)) for one in pronouns)
     if points and not goes_on:
         turn = turn or replace(turns[0], skill="")  # nobody has spoken of it yet
-        about = replace(turn, question=topic, reply="", entities=(topic,), types=(), fillings={})
-        pointed = meant(rest, about, grammar, grammar)
-        return pointed or (_add_topic(topic, rest, grammar), LIKELY), turn
+        pointed = meant(rest, about(turn, topic), grammar, grammar)
+        return pointed or (_asked_of(topic, rest, grammar), LIKELY), turn
     if turn is None:
         return None
     joined = f"{grammar.words.conjunction} {rest}"
@@ -69,6 +73,26 @@ def returned(
     led = any(one.lead >= 0 or one.typed for one in grammar.slots(fragment.rest, inside=True)[:1])
     added = whole is not None and whole[0].startswith(turn.question.rstrip(TRIMMED)) and not led
     return (whole if whole is not None and not added else (rest, LIKELY)), turn
+
+
+def named_first(text: str, grammar: LanguageGrammar) -> tuple[str, str] | None:
+    """Return the thing that words name first and the question about it that follows.
+
+    "And the pool, when does it open?"; None for other words.
+    """
+    rest = fragment_of(text, grammar).rest
+    thing, _, asked = rest.partition(", ")
+    first = plain_of(thing).lower().split()
+    names = 1 < len(first) <= MOST_NAMING and first[0] in grammar.definite | grammar.possessives
+    points = (grammar.thing, grammar.owner, grammar.person)
+    asks = names and grammar.opens_request(asked)
+    found = asks and any(one.search(plain_of(asked)) for one in points)
+    return (thing, asked) if found and not grammar.dummies.search(plain_of(asked)) else None
+
+
+def about(turn: LastTurn, topic: str) -> LastTurn:
+    """Return a turn as if it had been about a topic and no more."""
+    return replace(turn, question=topic, reply="", entities=(topic,), types=(), fillings={})
 
 
 def _first_lead(said: str, grammar: LanguageGrammar) -> re.Match[str] | None:
@@ -108,7 +132,9 @@ def _add_topic(topic: str, rest: str, grammar: LanguageGrammar) -> str:
     if _stems(topic, grammar) <= _stems(rest, grammar):
         return rest
     last = plain_of(rest).lower().strip(TRIMMED).rpartition(" ")[2]
-    lead = "" if last in grammar.helpers | grammar.be else f"{grammar.words.place_lead} "
+    known = not grammar.words.heads_last and topic.partition(" ")[0] in grammar.definite
+    bare = known or last in grammar.helpers | grammar.be
+    lead = "" if bare else f"{grammar.words.place_lead} "
     return f"{rest.strip(TRIMMED)} {lead}{topic}"
 
 

@@ -81,24 +81,10 @@ def points(said: Continuing) -> Found:
     patterns = (grammar.both, grammar.other, *grammar.ordinals)
     if ranked is None and not any(one.fullmatch(plain) for one in patterns):
         return None
-    items = named_items(said, asked=False)
-    chosen = ""
     old = grammar.ranks.search(plain_of(said.question))
     if ranked is not None and old is not None:
         return put_words(said.question, old.span(), rest[slice(*ranked.span("rank"))]), SURE
-    both = items if len(items) > 1 else named_items(said, asked=True)
-    if grammar.both.fullmatch(plain) and len(both) > 1:
-        chosen = f"{', '.join(both[:-1])} {grammar.words.conjunction} {both[-1]}"
-    elif grammar.other.fullmatch(plain):
-        asked = plain_of(said.question).lower()
-        others = [one for one in items if plain_of(one).lower() not in asked]
-        chosen = others[0] if others else ""
-    else:
-        told = [one for one in items if not in_text(one, said.question)]
-        place = _ordinal(plain, grammar, len(told))
-        if place is not None:
-            chosen = told[place]
-    if chosen:
+    if chosen := named_item(said):
         return _chosen(said, chosen)
     head = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
     if ranked is None or head is None:
@@ -113,6 +99,20 @@ def points(said: Continuing) -> Found:
         span = (hour.whole[0] + moved, hour.whole[1] + moved)
         whole = put_words(whole, span, "").rstrip()
     return whole, SURE
+
+
+def named_item(said: Continuing) -> str:
+    """Return what the reply names that words point to: "the second one", "both"; else ""."""
+    plain, grammar = plain_of(said.fragment.rest), said.spoken
+    items = named_items(said, asked=False)
+    if grammar.both.fullmatch(plain):
+        both = items if len(items) > 1 else named_items(said, asked=True)
+        return f"{', '.join(both[:-1])} {grammar.words.conjunction} {both[-1]}" if both[1:] else ""
+    told = [one for one in items if not in_text(one, said.question)]
+    if grammar.other.fullmatch(plain):
+        return told[0] if told else ""
+    place = _ordinal(plain, grammar, len(told))
+    return "" if place is None else told[place]
 
 
 def _ordinal(plain: str, grammar: LanguageGrammar, count: int) -> int | None:
