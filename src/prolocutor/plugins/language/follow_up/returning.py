@@ -84,6 +84,7 @@ def named_first(text: str, grammar: LanguageGrammar) -> tuple[str, str] | None:
     thing, _, asked = rest.partition(", ")
     first = plain_of(thing).lower().split()
     names = 1 < len(first) <= MOST_NAMING and first[0] in grammar.definite | grammar.possessives
+    names = names and len(grammar.slots(thing, inside=True)) == 1
     points = (grammar.thing, grammar.owner, grammar.person)
     asks = names and grammar.opens_request(asked)
     found = asks and any(one.search(plain_of(asked)) for one in points)
