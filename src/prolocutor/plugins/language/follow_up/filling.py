@@ -225,7 +225,9 @@ def fragment_parts(said: Continuing) -> list[Part]:
 def _headed_part(rest: str, said: Continuing) -> Part | None:
     """Return what describes a noun that is not said: "in a large one", "the blue ones"."""
     grammar = said.spoken
-    found = grammar.headed.fullmatch(plain_of(rest))
+    plain = plain_of(rest)
+    may_head = grammar.headless.search(plain)  # quicker than the whole pattern
+    found = grammar.headed.fullmatch(plain) if may_head else None
     known = grammar.function - grammar.possessives
     if found is None or (found["kind"] or "").lower() in known:
         return None

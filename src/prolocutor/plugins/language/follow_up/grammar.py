@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import msgspec
@@ -13,6 +13,9 @@ from prolocutor.reading.locales.locale import Words, codes, words_of
 from prolocutor.reading.plain_text import without_accents
 
 TRIMMED: Final = " \t?!.,;:¿¡"
+MOST_KEPT: Final = 1_000
+"""Texts of which it is kept whether they describe a noun."""
+
 SHORT: Final = 3
 """Letters of a short word: "one", "you"."""
 
@@ -209,6 +212,7 @@ class LanguageGrammar:
             rf"(?:(?P<more>(?:{_any(words.comparing)}) [\w'-]+)"
             rf"|(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones}))"
         )
+        self.headless = _pattern(rf"(?:(?:{ones})$|\b(?:{_any(words.comparing)}) )")
         self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
         self.inner_ordinals = [
             _pattern(rf"(?<![\w']){the} (?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
@@ -219,6 +223,7 @@ class LanguageGrammar:
         self.predicates, self.comparing = _set(words.predicates), _set(words.comparing)
         self.inflected = re.compile(r"(?:e|er|est)$" if words.heads_last else _ENDINGS)
         self.described: dict[str, set[int]] = {}
+        self.qualities = lru_cache(MOST_KEPT)(self._qualities)
         classes = words.sizes if any("|" in one for one in words.sizes) else ["|".join(words.sizes)]
         for place, one in enumerate(classes):
             for word in one.split("|"):
@@ -562,11 +567,11 @@ class LanguageGrammar:
             return slots
         return _split_last(text, slots, first) if says else slots
 
-    def qualities(self, text: str) -> set[int]:
+    def _qualities(self, text: str) -> frozenset[int]:
         """Return the lists of `sizes` that all words of a text are in: "larger" is among sizes."""
         words = [one for one in text.split() if plain_of(one).lower() not in self.comparing]
         found = [self.described.get(self._bare(one), set()) for one in words]
-        return set.intersection(*found) if found else set()
+        return frozenset(set.intersection(*found)) if found else frozenset()
 
     def is_headless(self, part: Part, question: str) -> bool:
         """Return whether a part describes a noun that is not said: "la roja", "eine größere".

@@ -80,6 +80,8 @@ def named_first(text: str, grammar: LanguageGrammar) -> tuple[str, str] | None:
 
     "And the pool, when does it open?"; None for other words.
     """
+    if ", " not in text:
+        return None
     rest = fragment_of(text, grammar).rest
     thing, _, asked = rest.partition(", ")
     first = plain_of(thing).lower().split()
