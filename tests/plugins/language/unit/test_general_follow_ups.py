@@ -92,6 +92,9 @@ def test_an_order_is_mended_in_what_it_is_about(ordered: str, said: str, meant: 
     found = annotate(dialog(ordered, "Done.", said))
     assert found["text"] == meant
     assert found["corrects"] is True
+
+
+@pytest.mark.parametrize(
     ("words", "whole"),
     [
         ("back to the tour, what about eight people?", "how much is a tour for eight people"),

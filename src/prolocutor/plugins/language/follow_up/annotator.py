@@ -16,7 +16,6 @@ from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.framing import request_in
-from prolocutor.plugins.language.follow_up.general import meant, takes_back, undoes
 from prolocutor.plugins.language.follow_up.general import continuing, meant, takes_back, undoes
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,

@@ -151,9 +151,10 @@ def contrasted(said: Continuing) -> Found:
             meant = said.spoken.instead.search(plain_of(new))
             new = new[: meant.start()].rstrip(TRIMMED) if meant else new
             heads = [said.spoken.headed.fullmatch(plain_of(one)) for one in (old, new)]
-            if heads[0] is not None:  # "not a small one, a big one"
+            if heads[0] is not None and heads[0]["kind"]:  # "not a small one, a big one"
                 old = heads[0]["kind"]
-                new = new[slice(*heads[1].span("kind"))] if heads[1] is not None else new
+                of_new = heads[1] is not None and heads[1]["kind"] and heads[1].span("kind")
+                new = new[slice(*of_new)] if of_new else new
             if new and (span := _span_of(old, new, said.question)):
                 return put_words(said.question, _like_span(new, span, said), new), SURE
     return None
