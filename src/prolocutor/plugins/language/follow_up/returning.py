@@ -65,7 +65,7 @@ def returned(
     if points and not goes_on:
         turn = turn or replace(turns[0], skill="")  # nobody has spoken of it yet
         pointed = meant(rest, about(turn, topic), grammar, grammar)
-        return pointed or (_asked_of(topic, rest, grammar), LIKELY), turn
+        return pointed or (_add_topic(topic, rest, grammar), LIKELY), turn
     if turn is None:
         return None
     joined = f"{grammar.words.conjunction} {rest}"
@@ -117,9 +117,8 @@ def fitting_turn(
     kinds = set() if when else _typed_kinds(slots)  # "on Sunday" goes with any question
 
     def fits(turn: LastTurn) -> bool:
-        return bool(
-            words & _stems(turn.question, grammar) or kinds & _typed_kinds(grammar.slots(turn.question))
-        )
+        of_turn = _typed_kinds(grammar.slots(turn.question)) if kinds else set()
+        return bool(words & _stems(turn.question, grammar) or kinds & of_turn)
 
     if any(fits(one) for one in last):
         return None
