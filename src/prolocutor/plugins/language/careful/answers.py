@@ -102,7 +102,7 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
 
 
 @functools.cache
-def load_answers(texts: Path = ANSWERS, numbers: Path = HELPLINES) -> CarefulAnswers:
+def answers_from(texts: Path = ANSWERS, numbers: Path = HELPLINES) -> CarefulAnswers:
     """Return the answers of a file of texts and a file of numbers.
 
     Raise what YAML or msgspec raise for a bad file, KeyError if it has no English texts.
@@ -116,17 +116,17 @@ def load_answers(texts: Path = ANSWERS, numbers: Path = HELPLINES) -> CarefulAns
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Skill: see `CarefulAnswers.answer`."""
-    return load_answers().answer(request)
+    return answers_from().answer(request)
 
 
 def choose(request: dict[str, Any]) -> list[str] | None:
     """Skill selector: see `CarefulAnswers.choose`."""
-    return load_answers().choose(request)
+    return answers_from().choose(request)
 
 
 def keep(request: dict[str, Any]) -> str:
     """Postprocessor: see `CarefulAnswers.keep`."""
-    return load_answers().keep(request)
+    return answers_from().keep(request)
 
 
 def _attributes(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -136,4 +136,4 @@ def _attributes(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 # Loaded with the skill, which must never wait.
-load_answers()
+answers_from()

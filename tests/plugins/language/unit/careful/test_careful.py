@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.language import language
 from prolocutor.plugins.language.careful import answers
-from prolocutor.plugins.language.careful.answers import load_answers
+from prolocutor.plugins.language.careful.answers import answers_from
 from prolocutor.plugins.language.careful.helplines import helplines
 from prolocutor.plugins.language.careful.topics import notice, patterns
 
@@ -33,7 +33,7 @@ def request(topic: object = "self_harm", confidence: object = 1.0, **attributes:
 
 
 def text(asked: Any) -> str | None:
-    return load_answers().find_answer(asked)
+    return answers_from().find_answer(asked)
 
 
 @pytest.mark.parametrize(("words", "topic"), WORDINGS)
@@ -92,7 +92,7 @@ def test_the_numbers_are_those_of_the_persons_country(
 
 
 def test_every_text_of_every_language_can_be_said_in_every_country() -> None:
-    texts, table = load_answers().texts, helplines()
+    texts, table = answers_from().texts, helplines()
     names = [name for name, _ in patterns().topics]
     assert [sorted(said) for said in texts.values()] == [
         sorted([*names, "then", "doctor", "vet", "where"])
