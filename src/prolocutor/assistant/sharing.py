@@ -1,4 +1,4 @@
-"""Sharing: what an assistant is told by a store that several processes share."""
+"""Sharing: the contract of a store that several processes share with the assistants on it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PersonLine(Protocol):
     """Gives each person to one process at a time, in the order in which work came in anywhere."""
 
     max_sleep: float
-    """Seconds after which what is due of a process that died is looked for."""
+    """Seconds between looks for due entries of processes that died."""
 
     def enter(
         self, queues: PersonQueues, user: str, work: Callable[[Any], Awaitable[T]]
@@ -41,7 +41,7 @@ class PersonLine(Protocol):
         """Do work that is no turn while no process opens a turn of the person."""
 
     async def due(self, now: float, limit: int) -> list[AgendaEntry]:
-        """Return the entries that are due and this process's."""
+        """Return the due entries that this process delivers."""
 
     async def reply_to(self, opened: OpenedTurn) -> TurnResult:
         """Return the result of a turn that another process stored."""
@@ -58,7 +58,7 @@ class SharedCount(Protocol):
 
 
 class Sharing(Protocol):
-    """This process among those that share its store; it takes up the turns of the dead."""
+    """This process among those that share its store; it takes over the turns of dead processes."""
 
     listeners: FeedListeners
     line: PersonLine
@@ -83,7 +83,7 @@ class Sharing(Protocol):
         """Get to know the parts of the assistant (`assistant/assembly.py`), once they are made."""
 
     async def start(self) -> None:
-        """Become one of the processes, and take over what the dead have left."""
+        """Become one of the processes, and take over the turns of processes that died."""
 
     def decline(self) -> None:
         """Take over nothing more: this process is going to leave."""

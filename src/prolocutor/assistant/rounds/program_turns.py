@@ -1,4 +1,4 @@
-"""Turns that are about programs: what asks for one, how it is run."""
+"""Turns that run a program: how an input asks for a program, and how the program is run."""
 
 from __future__ import annotations
 

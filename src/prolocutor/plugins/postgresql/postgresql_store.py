@@ -350,7 +350,7 @@ class PostgresqlStore:
     def share(
         self, replica: ReplicaSettings, broker: BrokerWakeUps | None, timeout: float
     ) -> Succession:
-        """Return what a replica does among those that share the store."""
+        """Return the part of a replica among those that share the store."""
         return Succession(self, replica, broker, timeout)
 
     beat = _delegate(_REPLICAS, ReplicaWork.beat)
