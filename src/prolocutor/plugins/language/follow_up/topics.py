@@ -133,7 +133,7 @@ def _with_article(said: Continuing, name: str) -> str:
 
 
 def person_of(said: Continuing) -> str:
-    """Return the person that the last turn was about, else what else it was about."""
+    """Return the person whom the last turn names, else the thing that it was about."""
     turn = said.turn
     people = [name for name, kind in turn.kinds if kind in _PEOPLE]
     others = [name for name, kind in turn.kinds if kind not in _PLACES and kind not in _TIMES]
