@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULES = """
-    assistant/feed assistant/input_checks assistant/journal assistant/observer_group
+    assistant/feed assistant/journal assistant/observer_group
     assistant/person_queues assistant/rounds/effects assistant/rounds/interpreter
     assistant/rounds/program_turns assistant/rounds/secrets assistant/turn_result
     assistant/turn_runner

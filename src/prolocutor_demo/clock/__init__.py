@@ -12,7 +12,7 @@ LACKS = (
     Lack(
         "In which place?",
         "I need the name of a city or a country, for example: Tokyo.",
-        re.compile(r".*\b(?:time|date|day)\b.* (?:in|at|of)", re.IGNORECASE),
+        re.compile(r"(?:.{0,60} )??(?:time|date|day) (?:.{0,60} )??(?:in|at|of)", re.IGNORECASE),
         ["Tokyo"],
     ),
 )

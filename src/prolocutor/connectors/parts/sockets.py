@@ -126,10 +126,10 @@ class _BoundedConnection(ClientConnection, PacedReading):
             if now > self._idle_since + PING:
                 self._idle_since, self._idle_frames = now, 0
             self._idle_frames += 1
-            if self._idle_frames > IDLE_FRAMES:
-                self.transport.abort()
-                return
-        super().process_event(event)
+        if self._idle_frames > IDLE_FRAMES:
+            self.transport.abort()
+        else:
+            super().process_event(event)
 
 
 def _refused(shown: str, status: int) -> ServiceError:
