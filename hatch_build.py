@@ -30,7 +30,7 @@ MODULES = """
     pipeline/calling pipeline/calls pipeline/draft pipeline/draft_view pipeline/guard
     pipeline/ledger pipeline/prepared pipeline/replies pipeline/requests pipeline/slots
     pipeline/snapshot pipeline/turn
-    stores/opening_codec stores/sqlite/head_cache stores/sqlite/queries stores/sqlite/turn_writer
+    stores/sqlite/head_cache stores/sqlite/queries stores/sqlite/turn_writer
     stores/sqlite/worker_thread stores/sqlite/writer
 """.split()
 
