@@ -14,11 +14,11 @@ import yaml
 
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
+from prolocutor.plugins.deeppavlov.convert import as_yaml
 from prolocutor.plugins.deeppavlov.dream import SEVERAL
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS, MODULE
 from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
 from prolocutor.plugins.deeppavlov.pipeline_entries import STAGES
-from prolocutor.plugins.deeppavlov.yaml_writing import as_yaml
 
 Services = dict[str, Any]
 
