@@ -20,7 +20,7 @@ import msgspec
 
 from prolocutor.bounds import about, check_bounds
 from prolocutor.contracts.store import RecordStore, TurnOpening
-from prolocutor.dialog.plain import JsonObject, Plain, check
+from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.errors import ConfigError, ServiceError
 
 
@@ -298,16 +298,6 @@ class CallWatch(Protocol):
 
         `wire` fills while the call runs.
         """
-
-
-class OwnReply(Plain, frozen=True, eq=False, gc=False):
-    """A keeper's reply in place of the service: hypotheses, which pass no formatter."""
-
-    @classmethod
-    def of(cls, hypothesis: JsonObject) -> OwnReply:
-        """Return the reply that is this hypothesis."""
-        made = check([hypothesis])
-        return cls(made.value, made.encoded)
 
 
 class RunningEffect(msgspec.Struct, frozen=True):

@@ -61,6 +61,16 @@ class PlainItems(Plain, frozen=True, eq=False, gc=True):
         return cls([item and item.value for item in good], b"[%b]" % encoded, items)
 
 
+class OwnReply(Plain, frozen=True, eq=False, gc=False):
+    """A reply in place of a service's: hypotheses, which pass no formatter."""
+
+    @classmethod
+    def of(cls, hypothesis: JsonObject) -> OwnReply:
+        """Return the reply that is this hypothesis."""
+        made = check([hypothesis])
+        return cls(made.value, made.encoded)
+
+
 def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
     """Encode `value` to JSON and decode it again; raise `BadReply` with the path of a fault.
 

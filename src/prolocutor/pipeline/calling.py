@@ -13,10 +13,9 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.connector import OwnReply
 from prolocutor.contracts.selection import Effects
 from prolocutor.dialog import plain
-from prolocutor.dialog.plain import Plain, PlainItems
+from prolocutor.dialog.plain import OwnReply, Plain, PlainItems
 from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import text_and_place

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.connector import OwnReply
-from prolocutor.dialog.plain import JsonObject, decode
+from prolocutor.dialog.plain import JsonObject, OwnReply, decode
 from prolocutor.plugins.effects.fields import field_lines, field_title, one_line
 from prolocutor.plugins.effects.ledger import EffectRecord
 from prolocutor.reading.locales.locale import sentence

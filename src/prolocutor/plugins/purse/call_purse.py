@@ -19,7 +19,6 @@ from prolocutor.assistant.rounds.answer_context import language_of_request
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import (
     Connector,
-    OwnReply,
     Replies,
     Request,
     ServiceContext,
@@ -28,7 +27,7 @@ from prolocutor.contracts.connector import (
 from prolocutor.contracts.shared_store import clock_of
 from prolocutor.contracts.store import Amount, Store, TurnOpening
 from prolocutor.dialog.ids import format_time
-from prolocutor.dialog.plain import Plain
+from prolocutor.dialog.plain import OwnReply, Plain
 from prolocutor.errors import ConfigError, PurseEmpty, ServiceError, StoreError
 from prolocutor.names import suggest
 from prolocutor.pipeline.requests import PayloadRequest
