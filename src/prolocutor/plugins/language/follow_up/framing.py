@@ -39,7 +39,7 @@ class Framing:
         words = grammar.words
         self._grammar = grammar
         polite, hesitates = _any(words.politeness), _any(words.hesitation)
-        courtesy, mends = _any(words.courtesy), _any(words.mends)
+        courtesy, mends, fills = _any(words.courtesy), _any(words.mends), _any(words.fillers)
         request = _any([*words.questions, *words.orders])
         remark = (
             rf"(?:{_any(words.remarks)})(?![\w'])"
@@ -47,7 +47,7 @@ class Framing:
         )
         self._before = _pattern(
             rf"(?>(?>{remark}[,.!?;:…]|(?!(?:{mends})(?!\w))(?:{courtesy})[\s,.!;:…]"
-            rf"|(?:{opener(words)}|{hesitates}|{polite})(?:{_GAP}|(?<=')))"
+            rf"|(?:{opener(words)}|{hesitates}|{polite}|{fills})(?:{_GAP}|(?<=')))"
             rf"[\s,.!?;:…¡¿]*+)+(?=\S)"
         )
         self._after = _pattern(
