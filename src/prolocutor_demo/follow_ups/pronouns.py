@@ -62,6 +62,7 @@ _DROPS: Final = re.compile(
     re.IGNORECASE,
 )
 _REMOVES: Final = re.compile(r"take|cross|scratch|strike|drop|clear", re.IGNORECASE)
+_FINISHES: Final = re.compile(r"check|tick|mark", re.IGNORECASE)
 _WEEKDAY: Final = re.compile(
     r"(?:what|which) (?:day|weekday)(?: of the week)? (?:is|was|will) that(?: be)?",
     re.IGNORECASE,
@@ -84,6 +85,7 @@ def resolved(remark: Remark, turn: LastTurn, topic: str) -> str:
     if _DROPS.fullmatch(remark.rest) and (span := slots.object_slot(turn.question)):
         what, where = turn.question[slice(*span)], slots.container_of(turn.question)
         verb = _REMOVES.sub("remove", remark.rest.split()[0])
+        verb = _FINISHES.sub("tick off", verb)
         return f"{verb} {what}" + (f" from {where}" if where else "")
     if _CANCELS.fullmatch(remark.rest) and (made := _MADE.search(turn.question)):
         return f"{remark.rest.split()[0]} the {made['thing']}"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Final
 
 from prolocutor_demo.reading.asking import Question
 from prolocutor_demo.reading.when.moments import say_moment
@@ -16,10 +17,15 @@ from prolocutor_demo.todo.todo_words import (
     without_nouns,
 )
 
+_PRONOUN: Final = re.compile(r"\b(?:it|that|them)\b", re.IGNORECASE)
+
 
 def finish(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Tick off the entry in question."""
-    return with_items(asked, found["what"], _finish_item, 0.93, "mark {} as done")
+    what = found["what"]
+    if len(asked.todo.open) == 1 and _PRONOUN.search(what):
+        what = "it"
+    return with_items(asked, what, _finish_item, 0.93, "mark {} as done")
 
 
 def remove(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:

@@ -121,6 +121,7 @@ def _replies(asked: TodoRequest) -> TodoReply | None:
     parts = _reminders(asked) or _with_list(todo_phrases.AND_THEN.split(asked.text))
     if not 1 < len(parts) <= MOST_AT_ONCE:
         return None
+    parts = [part for part in parts if part is parts[0] or not todo_phrases.IT_OFF.fullmatch(part)]
     replies = [reply for part in parts if (reply := _reply(asked._replace(text=part)))]
     if len(replies) < len(parts) or min(reply.confidence for reply in replies) < 0.6:
         return None

@@ -215,6 +215,7 @@ AND_THEN = re.compile(
     rf"(?=(?:{_REMIND} me|add|put|tick|check off|cross|remove|delete|clear|show|read|mark)\b)",
     re.IGNORECASE,
 )
+IT_OFF = re.compile(r"(?:tick|check|cross|take) (?:it|that) off\b.*", re.IGNORECASE)
 AND_TO = re.compile(r",?\s+and\s+(?:also\s+)?(?=to\s)", re.IGNORECASE)
 OF_LIST_AT_END = re.compile(
     r"\s(?:to|on|onto|from|off|in)\s+(?:my|the|our)\s+[a-z -]{0,20}\b(?:list|to-?dos|tasks)$",

@@ -120,6 +120,8 @@ class Framing:
                 continue
             if closed and clause:
                 return rest
+            if clause and self._refers_back(rest):
+                break
             if self._is_chat(lead) if clause else self._leads_in(lead, rest, closed=closed):
                 return rest
         return text
@@ -144,6 +146,12 @@ class Framing:
         if first in self._grammar.leads or self._conditions.match(lead):
             return False
         return self._speaks.search(lead) is not None or lead.rstrip().endswith("!")
+
+    def _refers_back(self, rest: str) -> bool:
+        """Return whether an order names its thing by a pronoun, so by the words before it."""
+        words = {one.strip(TRIMMED) for one in plain_of(rest).lower().split()}
+        is_order = self._grammar.commands.match(plain_of(rest)) is not None
+        return is_order and not words.isdisjoint(self._grammar.things)
 
     def _leads_in(self, lead: str, rest: str, *, closed: bool) -> bool:
         """Return whether words lead in the question or the order that follows them at once.
