@@ -245,6 +245,13 @@ def test_a_cleared_list_leaves_the_others_alone() -> None:
     assert "call Anna" in talk.say("what's on my list")
 
 
+@pytest.mark.parametrize("order", ["I got it, tick it off", "I got the milk, tick it off"])
+def test_an_order_after_a_report_ticks_off_what_it_reports_alone(order: str) -> None:
+    talk = Talk("todo")
+    talk.say("add milk to my list")
+    assert talk.say(order) == "Ticked off: milk. That was the last one."
+
+
 def test_what_repeats_comes_again_after_it_is_ticked_off() -> None:
     talk = Talk("todo")
     talk.say("remind me every day at 18:00 to feed the cat")

@@ -31,6 +31,8 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
         ("fr", "soyez gentil et cherche mon colis", "cherche mon colis"),
         ("es", "¿sería tan amable de decirme dónde está mi carta?", "dónde está mi carta?"),
         ("es", "cuando puedas busca mi carta", "busca mi carta"),
+        ("en", "now 3 parcels to Rome", "3 parcels to Rome"),
+        ("de", "jetzt such mein Paket", "such mein Paket"),
     ],
 )
 def test_chat_around_a_request_is_left_out(code: str, said: str, request_: str) -> None:
@@ -82,3 +84,10 @@ def test_words_of_correction_before_a_question_are_hesitation(
     grammar = grammar_of(code)
     assert grammar is not None
     assert request_in(said, grammar) == question
+
+
+def test_words_that_an_order_points_back_to_stay() -> None:
+    grammar = grammar_of("en")
+    assert grammar is not None
+    said = "I have packed the parcel, send it"
+    assert request_in(said, grammar) == said
