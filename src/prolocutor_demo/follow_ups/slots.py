@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from prolocutor_demo.reading.number_words import ONES, TENS
+
 Span = tuple[int, int]
 """Where a slot begins and ends in its text."""
 
-_NUMBER_WORDS: Final = (
-    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty"
-    r"|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|half"
-)
+_NUMBER_WORDS: Final = "|".join([*ONES[1:], *TENS, "hundred", "thousand", "million", "half"])
 NUMBER: Final = re.compile(
     rf"(?<![\w.])(?:[$€£¥]?-?\d[\d.,]*\d|[$€£¥]?-?\d)(?:k|m)?(?![\w])"
     rf"|\b(?:{_NUMBER_WORDS})(?:[ -](?:{_NUMBER_WORDS}))*\b",

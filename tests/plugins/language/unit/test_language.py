@@ -24,6 +24,8 @@ def request(*texts: str, **attributes: str) -> dict[str, Any]:
         ("¿Cuánto es 12 por 8?", "es"),
         ("what time is it in Paris?", "en"),
         ("roll a die", "en"),
+        ("um no seven", "en"),
+        ("um acht Uhr wecken", "de"),
         ("wie spat ist es", "de"),
         ("cuanta gente vive en japon", "es"),
         ("cest quoi", "fr"),
