@@ -68,7 +68,8 @@ def answer(request: dict[str, Any]) -> Any:
     text, said = bare(text_of(request)), _said_before(request)
     stored = TodoList(attributes_of(request).get(NAME), now_of(request))
     reply, todo = (
-        _taken_off(request, said, stored)
+        _shown_again(request, said, stored)
+        or _taken_off(request, said, stored)
         or _taken_back(request, text, said, stored)
         or _read(request, text, said, stored)
     )
@@ -87,6 +88,18 @@ def _read(
         if reply := read(TodoRequest(text, todo, said)):
             return reply, todo
     return TodoReply(DECLINE, 0.05), stored
+
+
+def _shown_again(
+    request: dict[str, Any], said: str, stored: TodoList
+) -> tuple[TodoReply, TodoList] | None:
+    """Handle "show it" and "what's there" after a reply of this agent."""
+    asked = bare(said_of(request)).strip(" .?!")
+    if not said or not any(one.fullmatch(asked) for one in todo_phrases.SHOW_IT):
+        return None
+    todo = stored.copy()
+    shown = "reminders" if all(one.reminder for one in todo.open) else f"{todo.last} list"
+    return _shown(TodoRequest(f"show my {shown}", todo, said), 0.96), todo
 
 
 def _taken_off(

@@ -125,6 +125,16 @@ SHOW = _patterns(
     r"what was i (?:supposed|meant) to (?:do|remember)\b.*",
     rf"(?:(?:all|my|our|the|list|show|read) )*{_MINE}(?: (?:for )?(?:today|tomorrow|this week))?",
 )
+# What means the list only right after it was spoken of.
+SHOW_IT = _patterns(
+    r"(?:(?:can|could|may|might|would|will|you|i|we|let|me|us|please|just|now|ok(?:ay)?|so) )*"
+    r"(?:show|see|read|hear|view|display)(?: (?:me|us))?"
+    r"(?: (?:it|them|everything|it all|(?:the |that )?list))?"
+    r"(?: (?:to (?:me|us)|out|aloud|again|please|back|now))*",
+    r"(?:the |my )?list(?: please)?",
+    r"(?:and |so )?what(?:'s|s| is| all is| do (?:i|we) have| have (?:i|we) got)"
+    r"(?: (?:there|on there|on it|in there))?(?: (?:so far|now|already))?(?<! is)(?<!s)",
+)
 SHOW_LOOSELY = _patterns(
     r"(?:(?:what|show|list|read|tell|give|display|check|see|view|open|pull up|get|print|which|any"
     r"|are|is|do|did|have|how many|when|let me|can i|am i|how)(?:'s|s|'re)?\b)"
