@@ -256,7 +256,7 @@ def test_an_order_after_a_report_ticks_off_what_it_reports_alone(order: str) -> 
 def test_few_words_show_the_list_that_was_spoken_of(words: str) -> None:
     talk = Talk("todo")
     talk.say("add tea to my shopping list")
-    assert talk.say(words) == "Your shopping list: 1. tea"
+    assert talk.say(words) == "Your shopping list:\n1. tea"
 
 
 def test_what_repeats_comes_again_after_it_is_ticked_off() -> None:
