@@ -20,6 +20,7 @@ import prolocutor
 import prolocutor_demo
 from prolocutor.asks import picture
 from prolocutor.assistant.assistant_settings import AssistantSettings
+from prolocutor.plugins.almond import bookkeeping
 from prolocutor.plugins.almond.programs import wish_words
 from prolocutor.plugins.deeppavlov.python_connectors import talk_of_topics
 from prolocutor.plugins.language import language_wishes
@@ -47,6 +48,7 @@ READ = {
     "prolocutor_demo.dictionary.word_questions": word_questions.LONGEST,
     "prolocutor.asks": plain_text.LONGEST,
     "prolocutor.asks.picture": picture.LONGEST,
+    "prolocutor.plugins.almond.bookkeeping": bookkeeping.MAX_SOURCE,
     "prolocutor.plugins.almond.programs.wish_words": wish_words.LONGEST,
     "prolocutor.reading": plain_text.LONGEST,
     "prolocutor.reading.words": words.LONGEST_TEXT,

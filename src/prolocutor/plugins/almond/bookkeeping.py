@@ -15,7 +15,7 @@ from prolocutor.errors import BadInput
 from prolocutor.plugins.almond.bookkeeping_tokens import IntentTokens
 
 _CALLS: Final = frozenset({"choice", "answer", "category", "commands", "filter", "special"})
-_MAX_SOURCE: Final = 20_000
+MAX_SOURCE: Final = 20_000
 _FORMS: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"|\^\^[\w.:-]+|[$@]?[A-Za-z_][\w:]*|[+-]?\d[\w.$+]*|==|[<>=~!]=?~?|\S'
 )
@@ -68,7 +68,7 @@ def intent_of_tokens(code: list[Any], entities: dict[str, Any]) -> Intent | None
 def intent_of_source(source: str) -> Intent | None:
     """Read the source of bookkeeping, `bookkeeping(choice(1));` or `$yes;`; None for a program."""
     source = source.strip()
-    if not source.startswith(("bookkeeping", "$")) or len(source) > _MAX_SOURCE:
+    if not source.startswith(("bookkeeping", "$")) or len(source) > MAX_SOURCE:
         return None
     return intent_of_tokens(_FORMS.findall(source), {})
 

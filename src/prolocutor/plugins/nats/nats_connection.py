@@ -46,6 +46,15 @@ class NatsClient(Client):
         subscription = await self.subscribe(inbox)
         self._inbox_sid = subscription._id
 
+    async def flush(self, timeout: int = 10) -> None:
+        """Wait until the server has got what was sent before.
+
+        nats-py's own sends a ping, which overtakes subscriptions that still wait to be sent.
+        """
+        async with asyncio.timeout(timeout):
+            await self._flush_pending(force_flush=True)
+        await super().flush(timeout)
+
     def hand_over(self, command: bytes) -> None:
         """Queue a command; all commands of one iteration of the event loop are sent together."""
         self._pending.append(command)
