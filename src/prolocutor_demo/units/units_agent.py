@@ -109,6 +109,7 @@ MOST_MENDED: Final = 60
 
 def _items(words: str) -> tuple[list[UnitToken], bool]:
     tokens = [(found[0], found.start()) for found in _TOKEN.finditer(words)]
+    spelled = [token for token, _ in tokens]
     items: list[UnitToken] = []
     guessed = False
     at = 0
@@ -121,7 +122,7 @@ def _items(words: str) -> tuple[list[UnitToken], bool]:
             items.append(UnitToken(token, -Fraction(token) if negative else Fraction(token)))
             at += 1
             continue
-        length, unit = _unit_at([token for token, _ in tokens], at, items)
+        length, unit = _unit_at(spelled, at, items)
         may_mend = len(tokens) <= MOST_MENDED and 5 <= len(token) <= 20
         if unit is None and may_mend and token not in _FILLER | _VETO:
             close = difflib.get_close_matches(token, _LONG_SPELLINGS, n=1, cutoff=0.84)

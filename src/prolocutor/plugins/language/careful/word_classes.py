@@ -55,7 +55,7 @@ class WordClasses:
     def fitting(self, said: str, rules: Sequence[ClassRule]) -> set[str]:
         """Return the names of the rules that fit an utterance or one clause of it."""
         names = set()
-        for found in self._clauses(said):
+        for found in {*self._clauses(said)}:
             for name, barred, needed in rules:
                 if found & barred:
                     continue
