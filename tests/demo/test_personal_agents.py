@@ -259,6 +259,13 @@ def test_few_words_show_the_list_that_was_spoken_of(words: str) -> None:
     assert talk.say(words) == "Your shopping list:\n1. tea"
 
 
+def test_an_empty_list_is_shown_to_few_words_as_empty() -> None:
+    talk = Talk("todo")
+    talk.say("add tea to my list")
+    talk.say("remove tea")
+    assert talk.say("show it") == "There is nothing on your todo list."
+
+
 def test_what_repeats_comes_again_after_it_is_ticked_off() -> None:
     talk = Talk("todo")
     talk.say("remind me every day at 18:00 to feed the cat")

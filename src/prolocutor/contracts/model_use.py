@@ -164,7 +164,7 @@ class ModelShelf(Protocol):
     """The models that may take the place of the one in use, and those that had it."""
 
     def live(self) -> StoredModel | None:
-        """Return the model in use; None where there is none."""
+        """Return the model in use, or None."""
 
     def models(self) -> list[ShelvedModel]:
         """Return the models on the shelf, the latest first; those that are damaged are left out."""

@@ -98,7 +98,8 @@ def _shown_again(
     if not said or not any(one.fullmatch(asked) for one in todo_phrases.SHOW_IT):
         return None
     todo = stored.copy()
-    shown = "reminders" if all(one.reminder for one in todo.open) else f"{todo.last} list"
+    only_reminders = todo.open and all(one.reminder for one in todo.open)
+    shown = "reminders" if only_reminders else f"{todo.last} list"
     return _shown(TodoRequest(f"show my {shown}", todo, said), 0.96), todo
 
 

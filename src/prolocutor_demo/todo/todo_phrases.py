@@ -132,8 +132,9 @@ SHOW_IT = _patterns(
     r"(?: (?:it|them|everything|it all|(?:the |that )?list))?"
     r"(?: (?:to (?:me|us)|out|aloud|again|please|back|now))*",
     r"(?:the |my )?list(?: please)?",
-    r"(?:and |so )?what(?:'s|s| is| all is| do (?:i|we) have| have (?:i|we) got)"
-    r"(?: (?:there|on there|on it|in there))?(?: (?:so far|now|already))?(?<! is)(?<!s)",
+    r"(?:and |so )?what(?:'s|s| is) (?:(?:on |in )?there|on it)(?: (?:so far|now|already))?",
+    r"(?:and |so )?what (?:do (?:i|we) have|have (?:i|we) got)"
+    r"(?: (?:(?:on |in )?there|on it))?(?: (?:so far|now|already))?",
 )
 SHOW_LOOSELY = _patterns(
     r"(?:(?:what|show|list|read|tell|give|display|check|see|view|open|pull up|get|print|which|any"

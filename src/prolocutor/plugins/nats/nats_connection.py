@@ -134,7 +134,7 @@ class NatsConnection:
 
     @property
     def client(self) -> Client | None:
-        """The client while it is connected, else None."""
+        """The connected client; None without a connection."""
         client = self._client
         return client if client is not None and client.is_connected else None
 

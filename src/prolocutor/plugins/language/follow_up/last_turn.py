@@ -129,7 +129,7 @@ def _turn(part: Mapping[str, Any], also: list[Any], language: str, text: str) ->
 
 
 def _spoken_language(annotations: Mapping[str, Any], question: str) -> str:
-    """Return the language that was noticed, else that of the words."""
+    """Return the language of the annotation, or else of the question."""
     noticed = annotations.get("language")
     if isinstance(noticed, dict) and noticed.get("by") != "default":
         code = noticed.get("code")

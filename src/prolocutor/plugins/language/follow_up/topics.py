@@ -212,7 +212,7 @@ def named_items(said: Continuing, *, asked: bool) -> list[str]:
 
 
 def items_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
-    """Return the things that a reply lists; none where it lists none."""
+    """Return the items of the list in a reply, if it has one."""
     listed = _items_of(turn.reply, grammar)
     return listed if all(one[:1].isalpha() for one in listed) else []
 

@@ -111,7 +111,7 @@ def gather_material(
 
 
 def _learned_lessons(live: Model | None) -> _Learned:
-    """Return the lessons that a model stores; none if it stores none."""
+    """Return the lessons in a model; empty for a model without lessons."""
     if live is None:
         return _Learned()
     try:
