@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
 
 from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion, Pairing, UserQuestion
+from prolocutor.plugins.pairing.measuring.fitting import await_result
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.question_agent.cards import documents
@@ -32,6 +35,18 @@ class ChoiceScoring:
     def asked(self, position: int) -> list[str]:
         """Return the agents that answered a question."""
         return [*self._data.test[position].answers]
+
+    async def ask(
+        self, position: int, method: Any, prior: Mapping[str, float] | None = None
+    ) -> MethodChoice:
+        """Return the choice of a router, or of a ranker of all answers, which is given a prior."""
+        question = self._data.test[position].question
+        start = perf_counter()
+        if prior is None:
+            pairs = await await_result(method.route(question))
+            return self.of_pairs(position, pairs, perf_counter() - start)
+        pairs = await await_result(method.rank(question, self.answers(position), prior))
+        return self.of_pairs(position, pairs, perf_counter() - start, [self.asked(position)])
 
     def of_agent(
         self,

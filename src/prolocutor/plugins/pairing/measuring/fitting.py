@@ -7,7 +7,6 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from itertools import combinations
-from time import perf_counter
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -16,7 +15,6 @@ from prolocutor.contracts.pairing import (
     Complete,
     Encoder,
     LabelledQuestion,
-    Pairing,
     Ranker,
     Role,
     Router,
@@ -115,7 +113,8 @@ class FoldedMethods:
     """Routers and rankers fitted once a fold; none has seen a question of its own fold.
 
     `prior` names the router whose probabilities rankers are given in training. Folds are fitted at
-    the same time, as many as there are cores, four at most.
+    the same time, as many as there are cores, four at most. `learnable` says of each question
+    whether it may be learned from; all may where it is empty.
     """
 
     def __init__(
@@ -127,8 +126,10 @@ class FoldedMethods:
         seed: int,
         models: PairingModels,
         folding: Folding = NO_FOLDING,
+        learnable: Sequence[bool] = (),
     ) -> None:
         self._data, self._prior, self.models = data, prior, models
+        self._learnable = learnable or [True] * len(data.test)
         self._number, self._seed = folds, seed
         self._pairs: dict[tuple[int, int], dict[int, dict[str, float]]] = {}
         self._folding = folding
@@ -140,25 +141,31 @@ class FoldedMethods:
         """Return what routers may learn from when they choose for a fold."""
         if self._data.sets_apart:
             return self._data.learn
-        return [one for one, its in zip(self._data.test, self.folds, strict=True) if its != fold]
+        return self._questions(self._outside(fold))
 
-    async def routed(self, name: str) -> list[tuple[Sequence[Pairing], float]]:
-        """Route every question by a router that has not seen it; give pairings and seconds."""
+    def _outside(self, *folds: int) -> list[int]:
+        """Return the places of the questions outside some folds that may be learned from."""
+        return [
+            place
+            for place, (its, may) in enumerate(zip(self.folds, self._learnable, strict=True))
+            if may and its not in folds
+        ]
+
+    def _questions(self, places: Sequence[int]) -> list[LabelledQuestion]:
+        return [self._data.test[place] for place in places]
+
+    async def routers(self, name: str) -> list[Router]:
+        """Return for every question a router that has not seen it."""
         folds = sorted(set(self.folds))
         if self._data.sets_apart:
-            one_router = await self._made("router", name, 0, self._training(self._data.learn))
-            routers = dict.fromkeys(folds, one_router)
+            router = await self._made("router", name, 0, self._training(self._data.learn))
+            routers = dict.fromkeys(folds, router)
         else:
             made = (
                 self._made("router", name, fold, self._training(self.known(fold))) for fold in folds
             )
             routers = dict(zip(folds, await asyncio.gather(*made), strict=True))
-        found = []
-        for one, fold in zip(self._data.test, self.folds, strict=True):
-            start = perf_counter()
-            pairs = await await_result(routers[fold].route(one.question))
-            found.append((pairs, perf_counter() - start))
-        return found
+        return [routers[fold] for fold in self.folds]
 
     async def rankers(self, name: str, priors: Priors) -> list[Ranker]:
         """Return for every question a ranker that has not seen it; `priors` are the questions'."""
@@ -168,9 +175,7 @@ class FoldedMethods:
         given = {} if free else await self._outer_priors(folds, priors)
 
         async def made(fold: int) -> Ranker:
-            known = [
-                one for one, its in zip(self._data.test, self.folds, strict=True) if its != fold
-            ]
+            known = self._questions(self._outside(fold))
             own = [*learned, *given[fold]] if fold in given else []
             training = self._training([*self._data.learn, *known], own)
             ranker: Ranker = await self._made("ranker", name, fold, training)
@@ -197,15 +202,12 @@ class FoldedMethods:
         A router that has seen neither of two folds serves both, so that ten are fitted for five
         folds instead of twenty-five. With few folds too little would be left to learn from.
         """
-        outside = {
-            fold: [place for place, its in enumerate(self.folds) if its != fold] for fold in folds
-        }
+        outside = {fold: self._outside(fold) for fold in folds}
         if self._data.sets_apart or self._prior is None:
             return {fold: [priors[n] for n in places] for fold, places in outside.items()}
         if len(set(self.folds)) < _LEAST_SHARED:
-            test = self._data.test
             return {
-                fold: await self._unseen_priors([test[n] for n in places])
+                fold: await self._unseen_priors(self._questions(places))
                 for fold, places in outside.items()
             }
         pairs = [pair for pair in combinations(sorted(set(self.folds)), 2) if {*pair} & {*folds}]
@@ -222,9 +224,7 @@ class FoldedMethods:
         """Fit a router on all folds but two, and take note of what it says of their questions."""
         assert self._prior is not None
         apart = [n for n, its in enumerate(self.folds) if its in pair]
-        known = [
-            one for one, its in zip(self._data.test, self.folds, strict=True) if its not in pair
-        ]
+        known = self._questions(self._outside(*pair))
         async with self._free:
             router = await fit_method("router", self._prior, self._training(known))
             test = self._data.test

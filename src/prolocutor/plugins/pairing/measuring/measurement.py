@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import LabelledQuestion, Pairing, Ranker
+from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.plugins.pairing.measuring.budgets import BudgetMeasurement
 from prolocutor.plugins.pairing.measuring.choice_scoring import (
     ChoiceScoring,
@@ -26,7 +26,6 @@ from prolocutor.plugins.pairing.measuring.fitting import (
     Folding,
     PairingModels,
     Priors,
-    await_result,
     needs_no_labels,
 )
 from prolocutor.plugins.pairing.measuring.method_rows import (
@@ -123,8 +122,13 @@ async def measure(
     models: PairingModels = NO_MODELS,
     on_step: Callable[[str], None] = lambda _: None,
     folding: Folding = NO_FOLDING,
+    learnable: Sequence[bool] = (),
 ) -> Measurement:
-    """Measure the methods of a plan; `on_step` is called with a text as each begins."""
+    """Measure the methods of a plan; `on_step` is called with a text as each begins.
+
+    `learnable` says of each question of the test whether methods may learn from it by folds; all
+    may where it is empty.
+    """
     data = _permute_labels(checked(data), plan.seed) if plan.permuted else checked(data)
     methods = FoldedMethods(
         data,
@@ -133,6 +137,7 @@ async def measure(
         seed=plan.seed,
         models=models,
         folding=folding,
+        learnable=learnable,
     )
     measuring = _Measuring(data, plan, methods, on_step)
     await measuring.run()
@@ -181,8 +186,7 @@ class _Measuring:
         priors: Priors = [{} for _ in self._data.test]
         for position, name in enumerate(self._plan.routers):
             self._on_step(f"router {name}")
-            routed = await self.methods.routed(name)
-            choices = [self._scoring.of_pairs(n, *one) for n, one in enumerate(routed)]
+            choices = await self._routed(name)
             if position == 0:
                 priors = self.priors = [one.scores for one in choices]
             self._add(name, "route", choices)
@@ -204,17 +208,23 @@ class _Measuring:
         # What works without labels gets priors from cards alone: a router's own know the labels.
         free: Priors = [{} for _ in self._data.test]
         if _has_cards(self._data):
-            free = _probabilities(await self.methods.routed(_FREE))
+            free = [one.scores for one in await self._routed(_FREE)]
         for name in self._plan.rankers:
             self._on_step(f"ranker {name}")
             rankers = await self.methods.rankers(name, priors)
             given = free if needs_no_labels(name, "ranker") else priors
-            self._add(name, "rank", await self._rank_answers(rankers, given))
+            asked = zip(rankers, given, strict=True)
+            choices = [await self._scoring.ask(n, *one) for n, one in enumerate(asked)]
+            self._add(name, "rank", choices)
             spending = BudgetMeasurement(self._data, self._scoring)
             for budget in self._plan.budgets if name == self._plan.rankers[-1] else ():
                 self._on_step(f"budget {budget}")
                 spent = await spending.choices(budget, rankers, given)
                 self._add(f"{name}, {budget}", "budget", spent, against=name)
+
+    async def _routed(self, name: str) -> list[MethodChoice]:
+        routers = await self.methods.routers(name)
+        return [await self._scoring.ask(n, router) for n, router in enumerate(routers)]
 
     def _route_baselines(self) -> None:
         test, agents = self._data.test, self._data.agents
@@ -252,19 +262,6 @@ class _Measuring:
         steps = [self._scoring.asked(position)]
         return self._scoring.of_agent(position, agent, steps, seconds=seconds)
 
-    async def _rank_answers(self, rankers: Sequence[Ranker], priors: Priors) -> list[MethodChoice]:
-        found = []
-        for position, one in enumerate(self._data.test):
-            answers = self._scoring.answers(position)
-            start = perf_counter()
-            pairs = await await_result(
-                rankers[position].rank(one.question, answers, priors[position])
-            )
-            spent = perf_counter() - start
-            asked = [self._scoring.asked(position)]
-            found.append(self._scoring.of_pairs(position, pairs, spent, asked))
-        return found
-
     def _add(
         self,
         method: str,
@@ -287,10 +284,6 @@ class _Measuring:
 
 def _has_cards(data: PairingData) -> bool:
     return any(card.description or card.examples for card in data.cards)
-
-
-def _probabilities(ranked: Sequence[tuple[Sequence[Pairing], float]]) -> Priors:
-    return [{one.agent: one.probability for one in pairs} for pairs, _ in ranked]
 
 
 def _permute_labels(data: PairingData, seed: int) -> PairingData:
