@@ -173,7 +173,7 @@ class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):
 class ReloadedModel(Generic[Method]):
     """The latest model of a folder; `load` reads it, and raises if it cannot."""
 
-    trainer = "prolocutor.plugins.pairing.measuring.training_process"
+    trainer = "prolocutor.plugins.pairing.measuring.retraining"
 
     def __init__(
         self,

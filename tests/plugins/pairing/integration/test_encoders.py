@@ -14,7 +14,7 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
-from prolocutor.plugins.pairing.measuring.model_training import TrainingPlan, train
+from prolocutor.plugins.pairing.measuring.training import TrainingPlan, train
 from prolocutor.plugins.pairing.model_files import load_model
 from tests.plugins.openai.embeddings_peer import embeddings_peer
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, record, turn

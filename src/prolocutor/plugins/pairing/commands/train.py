@@ -23,13 +23,13 @@ from prolocutor.plugins.pairing.commands.command_lines import (
 )
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
-from prolocutor.plugins.pairing.measuring.model_training import (
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
+from prolocutor.plugins.pairing.measuring.training import (
     TrainingPlan,
     TrainingResult,
     steps_of,
 )
-from prolocutor.plugins.pairing.measuring.model_training import train as learn
-from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
+from prolocutor.plugins.pairing.measuring.training import train as train_model
 from prolocutor.plugins.pairing.method_catalog import find_method
 
 _ROUTER: Final = "learned"
@@ -104,7 +104,7 @@ def train(
         _name_strangers(questions.agents, cards, assistant)
     locations = ModelLocations(encoder=encoder_place(encoder, encoder_url))
     _check_models(role, method, locations)
-    wanted = TrainingPlan(
+    plan = TrainingPlan(
         role=role,
         method=method,
         prior=prior,
@@ -112,9 +112,9 @@ def train(
         seed=seed,
         memory=memory,
     )
-    steps = steps_of(questions, wanted)
+    steps = steps_of(questions, plan)
     with progress_bar(lambda: steps, "training") as show:
-        trained = run(_run_training(questions, wanted, out, locations, TrainingProgress(show)))
+        trained = run(_run_training(questions, plan, out, locations, TrainingProgress(show)))
         show(steps, [])
     for line in result_lines(trained):
         click.echo(line)
@@ -131,14 +131,14 @@ def _name_strangers(agents: Sequence[str], cards: Sequence[Card], assistant: Pat
 
 async def _run_training(
     questions: PairingData,
-    wanted: TrainingPlan,
+    plan: TrainingPlan,
     out: Path,
     locations: ModelLocations,
     progress: TrainingProgress,
 ) -> TrainingResult:
     async with open_models(locations, on_texts=EncodingProgress()) as models:
-        plan = msgspec.structs.replace(wanted, models=models)
-        return await learn(
+        plan = msgspec.structs.replace(plan, models=models)
+        return await train_model(
             questions,
             plan,
             out,

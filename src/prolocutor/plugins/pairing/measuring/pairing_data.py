@@ -200,7 +200,7 @@ def checked(data: PairingData) -> PairingData:
             f"{data.name} knows {len(data.cards)} agents, and a choice needs two", field="data"
         )
     if not any(one.gold for one in data.test):
-        what = "no question has a right agent (agents, labels), so nothing can be measured"
+        what = "no question has a right agent (agents, labels): label some first"
         raise BadInput(f"{data.name}: {what}", field="data")
     return data
 

@@ -10,8 +10,7 @@ from prolocutor import Assistant, Pipeline
 from prolocutor.contracts.model_use import TrainingLabel, TrainingOrder, TrainingReport
 from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, retrain
-from prolocutor.plugins.pairing.measuring.training_process import read_ratings
+from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, read_ratings, retrain
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
 from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
@@ -145,6 +144,15 @@ def test_without_a_model_in_use_it_is_compared_with_the_cards(tmp_path: Path) ->
     assert best(router, "do hens lay in winter") == "eggs"
 
 
+def test_too_few_questions_are_learned_and_not_compared_on_unseen_ones(tmp_path: Path) -> None:
+    few = dict(list(KNOWN.items())[2:4])
+    report, router = trained(tmp_path / "nothing", labels=labels(few))
+
+    assert best(router, "is oolong strong") == "tea"
+    assert [row.name for row in report.rows] == [NEW_LABELS]
+    assert report.note == ("not measured by folds: too few different questions with a right agent")
+
+
 def test_thumbs_of_a_store_are_read_beside_its_owner(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'dialogs.db'}"
 
@@ -189,7 +197,7 @@ def test_a_ranker_knows_how_often_it_is_wrong_by_how_sure_it_is(tmp_path: Path) 
 
 def test_too_little_is_refused_before_anything_is_written(live: Path) -> None:
     nobody = [TrainingLabel(id="1", question=question("who won the match"))]
-    with pytest.raises(BadInput, match="no question with a right agent"):
+    with pytest.raises(BadInput, match="no question has a right agent"):
         trained(live.with_name("nothing"), labels=nobody)
 
     assert not live.with_name("new").exists()

@@ -9,7 +9,8 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.plugins.pairing.measuring.model_training import (
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
+from prolocutor.plugins.pairing.measuring.training import (
     TrainingMemory,
     TrainingPlan,
     TrainingResult,
@@ -17,7 +18,6 @@ from prolocutor.plugins.pairing.measuring.model_training import (
     train,
     training_hash,
 )
-from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 from prolocutor.plugins.pairing.risk_curve import stored_risk_curve

@@ -1,0 +1,352 @@
+"""Training: a router or ranker is measured on questions by folds, and then learns from all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import LabelledQuestion, Role
+from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.measuring.fitting import (
+    NO_FOLDING,
+    NO_MODELS,
+    Folding,
+    PairingModels,
+    Priors,
+    fit_method,
+    probabilities,
+    unseen_priors,
+)
+from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.plugins.pairing.measuring.method_rows import (
+    BootstrapSamples,
+    MethodChoice,
+    MethodRow,
+    PairingStage,
+)
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, checked
+from prolocutor.plugins.pairing.method_catalog import load_reader
+from prolocutor.plugins.pairing.model_files import Model, check_place, save_model, training_card
+from prolocutor.plugins.pairing.risk_curve import risk_curve, store_risk_curve
+from prolocutor.reading.words import near_duplicates
+
+LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
+"""The method without labels that a trained one has to beat."""
+
+STAGE: Final[dict[Role, PairingStage]] = {"router": "route", "ranker": "rank"}
+_SINGLE: Final[tuple[PairingStage, str]] = "route", "best single agent"
+
+_WHOLE: Final = 260_000_000
+_ANSWER: Final = 2_500
+_IN_FOLD: Final = 5_000
+_MEANT: Final = 4_000
+_LEAST: Final = 100
+_LEAST_GROUPS: Final = 4
+
+OnText = Callable[[str], None]
+
+
+class TrainingMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A bound of bytes for the training of a ranker, with an encoder or without."""
+
+    most: int
+    meant: bool = False
+
+    def at_once(self, learned: Sequence[LabelledQuestion], wanted: int) -> int:
+        """Return how many folds can be fitted at the same time, at least one."""
+        answers = _answers(learned)
+        return max(1, min(wanted, (self.most - self._fixed_bytes(answers)) // self._fold(answers)))
+
+    def fitting(self, learned: list[LabelledQuestion], seed: int) -> list[LabelledQuestion]:
+        """Return the questions to learn from: all, or as many as fit, by chance.
+
+        `BadInput` if hardly any would fit.
+        """
+        each = self._fixed_bytes(_answers(learned)) - _WHOLE + self._fold(_answers(learned))
+        number = (self.most - _WHOLE) * len(learned) // max(1, each)
+        if number >= len(learned):
+            return learned
+        if number < _LEAST:
+            least = (_WHOLE + _LEAST * each // max(1, len(learned))) // 1_000_000 + 1
+            what = f"{self.most // 1_000_000} MB are too little to learn in"
+            raise BadInput(f"{what}; give {least} MB or more", field="memory")
+        chosen = random.Random(seed).sample(range(len(learned)), number)
+        return [learned[place] for place in sorted(chosen)]
+
+    def _fixed_bytes(self, answers: int) -> int:
+        return _WHOLE + answers * (_ANSWER + _MEANT * self.meant)
+
+    def _fold(self, answers: int) -> int:
+        return max(1, answers * (_IN_FOLD + _MEANT * self.meant))
+
+
+def _answers(learned: Sequence[LabelledQuestion]) -> int:
+    return sum(len(one.answers) for one in learned)
+
+
+class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is trained. `prior`: the router whose probabilities a ranker learns to weigh.
+
+    `memory` bounds the bytes that learning a ranker takes; where there are more questions, some are
+    learned from.
+    """
+
+    role: Role
+    method: str
+    prior: str = "learned"
+    folds: int = 5
+    seed: int = 0
+    models: PairingModels = NO_MODELS
+    memory: int | None = None
+
+    @property
+    def bound(self) -> TrainingMemory | None:
+        """The bound of memory; routers need none."""
+        if self.memory is None or self.role == "router":
+            return None
+        return TrainingMemory(most=self.memory, meant=self.models.encoder is not None)
+
+    def measurement(self, *methods: str) -> MeasurementPlan:
+        """Return the plan that measures methods of this role."""
+        ranks = self.role == "ranker"
+        return MeasurementPlan(
+            routers=[self.prior] if ranks else [*dict.fromkeys(methods)],
+            rankers=[*dict.fromkeys(methods)] if ranks else [],
+            folds=self.folds,
+            seed=self.seed,
+        )
+
+
+class Trained(msgspec.Struct, frozen=True, kw_only=True):
+    """A method that has learned, with its model, which is not saved yet.
+
+    `measured` are its figures and those of what it has to beat, by folds; None, with the reason in
+    `note`, if there were too few labels for folds. `priors` are the probabilities that a ranker has
+    learned to weigh, in the order of the questions.
+    """
+
+    method: Any
+    model: Model
+    measured: Measurement | None
+    note: str
+    priors: Priors
+
+    def choices(self, plan: TrainingPlan) -> list[MethodChoice]:
+        """Return what it chose for each question before it had seen it; [] if not measured."""
+        found = self.measured
+        return [] if found is None else found.choices[STAGE[plan.role], plan.method]
+
+
+def teaches(one: LabelledQuestion, role: Role) -> bool:
+    """Return whether a method of a role can learn from a question; a ranker needs answers."""
+    return bool(one.agents if role == "router" else one.answers)
+
+
+async def learn(
+    data: PairingData,
+    plan: TrainingPlan,
+    *,
+    on_step: OnText = lambda _: None,
+    folding: Folding = NO_FOLDING,
+) -> Trained:
+    """Measure by folds over the test of `data`, then learn from all of it.
+
+    Where `data` sets questions apart, a ranker's prior learns from them alone. `on_step` is called
+    as each step begins. Raise `BadInput` if there is too little to learn from.
+    """
+    load_reader(plan.method, plan.role)
+    checked(data)
+    measured, note = None, f"precision@1 by {plan.folds} folds"
+    methods = plan.measurement(plan.method, LABEL_FREE[plan.role])
+    try:
+        if not plan.folds:
+            raise BadInput("too few different questions with a right agent")
+        measured = await measure(
+            data, methods, models=plan.models, on_step=on_step, folding=folding
+        )
+    except BadInput as error:
+        note = f"not measured by folds: {error}"
+    on_step("learning from everything")
+    priors: Priors = []
+    if plan.role == "ranker":
+        priors = await _priors(data, plan) if measured is None else measured.priors
+    method = await fit_method(plan.role, plan.method, training_data(data, plan, priors))
+    card = training_card(
+        len(data.test),
+        data=data.name,
+        data_hash=training_hash(data, data.test),
+        scores={
+            one.method: (one.precision_at_1, one.low, one.high)
+            for one in ([] if measured is None else comparable_rows(measured, plan))
+        },
+        note=note,
+    )
+    made = Trained(
+        method=method, model=method.to_model(card), measured=measured, note=note, priors=priors
+    )
+    if plan.role == "router" or measured is None:
+        return made
+    risks = risk_curve((one.probability or 0.0, one.right) for one in made.choices(plan))
+    return msgspec.structs.replace(made, model=store_risk_curve(made.model, risks))
+
+
+def most_folds(data: PairingData, wanted: int) -> int:
+    """Return the number of folds that questions with a right agent allow; 0 for too few."""
+    number = len(set(near_duplicates([one.question.text for one in data.test if one.gold])))
+    return min(wanted, number // 2) if number >= _LEAST_GROUPS else 0
+
+
+def training_data(data: PairingData, plan: TrainingPlan, priors: Priors) -> Any:
+    """Return the test of `data` as what a method learns from."""
+    return plan.models.training(cards=data.cards, labelled=data.test, priors=priors, seed=plan.seed)
+
+
+async def _priors(data: PairingData, plan: TrainingPlan) -> Priors:
+    training = training_data(data, plan, [])
+    if not data.learn:
+        return await unseen_priors(plan.prior, training, max(2, plan.folds))
+    apart = msgspec.structs.replace(training, labelled=data.learn)
+    router = await fit_method("router", plan.prior, apart)
+    return [await probabilities(router, one) for one in data.test]
+
+
+def training_hash(data: PairingData, learned: Sequence[LabelledQuestion]) -> str:
+    """Return a hash over the cards and all questions that are learned from."""
+    content = msgspec.json.encode((data.cards, learned), order="deterministic")
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of training; shares are 0 to 1, intervals 95 %.
+
+    `rows` are the method and what it has to beat, by folds; empty, with the reason in `unmeasured`,
+    if there were too few labels for folds. `gain` is the paired difference from `against`, the best
+    of the others, with its interval. `tested`: the same on a part that was not learned from.
+    """
+
+    model: str
+    agents: int
+    questions: int
+    labelled: int
+    groups: int
+    folds: int
+    rows: list[MethodRow] = []
+    against: str | None = None
+    gain: tuple[float, float, float] | None = None
+    unmeasured: str | None = None
+    tested: list[MethodRow] = []
+
+    @property
+    def helps(self) -> bool:
+        """Whether it is significantly better than the best method without training."""
+        return self.gain is not None and self.gain[1] > 0
+
+
+async def train(
+    data: PairingData,
+    plan: TrainingPlan,
+    folder: Path,
+    *,
+    on_step: OnText = lambda _: None,
+    on_note: OnText = lambda _: None,
+    on_fold: OnText = lambda _: None,
+) -> TrainingResult:
+    """Learn from the part of data to train on, else from all, and write the model's folder.
+
+    `on_step` is called as each of the `steps_of` steps begins, `on_fold` when a fold has been
+    learned, and `on_note` with what a person should know. Raise `BadInput` if there is too little
+    to learn from.
+    """
+    check_place(folder)
+    learned, folding = _lessons(data, plan.role), Folding(on_fold=on_fold)
+    if (memory := plan.bound) is not None:
+        every, learned = len(learned), memory.fitting(learned, plan.seed)
+        if len(learned) < every:
+            on_note(f"{len(learned):,} of {every:,} questions fit into the memory given, by chance")
+        at_once = memory.at_once(learned, folding.number_at_once)
+        folding = msgspec.structs.replace(folding, at_once=at_once)
+    apart = plan.role == "ranker" and not any(one.answers for one in data.learn)
+    known = msgspec.structs.replace(
+        data, learn=data.learn if apart else [], test=learned, published=False
+    )
+    plan = msgspec.structs.replace(plan, folds=most_folds(known, plan.folds))
+    made = await learn(known, plan, on_step=on_step, folding=folding)
+    tested = await _test(data, plan, on_step)
+    rows, gain, against = [], None, None
+    if made.measured is not None:
+        rows = comparable_rows(made.measured, plan)
+        gain, against = _gain(made.measured, rows, plan)
+    return TrainingResult(
+        model=save_model(folder, made.model),
+        agents=len(data.cards),
+        questions=len(learned),
+        labelled=sum(bool(one.gold) for one in learned),
+        groups=len(set(near_duplicates([one.question.text for one in learned]))),
+        folds=plan.folds,
+        rows=rows,
+        against=against,
+        gain=gain,
+        unmeasured=made.note if made.measured is None else None,
+        tested=tested,
+    )
+
+
+def _lessons(data: PairingData, role: Role) -> list[LabelledQuestion]:
+    """Return what is learned from: the part to train on, else all."""
+    part = [one for one in data.learn if role == "router" or one.answers]
+    found = [one for one in part or data.test if teaches(one, role)]
+    if not found and role == "ranker":
+        what = "nobody's answers are in it, and a ranker learns from answers (fields answer_NAME)"
+        raise BadInput(f"{data.name}: {what}", field="data")
+    return found
+
+
+def steps_of(data: PairingData, plan: TrainingPlan) -> int:
+    """Return the number of steps of `train`."""
+    measured = {plan.method, LABEL_FREE[plan.role]}
+    prior = plan.role == "ranker"
+    return len(measured) + prior + 1 + 2 * _is_tested_apart(data, plan)
+
+
+def _is_tested_apart(data: PairingData, plan: TrainingPlan) -> bool:
+    """Return whether there are questions that a router is not to learn from."""
+    return plan.role == "router" and bool(data.learn) and any(one.gold for one in data.test)
+
+
+async def _test(data: PairingData, plan: TrainingPlan, on_step: OnText) -> list[MethodRow]:
+    if not _is_tested_apart(data, plan):
+        return []
+    bare = [msgspec.structs.replace(one, answers={}) for one in data.test]
+    bench = msgspec.structs.replace(data, test=bare)
+    methods = plan.measurement(plan.method, LABEL_FREE["router"])
+    measured = await measure(bench, methods, models=plan.models, on_step=on_step)
+    return comparable_rows(measured, plan)
+
+
+def comparable_rows(measured: Measurement, plan: TrainingPlan) -> list[MethodRow]:
+    """Return the rows of the method, of the one without labels, and of the best single agent."""
+    found = {(one.stage, one.method): one for one in measured.rows}
+    own = [(STAGE[plan.role], name) for name in (plan.method, LABEL_FREE[plan.role])]
+    return [found[key] for key in dict.fromkeys([*own, _SINGLE]) if key in found]
+
+
+def _gain(
+    measured: Measurement, rows: Sequence[MethodRow], plan: TrainingPlan
+) -> tuple[tuple[float, float, float] | None, str | None]:
+    """Return the paired difference of the method from the best of the others."""
+    key = STAGE[plan.role], plan.method
+    others = [one for one in rows if (one.stage, one.method) != key]
+    if not others:
+        return None, None
+    best = max(others, key=lambda one: one.precision_at_1)
+    asked = [position for position, one in enumerate(measured.test) if one.gold]
+    mine, its = measured.choices[key], measured.choices[best.stage, best.method]
+    gains = [mine[position].right - its[position].right for position in asked]
+    groups = near_duplicates([measured.test[position].question.text for position in asked])
+    low, high = BootstrapSamples(groups, plan.seed).interval(gains)
+    return (sum(gains) / len(gains), low, high), best.method
