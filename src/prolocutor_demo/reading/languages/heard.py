@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
@@ -71,6 +72,7 @@ _JOINT = {
 }
 """What parts the items of a list, with the article of the next."""
 _LONGEST = 6
+_READING = threading.Lock()
 
 
 class _Wording(NamedTuple):
@@ -231,8 +233,14 @@ def _word_by_word(said: str, words: dict[str, str]) -> str | None:
     return " ".join(" ".join(english).split()) if known else None
 
 
-@functools.cache
 def _wording(code: str) -> _Wording:
+    # All agents hear the first utterance of a language at once: one thread compiles its patterns.
+    with _READING:
+        return _read_wording(code)
+
+
+@functools.cache
+def _read_wording(code: str) -> _Wording:
     given = _sections((_WORDING / f"{code}.txt").read_text(encoding="utf-8"))
     names = names_in(code)
     words: dict[str, str] = {}
@@ -302,7 +310,3 @@ _LANDS = {
     "niederlanden": "netherlands",
 }
 _LANDS = {key_of(name): english for name, english in _LANDS.items()}
-
-# Loaded with the agents, some of which must never wait: a tenth of a second for each language.
-for _code in LANGUAGES:
-    heard_in(_code, "")
