@@ -26,7 +26,13 @@ from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 
 PATIENCE = 180.0
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+NAMES = (
+    "chromium-headless-shell",  # takes half the processor time of the others
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "chrome",
+)
 
 Frame = dict[str, Any]
 
