@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -86,6 +87,7 @@ def known_cards(data: str, assistant: Path | None) -> list[Card]:
 
 
 _DOMAINS: Final = 60
+_OVERLAPS: Final = 8
 _HEAD: Final = (
     "prec@1  95 %          calls   cost     ECE  of all  top 3  nobody      ms  difference"
 )
@@ -108,6 +110,7 @@ def pairing_lines(found: Measurement) -> Iterator[str]:
         for row in rows:
             yield f"{clean(row.method):<{width}}  {_figures(row)}"
     yield from _domain_lines(found)
+    yield from _overlap_lines(found)
     yield from reliability_lines(found.rows)
 
 
@@ -154,6 +157,23 @@ def _domain_lines(found: Measurement) -> Iterator[str]:
         if (best := found.best(stage)) is not None and 1 < len(best.domains) <= _DOMAINS:
             parts = (f"{clean(name)} {share:.2f}" for name, share in best.domains.items())
             yield f"{best.method} by domain: {', '.join(parts)}"
+
+
+def _overlap_lines(found: Measurement) -> Iterator[str]:
+    """Return the pairs of agents that the best router confuses most often, both ways together."""
+    routers = [row for row in found.rows if row.stage == "route" and row.reliability]
+    if not routers:
+        return
+    best = max(routers, key=lambda row: row.precision_at_1)
+    chosen = zip(found.test, found.choices["route", best.method], strict=True)
+    confused = Counter(
+        tuple(sorted((*one.gold, made.agent)))
+        for one, made in chosen
+        if len(one.gold) == 1 and made.agent and not made.right
+    )
+    if pairs := [pair for pair in confused.most_common(_OVERLAPS) if pair[1] > 1]:
+        parts = (f"{clean(' and '.join(pair))} ({count:,})" for pair, count in pairs)
+        yield f"{best.method} confuses {', '.join(parts)}"
 
 
 _SAID_EVERY: Final = 5.0

@@ -9,16 +9,19 @@ import pytest
 
 from prolocutor.contracts.pairing import (
     AgentAnswer,
+    Card,
     LabelledQuestion,
     Pairing,
     TrainingData,
     UserQuestion,
 )
 from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.commands.command_lines import pairing_lines
 from prolocutor.plugins.pairing.measuring import fitting
 from prolocutor.plugins.pairing.measuring.budgets import read_policy, spend
 from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
 
 
@@ -256,3 +259,23 @@ def test_steps_are_waited_for_one_after_the_other() -> None:
     )
 
     assert seen == [[2], [2, 1]]
+
+
+def test_the_table_names_agents_that_the_best_router_confuses() -> None:
+    rain, sun = (Card(name=name, description="Tells the weather.") for name in ("rain", "sun"))
+    bank = Card(name="bank", description="Shows balances, transfers money.")
+    asked = [("weather in oslo", "sun"), ("weather in lima", "sun"), ("balances", "bank")]
+    test = [
+        LabelledQuestion(
+            question=UserQuestion(text=f"{text} {number}"),
+            agents={agent: 1.0},
+            gold=frozenset({agent}),
+        )
+        for number in range(3)
+        for text, agent in asked
+    ]
+    questions = PairingData(name="alike", cards=[rain, sun, bank], learn=[], test=test)
+
+    lines = pairing_lines(measured(questions, routers=["cards"], folds=2))
+
+    assert "cards confuses rain and sun (6)" in lines
