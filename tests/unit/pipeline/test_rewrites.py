@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.pairing.turn_routing import question_of
+from prolocutor.plugins.pairing.turn_routing import read_question
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import Talk, hypothesis
 
@@ -63,7 +63,7 @@ def test_a_router_sees_the_words_and_what_they_mean() -> None:
         ]
     }
 
-    found = question_of(state)
+    found = read_question(state)
 
     assert found.text == "and Paris?"
     assert found.meant == "time in Paris?"

@@ -27,30 +27,32 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
 
     expected: ClassVar[str] = "what to do when nobody knows ({below: ..., then: ...})"
 
-    below: Annotated[Share, about("An answer that is right less probably is none.")] = 0.1
+    below: Annotated[
+        Share, about("The lowest probability of being right that an answer needs to be spoken.")
+    ] = 0.1
     error: Annotated[
         Annotated[float, Meta(gt=0, lt=1)] | None,
         about(
-            "In place of `below`: the share of what is answered that may be wrong. As much is "
-            "answered as keeps within it (95 %), by the ranker's model."
+            "In place of `below`: the share of spoken answers that may be wrong. As many are"
+            " spoken as keep within it (at 95 % confidence), by the model's risk curve."
         ),
     ] = None
     then: Annotated[
         str,
         about(
-            "Say that there is no answer (`fallback`); ask the person who is to answer, and give"
-            " that agent what was said at first (`clarify`); ask for a person to take over"
-            " (`person`); or ask a skill, and only then.",
+            "`fallback`: say that there is no answer. `clarify`: let the person choose an agent,"
+            " which gets the original words. `person`: ask for an operator to take over. Any other"
+            " name: ask that skill, which is asked in no other case.",
             what="fallback, clarify, person or the name of a skill",
         ),
     ] = FALLBACK
     choices: Annotated[
         int,
         Meta(ge=1, le=20),
-        about("How many agents there are to choose from.", unit="choices"),
+        about("`clarify`: how many agents the person can choose from.", unit="choices"),
     ] = 3
-    question: Annotated[str, about("What the person is asked.", what="a question")] = _ASK
-    person: Annotated[str, about("What is said with `then: person`.")] = _PERSON
+    question: Annotated[str, about("`clarify`: the question.", what="a question")] = _ASK
+    person: Annotated[str, about("`person`: the reply.")] = _PERSON
 
     def threshold(self, risks: RiskCurve | None) -> float:
         """Return the least probability of a spoken answer; above 1, no answer is spoken."""

@@ -86,7 +86,7 @@ class AgentLog:
         return self._answers.total()
 
     @classmethod
-    def of(cls, counts: LogCounts) -> AgentLog:
+    def from_counts(cls, counts: LogCounts) -> AgentLog:
         """Return the log with these tables."""
         made = cls()
         made._answers, made._fresh = Counter(counts.answers), Counter(counts.fresh)

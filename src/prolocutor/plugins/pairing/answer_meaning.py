@@ -77,7 +77,7 @@ class MeaningMemory:
         self.fixed_texts = [text for texts in self._cards.values() for text in texts]
 
     @classmethod
-    def of_lessons(
+    def from_lessons(
         cls, labelled: Sequence[LabelledQuestion], vectors: Vectors, cards: Sequence[Card]
     ) -> MeaningMemory:
         """Return the memory of labelled questions and answers; `lesson_texts` have vectors."""

@@ -1,7 +1,6 @@
-"""Budgets: which agents to call next, or that no further call is worth it.
+"""Budgets: which agents to call next, and when to stop.
 
-A policy is a pure function of a `Standing`: the agents that may be called, those that have been,
-and the probability of the best answer. It reads no clock and calls no agent, so that live turns
+A policy is a pure function of a `BudgetState`. It reads no clock and calls no agent, so live turns
 (`Selection.more`) and recorded answers use the same policies.
 """
 
@@ -29,10 +28,10 @@ class AgentOffer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known at one moment of a turn.
+    """The state of a turn: the agents that may be called, and the calls so far.
 
-    `answered` holds the ranker's probability of the best answer of each agent that has settled, 0
-    for one that failed. `running` have been asked and have not settled.
+    `answered` maps each agent that has settled to the probability of its best answer, 0 after a
+    failure. `running` agents have been called and have not settled.
     """
 
     offers: Sequence[AgentOffer]
@@ -77,18 +76,18 @@ class BudgetStep(msgspec.Struct, frozen=True):
 class BudgetPolicy(Protocol):
     """Decides which agents are called next."""
 
-    def next(self, standing: BudgetState) -> BudgetStep:
+    def next(self, state: BudgetState) -> BudgetStep:
         """Decide; called at the start of a turn and whenever an agent has settled."""
 
 
 class AskAll(msgspec.Struct, frozen=True):
     """Calls all agents at once and waits for them."""
 
-    def next(self, standing: BudgetState) -> BudgetStep:
+    def next(self, state: BudgetState) -> BudgetStep:
         """Ask all at first."""
-        if not standing.begun:
-            return _ask(standing.open(), "everybody is asked")
-        return _wait_or_end(standing, "everybody has answered")
+        if not state.begun:
+            return _ask(state.open(), "everybody is asked")
+        return _wait_or_end(state, "everybody has answered")
 
 
 class TopK(msgspec.Struct, frozen=True):
@@ -96,18 +95,18 @@ class TopK(msgspec.Struct, frozen=True):
 
     k: int = 3
 
-    def next(self, standing: BudgetState) -> BudgetStep:
+    def next(self, state: BudgetState) -> BudgetStep:
         """Ask the likeliest at first."""
-        if not standing.begun:
-            return _ask(standing.open()[: self.k], f"the {self.k} likeliest are asked")
-        return _wait_or_end(standing, f"the {self.k} likeliest have answered")
+        if not state.begun:
+            return _ask(state.open()[: self.k], f"the {self.k} likeliest are asked")
+        return _wait_or_end(state, f"the {self.k} likeliest have answered")
 
 
 class UntilSure(msgspec.Struct, frozen=True):
-    """Asks `start` agents at once, then one by one until the best answer is sure enough.
+    """Calls `start` agents at once, then one by one until the best answer is sure enough.
 
-    The next is asked when all that were asked have settled; those that still run are given up only
-    for an answer that is right with `certain` or more. `most` bounds the calls of a turn.
+    The next agent is called when all others have settled. An answer that is right with probability
+    `certain` or more ends the turn while agents still run. `most` bounds the calls of a turn.
     """
 
     sure: float = 0.3
@@ -116,22 +115,22 @@ class UntilSure(msgspec.Struct, frozen=True):
     step: int = 1
     most: int | None = None
 
-    def next(self, standing: BudgetState) -> BudgetStep:
-        """Ask the first ones, the next ones, or tell that it is enough."""
-        best = standing.best
-        enough = self.certain if standing.running else self.sure
-        if standing.answered and best >= enough:
+    def next(self, state: BudgetState) -> BudgetStep:
+        """Call the first agents, call the next agents, or stop."""
+        best = state.best
+        enough = self.certain if state.running else self.sure
+        if state.answered and best >= enough:
             return BudgetStep(enough=True, reason=f"an answer is right with {best:.2f} >= {enough}")
-        if standing.running:
+        if state.running:
             return BudgetStep(reason="others are still answering")
-        calls = len(standing.answered)
-        count = self.step if standing.begun else self.start
+        calls = len(state.answered)
+        count = self.step if state.begun else self.start
         if self.most is not None:
             count = min(count, self.most - calls)
-        chosen = standing.open()[: max(0, count)]
+        chosen = state.open()[: max(0, count)]
         if not chosen:
             return BudgetStep(enough=True, reason=f"nobody is left to ask after {calls} calls")
-        if not standing.begun:
+        if not state.begun:
             return _ask(chosen, f"the {len(chosen)} likeliest are asked")
         return _ask(chosen, f"the best answer is right with {best:.2f} < {self.sure}")
 
@@ -153,23 +152,23 @@ class ExpectedGain(msgspec.Struct, frozen=True):
     start: int = 1
     most: int | None = None
 
-    def next(self, standing: BudgetState) -> BudgetStep:
-        """Ask the most rewarding ones, or tell that no further call is worth its cost."""
-        if standing.running:
+    def next(self, state: BudgetState) -> BudgetStep:
+        """Call the agents of the largest gain, or stop where no call is worth its cost."""
+        if state.running:
             return BudgetStep(reason="others are still answering")
-        if standing.answered and standing.best >= self.sure:
-            reason = f"an answer is right with {standing.best:.2f} >= {self.sure}"
+        if state.answered and state.best >= self.sure:
+            reason = f"an answer is right with {state.best:.2f} >= {self.sure}"
             return BudgetStep(enough=True, reason=reason)
-        rest = updated_priors(standing)
+        rest = updated_priors(state)
         worth = sorted(
-            ((self._gain(offer, rest, standing.best), offer) for offer in standing.open()),
+            ((self._gain(offer, rest, state.best), offer) for offer in state.open()),
             key=lambda pair: -pair[0] / self.cost(pair[1]),
         )
-        count = 1 if standing.begun else self.start
+        count = 1 if state.begun else self.start
         if self.most is not None:
-            count = min(count, self.most - len(standing.answered))
+            count = min(count, self.most - len(state.answered))
         chosen = [offer for gain, offer in worth if gain >= self.cost(offer)][: max(0, count)]
-        if not standing.begun and not chosen and worth:
+        if not state.begun and not chosen and worth:
             chosen = [worth[0][1]]
         if not chosen:
             return BudgetStep(enough=True, reason="no further call is worth its cost")
@@ -187,25 +186,25 @@ class ExpectedGain(msgspec.Struct, frozen=True):
 
 
 class Hedged(msgspec.Struct, frozen=True):
-    """Starts slow agents at once, beside what another policy asks, if later would be too late.
+    """Calls slow agents at once, beside those of another policy, where later is too late.
 
-    Too late is an agent of `least_prior` or more whose latency exceeds what will be left of the
-    time when the first of the others have answered.
+    It is too late for an agent of `least_prior` or more if its latency exceeds the time that is
+    left when the agents of the policy's step have answered.
     """
 
     policy: BudgetPolicy
     least_prior: float = 0.2
 
-    def next(self, standing: BudgetState) -> BudgetStep:
-        """Ask whom the policy asks, and those that cannot wait."""
-        step = self.policy.next(standing)
+    def next(self, state: BudgetState) -> BudgetStep:
+        """Call the policy's agents, and the slow agents that have to start now."""
+        step = self.policy.next(state)
         if not step.ask:
             return step
-        latency = {offer.agent: offer.latency for offer in standing.offers}
-        rest = standing.seconds_left - max(latency[agent] for agent in step.ask)
+        latency = {offer.agent: offer.latency for offer in state.offers}
+        rest = state.seconds_left - max(latency[agent] for agent in step.ask)
         early = tuple(
             offer.agent
-            for offer in standing.open()
+            for offer in state.open()
             if offer.agent not in step.ask
             and offer.prior >= self.least_prior
             and offer.latency >= rest
@@ -223,12 +222,12 @@ class Capped(msgspec.Struct, frozen=True):
     most: int | None = None
     price: float | None = None
 
-    def next(self, standing: BudgetState) -> BudgetStep:
+    def next(self, state: BudgetState) -> BudgetStep:
         """Call those agents of the policy's step that the budget allows."""
-        prices = {offer.agent: offer.price for offer in standing.offers}
-        called = [*standing.answered, *standing.running]
+        prices = {offer.agent: offer.price for offer in state.offers}
+        called = [*state.answered, *state.running]
         spent = sum(prices.get(agent, 0.0) for agent in called)
-        step = self.policy.next(self._affordable(standing, called, spent))
+        step = self.policy.next(self._affordable(state, called, spent))
         if not step.ask:
             return step
         kept: list[str] = []
@@ -241,19 +240,17 @@ class Capped(msgspec.Struct, frozen=True):
             kept.append(agent)
         if kept:
             return BudgetStep(ask=tuple(kept), reason=step.reason)
-        if standing.running:
+        if state.running:
             return BudgetStep(reason="others are still answering")
         return BudgetStep(enough=True, reason="the turn's budget is spent")
 
-    def _affordable(
-        self, standing: BudgetState, called: Sequence[str], spent: float
-    ) -> BudgetState:
-        """Return the state without agents that are too expensive, so that others are considered."""
+    def _affordable(self, state: BudgetState, called: Sequence[str], spent: float) -> BudgetState:
+        """Return the state without the agents that cost more than is left."""
         if self.price is None:
-            return standing
+            return state
         most = self.price - spent
-        offers = [one for one in standing.offers if one.agent in called or one.price <= most]
-        return msgspec.structs.replace(standing, offers=offers)
+        offers = [one for one in state.offers if one.agent in called or one.price <= most]
+        return msgspec.structs.replace(state, offers=offers)
 
 
 def asks_one(policy: BudgetPolicy) -> bool:
@@ -263,18 +260,16 @@ def asks_one(policy: BudgetPolicy) -> bool:
     return isinstance(policy, TopK) and policy.k == 1
 
 
-def updated_priors(standing: BudgetState) -> dict[str, float]:
+def updated_priors(state: BudgetState) -> dict[str, float]:
     """Return each open agent's probability, given how the answers so far turned out.
 
     Where a likely agent has answered badly, the probability that it lost goes to the others in
     proportion, up to 0.99: a router's probabilities compete, if only roughly.
     """
-    priors = {offer.agent: offer.prior for offer in standing.offers}
+    priors = {offer.agent: offer.prior for offer in state.offers}
     total = sum(priors.values())
-    lost = sum(
-        max(0.0, priors.get(agent, 0.0) - found) for agent, found in standing.answered.items()
-    )
-    opened = standing.open()
+    lost = sum(max(0.0, priors.get(agent, 0.0) - found) for agent, found in state.answered.items())
+    opened = state.open()
     remaining = sum(offer.prior for offer in opened)
     factor = 1.0
     if remaining > 0 and total > 0:
@@ -288,7 +283,7 @@ def _ask(offers: Sequence[AgentOffer], reason: str) -> BudgetStep:
     return BudgetStep(ask=tuple(offer.agent for offer in offers), reason=reason)
 
 
-def _wait_or_end(standing: BudgetState, reason: str) -> BudgetStep:
-    if standing.running:
+def _wait_or_end(state: BudgetState, reason: str) -> BudgetStep:
+    if state.running:
         return BudgetStep(reason="others are still answering")
     return BudgetStep(enough=True, reason=reason)

@@ -199,7 +199,7 @@ def _share(value: Any) -> float | None:
     return number / 100 if percent or number > 1 else number
 
 
-def connector_of(connector: str, endpoint: Call, *, name: str, verb: str) -> Any:
+def make_connector(connector: str, endpoint: Call, *, name: str, verb: str) -> Any:
     """Make the connector to an endpoint; raise `ConfigError` unless it has the method `verb`."""
     kinds = ENDPOINTS if connector in ENDPOINTS.names() else CONNECTORS
 
@@ -219,7 +219,7 @@ class ChatEndpoint:
     """A chat model behind a connector that returns a bare text (`complete`)."""
 
     def __init__(self, connector: str, endpoint: Call, *, name: str) -> None:
-        self.connector = connector_of(connector, endpoint, name=name, verb="complete")
+        self.connector = make_connector(connector, endpoint, name=name, verb="complete")
         self._name = name
 
     async def complete(self, messages: list[dict[str, str]]) -> str:

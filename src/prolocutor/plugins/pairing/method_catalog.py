@@ -28,10 +28,10 @@ CHAT: Final[frozenset[Need]] = frozenset({"chat"})
 
 
 class PairingMethod(msgspec.Struct, frozen=True, kw_only=True):
-    """A router or ranker: how it is made ready, and what it needs for that.
+    """A router or ranker: how it is made ready, and its needs.
 
-    `fit` is a function or its dotted name, where training takes libraries that serving does not.
-    `uses` is what it can learn with and does not need. `reader` is the class that reads its models:
+    `fit` is a function, or its dotted name where training takes libraries that serving does not.
+    `uses` are optional needs. `reader` is the class that reads its models:
     `of_model(model, cards)`, and `of_cards(cards)` where it works by cards before it has a model.
     """
 
@@ -104,7 +104,7 @@ def load_fit(name: str, role: Role, options: Any = None) -> Fit[Any]:
 
 
 def load_reader(name: str, role: Role) -> Any:
-    """Return the class that reads a method's models; `ConfigError` if it has none."""
+    """Return the class that reads a method's models; raise `ConfigError` if it has no models."""
     reader = find_method(name, role).reader
     if reader is None:
         raise ConfigError(f"the {role} {name!r} needs no training and has no model", key="model")
@@ -112,7 +112,7 @@ def load_reader(name: str, role: Role) -> Any:
 
 
 def read_method(model: Model, role: Role, cards: Sequence[Card], folder: Path) -> Any:
-    """Return the router or ranker of a model; `ConfigError` for content that is none of its method.
+    """Return the router or ranker of a model; raise `ConfigError` if its content does not fit.
 
     A model whose checksums agree may still be made by hand.
     """
@@ -140,5 +140,5 @@ def starts_unlearned(name: str, role: Role) -> bool:
 
 
 def method_needs(name: str, role: Role) -> frozenset[Need]:
-    """Return what a router or ranker needs beside cards."""
+    """Return the needs of a router or ranker beside cards."""
     return find_method(name, role).needs

@@ -173,7 +173,7 @@ def is_vacant(folder: Path) -> bool:
 
 
 def load_model(folder: str | Path) -> Model:
-    """Read a model's folder; `NotFound` if there is none, `ConfigError` says what is wrong."""
+    """Read a model's folder; raise `NotFound` without a model, `ConfigError` for damage."""
     place = Path(folder)
     file = place / HEAD
     if not file.is_file():

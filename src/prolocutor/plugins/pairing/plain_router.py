@@ -84,7 +84,7 @@ class PlainRouter:
         model = self._learned.to_model(training_card(len(self._learned.lessons)))
         if self._encoder is not None:
             probes = Array.of(self._encoder.encode_now(PROBES), "<f4")
-            model = EncoderMark(self._encoder.name, probes).marked(model)
+            model = EncoderMark(self._encoder.name, probes).mark_model(model)
         return save_model(Path(folder), model)
 
     def _learn_meaning(self) -> None:

@@ -22,7 +22,7 @@ from prolocutor.plugins.pairing.turn_routing import (
     answers_of,
     await_pairings,
     hypothesis_slot,
-    question_of,
+    read_question,
 )
 
 Reply = dict[str, Any]
@@ -66,7 +66,7 @@ class RankedSelector:
 
     async def __call__(self, request: Mapping[str, Any]) -> Reply:
         """Choose one of the hypotheses, or abstain."""
-        question, hypotheses = question_of(request), request["hypotheses"]
+        question, hypotheses = read_question(request), request["hypotheses"]
         ranker: VersionedMethod[Ranker] = latest(self._ranker)
         routed = await self._routing_result(request)
         known = [one for one in hypotheses if hypothesis_slot(one) != self._unsure.skill]
@@ -131,7 +131,7 @@ class RankedSelector:
         """Return the router's result, unless a skill had to be asked regardless of it."""
         if self._routing is None or "forced" in request:
             return RoutingResult((), "")
-        return await self._routing.of(request)
+        return await self._routing.route_turn(request)
 
 
 class _ChoiceDetails(msgspec.Struct, frozen=True):

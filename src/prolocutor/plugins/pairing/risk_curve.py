@@ -100,7 +100,7 @@ def risk_curve(choices: Iterable[tuple[float, float]]) -> RiskCurve:
 
 
 def stored_risk_curve(model: Model) -> RiskCurve | None:
-    """Return a model's curve, None where it was trained without one."""
+    """Return a model's curve, None if the model has no curve."""
     if _PART not in model.parts:
         return None
     try:

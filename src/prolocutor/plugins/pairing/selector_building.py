@@ -26,7 +26,7 @@ from prolocutor.plugins.pairing import method_catalog
 from prolocutor.plugins.pairing.abstention import CLARIFY, FALLBACK, PERSON, AbstentionRule
 from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring, Meanings
 from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
-from prolocutor.plugins.pairing.endpoints import ChatEndpoint, ClosingSelector, connector_of
+from prolocutor.plugins.pairing.endpoints import ChatEndpoint, ClosingSelector, make_connector
 from prolocutor.plugins.pairing.lessons import Lessons
 from prolocutor.plugins.pairing.method_catalog import find_method
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
@@ -66,7 +66,7 @@ def _check_method(path: str, target: SelectorSettings, loaded: Survey, findings:
         if target.connector is not None and target.endpoint is not None:
             asks = "chat" in find_method(target.method, target.role).needs
             verb = "complete" if asks else "embed"
-            connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
+            make_connector(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
         about = error.key if isinstance(error, ConfigError) else error.field
         key = "encoder" if about == "encoder" and target.encoder is not None else target.role
@@ -139,9 +139,9 @@ class SelectorMaker:
         return self._pupil(selecting, folder)
 
     def _pupil(self, selecting: RouterSettings, folder: Path) -> MethodSource[Router]:
-        """Return a router that learns from ratings, and what it learned since its model was made.
+        """Return a router of a model that also learns the lessons since the model was made.
 
-        One that learns by training alone learns about new agents.
+        A router that learns by training alone learns about new agents.
         """
         lessons = Lessons([card.name for card in self._cards])
         wired = self._find_encoder(selecting)
@@ -200,7 +200,7 @@ class SelectorMaker:
         return self._reloaded(selecting, ReloadedModel(folder, load))
 
     def _make_untrained(self, selecting: SelectorSettings) -> VersionedMethod[Any]:
-        """Make a method of cards and of the model that it asks."""
+        """Make a method that needs no folder, of cards and of the external model that it asks."""
         role, method = selecting.role, selecting.method
         training = TrainingData(cards=self._cards, seconds=selecting.seconds)
         wired = self._find_encoder(selecting)
@@ -232,7 +232,7 @@ class SelectorMaker:
         )
 
     def _find_encoder(self, selecting: SelectorSettings) -> EncoderWiring | None:
-        """Return the encoder of a selector, None if it has none; selectors share a folder's."""
+        """Return a selector's encoder, or None; selectors share the encoder of a folder."""
         seconds = selecting.encoding_seconds
         if selecting.encoder is not None:
             place = selecting.encoder.resolve()
@@ -244,7 +244,7 @@ class SelectorMaker:
         if selecting.endpoint is None or _is_chat(selecting):
             return None
         assert selecting.connector is not None
-        way = connector_of(
+        way = make_connector(
             selecting.connector, selecting.endpoint, name=selecting.role, verb="embed"
         )
         self._ends.append(way.aclose)

@@ -1,4 +1,4 @@
-"""What a file says of a router or ranker, and whether it can be made."""
+"""The settings of routers and rankers in a file, and checks that they can be used."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _SURE, _GAIN = UntilSure(), ExpectedGain()
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How many calls a turn may cost. None: the default of the policy itself."""
+    """The calls that a turn may cost; None is the policy's default."""
 
     expected: ClassVar[str] = "a budget ({policy: ...})"
 
     policy: Annotated[
         Literal["all", "top", "sure", "gain"],
         about(
-            "`all` at once; `top`: the `calls` likeliest; `sure`: `start` at once and then one"
-            " by one until an answer is right with `sure`; `gain`: the agents that promise the"
-            " largest gain for their cost."
+            "`all`: call all agents at once. `top`: call the `calls` likeliest. `sure`: call"
+            " `start` at once and then one by one until an answer is right with probability `sure`."
+            " `gain`: call the agents of the largest expected gain for their cost."
         ),
     ] = "sure"
     calls: Annotated[
@@ -66,30 +66,30 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
     sure: Annotated[
         Share | None,
         about(
-            "How probably an answer must be right for nobody else to be asked; by default"
+            "The probability of being right from which an answer ends the calls; by default"
             f" {_SURE.sure} with `sure`, {_GAIN.sure} with `gain`."
         ),
     ] = None
     value: Annotated[
         Annotated[float, Meta(gt=0)] | None,
-        about(f"`gain`: what a right answer is worth; by default {_GAIN.value:g}."),
+        about(f"`gain`: the value of a right answer; by default {_GAIN.value:g}."),
     ] = None
     per_call: Annotated[
         Cost | None,
-        about(f"`gain`: what a call costs beside its price; by default {_GAIN.per_call:g}."),
+        about(f"`gain`: the cost of a call beside its price; by default {_GAIN.per_call:g}."),
     ] = None
     per_second: Annotated[
         Cost | None,
-        about(f"`gain`: what a second of waiting costs; by default {_GAIN.per_second:g}."),
+        about(f"`gain`: the cost of a second of waiting; by default {_GAIN.per_second:g}."),
     ] = None
     hedge: Annotated[
         bool,
-        about("Start at once whom it would be too late to ask later, by the cards' `latency`."),
+        about("Call slow agents at once where later is too late, by the cards' `latency`."),
     ] = False
 
     @classmethod
     def from_short(cls, value: object) -> dict[str, Any]:
-        """Return the map of a text as `evaluate pairing` has it: `all`, `top:3`, `sure:0.3`."""
+        """Return the settings of a short form: `all`, `top:3`, `sure:0.3`, `gain:0.02`."""
         if not isinstance(value, str):
             raise ValueError(cls.expected)
         if value.strip() == "all":
@@ -104,7 +104,7 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
         }
 
     def made(self) -> BudgetPolicy:
-        """Return the policy that this describes."""
+        """Return the policy of these settings."""
         policy = self._policy()
         if self.hedge:
             policy = Hedged(policy)
@@ -130,7 +130,7 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
-    """What routers and rankers have in common as a file describes them.
+    """The settings that routers and rankers share.
 
     They stand in for the `target` of their service until they are made.
     """
@@ -140,16 +140,16 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     model: Annotated[
         Path | None,
         about(
-            "What `prolocutor train` wrote. It may be replaced while the assistant runs; what"
-            " thumbs and labels teach is in the store.",
+            "A model that `prolocutor train` wrote. It may be replaced while the assistant runs;"
+            " ratings and labels are in the store.",
             what="the folder of a model",
         ),
     ] = None
     encoder: Annotated[
         Path | None,
         about(
-            "A local ONNX sentence encoder, in place of an endpoint: the one that the model was"
-            " trained with.",
+            "A local ONNX sentence encoder, in place of an endpoint. It has to be the encoder that"
+            " the model was trained with.",
             what="the folder of an encoder",
         ),
     ] = None
@@ -181,19 +181,24 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
 
 
 class RouterSettings(SelectorSettings, frozen=True, kw_only=True):
-    """A router as a file describes it: who says whom to ask."""
+    """The settings of a router."""
 
     role: ClassVar[Role] = "router"
     stage: ClassVar[str] = "skill_selector"
 
     router: Annotated[
-        str, about("Who says whom to ask.", what="the name of a router", group="prolocutor.routers")
+        str,
+        about(
+            "The method that chooses the agents to ask.",
+            what="the name of a router",
+            group="prolocutor.routers",
+        ),
     ]
-    budget: Annotated[BudgetSettings, about("How many are asked.")] = BudgetSettings()
+    budget: Annotated[BudgetSettings, about("How many agents are asked.")] = BudgetSettings()
 
 
 class RankerSettings(SelectorSettings, frozen=True, kw_only=True):
-    """A ranker as a file describes it: who says whose answer is best."""
+    """The settings of a ranker."""
 
     role: ClassVar[Role] = "ranker"
     stage: ClassVar[str] = "response_selector"
@@ -201,27 +206,29 @@ class RankerSettings(SelectorSettings, frozen=True, kw_only=True):
     ranker: Annotated[
         str,
         about(
-            "Who says whose answer is best.",
+            "The method that chooses the best answer.",
             what="the name of a ranker",
             group="prolocutor.rankers",
         ),
     ]
-    unsure: Annotated[AbstentionRule | None, about("What happens when nobody knows.")] = None
+    unsure: Annotated[
+        AbstentionRule | None, about("The rule for turns without a likely answer.")
+    ] = None
 
     @property
     def rule(self) -> AbstentionRule:
-        """What is done when no answer is likely to be right; nothing where it is not said."""
+        """The rule for turns without a likely answer; by default every answer is spoken."""
         return AbstentionRule(below=0.0) if self.unsure is None else self.unsure
 
 
 _ASKING: Final = 0.75
-"""The share of its time-out in which a selector may ask a model; then it does without."""
+"""The share of its time-out that a selector may spend on an external model."""
 
 _USUAL: Final = _ASKING * Service("", "").timeout
 
 
 def check_method(selecting: SelectorSettings) -> None:
-    """Raise `ConfigError` or `BadInput` if a method cannot be used: its name or model is wrong."""
+    """Raise `ConfigError` or `BadInput` if the name, model or encoder of a method is wrong."""
     role, method = selecting.role, selecting.method
     named = method_catalog.find_method(method, role)
     needs = named.needs

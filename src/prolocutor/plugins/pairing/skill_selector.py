@@ -28,7 +28,7 @@ from prolocutor.plugins.pairing.turn_routing import (
     RoutingResult,
     TurnRouting,
     answers_of,
-    question_of,
+    read_question,
 )
 
 
@@ -99,8 +99,8 @@ class RoutedSelector:
 
     async def __call__(self, request: Mapping[str, Any]) -> Selection:
         """Return the agents to call at once, and the function that chooses further ones."""
-        question, judge = question_of(request), self._judge()
-        routed = await self._routing.of(request)
+        question, judge = read_question(request), self._judge()
+        routed = await self._routing.route_turn(request)
         prior = routed.prior
         likely = [one for one in routed.pairings if one.agent in self._cards]
         offers = [self._offer(one) for one in likely]
@@ -130,7 +130,7 @@ class RoutedSelector:
         return Selection(list(first.ask), more, reason, routed.version, routed.faults, choices)
 
     def _judge(self) -> Ranker:
-        """Return the ranker; of an async one what ranks at once, or the unsupervised one."""
+        """Return a ranker that never waits: the own, its `at_once`, or the unsupervised ranker."""
         ranker: Ranker = latest(self._ranker).method
         if not iscoroutinefunction(ranker.rank):
             return ranker

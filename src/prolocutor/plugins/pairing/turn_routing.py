@@ -15,7 +15,7 @@ WINDOW: Final = 3
 """Utterances that a question is made of: the last whole turn, and the new input."""
 
 
-def question_of(state: Mapping[str, Any]) -> UserQuestion:
+def read_question(state: Mapping[str, Any]) -> UserQuestion:
     """Return the question of a turn; `state` is agent state JSON."""
     *before, said = state["utterances"]
     words = said.get("orig_text") or said["text"]
@@ -85,17 +85,17 @@ class TurnRouting:
         self._router: MethodSource[Router] = router
         self._known: dict[str, RoutingResult] = {}
 
-    def known(self, request: Mapping[str, Any]) -> RoutingResult | None:
+    def known_result(self, request: Mapping[str, Any]) -> RoutingResult | None:
         """Return what was said of a turn already."""
         return self._known.get(str(request.get("turn_id", "")))
 
-    async def of(self, request: Mapping[str, Any]) -> RoutingResult:
+    async def route_turn(self, request: Mapping[str, Any]) -> RoutingResult:
         """Return the routing result of the turn that `request` belongs to."""
         turn = str(request.get("turn_id", ""))
-        if (known := self.known(request)) is not None:
+        if (known := self.known_result(request)) is not None:
             return known
         router: Any = latest(self._router)
-        pairings = await await_pairings(router.method.route(question_of(request)))
+        pairings = await await_pairings(router.method.route(read_question(request)))
         routed = RoutingResult(
             _replace_agents(pairings, request.get("instead") or {}), router.version
         )
@@ -112,12 +112,12 @@ class RoutingInUse:
     def __init__(self, routings: Sequence[TurnRouting]) -> None:
         self._routings = routings
 
-    async def of(self, request: Mapping[str, Any]) -> RoutingResult:
+    async def route_turn(self, request: Mapping[str, Any]) -> RoutingResult:
         """Return the routing result of a turn; where no router was asked, the first one is."""
         for one in self._routings:
-            if (known := one.known(request)) is not None:
+            if (known := one.known_result(request)) is not None:
                 return known
-        return await self._routings[0].of(request)
+        return await self._routings[0].route_turn(request)
 
 
 def _replace_agents(

@@ -16,7 +16,7 @@ from prolocutor.cli.owner import door_of
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.dialog.ids import format_time
-from prolocutor.plugins.rollout.door import PATH, RolloutCommand, TrialLine, TrialList, listed
+from prolocutor.plugins.rollout.door import PATH, RolloutCommand, TrialLine, TrialList, trial_list
 from prolocutor.plugins.rollout.estimates import ArmFigures, GainEstimate
 from prolocutor.plugins.rollout.rollout_desk import RolloutDesk
 from prolocutor.plugins.rollout.trials import trials_of
@@ -98,7 +98,7 @@ async def _direct(command: RolloutCommand, url: str, trials: list[Any]) -> Trial
         desk = RolloutDesk(store, trials)
         if command.do != "status":
             await desk.decide(command.name, command.do, "the command line")
-        return listed(await desk.status())
+        return trial_list(await desk.status())
     finally:
         await store.aclose()
 

@@ -72,16 +72,16 @@ class Rollouts:
 
     async def list_trials(self, request: TypedRequest[None, None]) -> TrialList:
         """List the trials, with their estimates from the logs."""
-        return listed(await self._desk.status())
+        return trial_list(await self._desk.status())
 
     async def decide_trial(self, request: TypedRequest[None, RolloutCommand]) -> TrialList:
         """Promote or stop a trial, and list all."""
         body, visitor = request.body, request.visitor
         if body.do != "status":
             await self._desk.decide(body.name, body.do, visitor.name)
-        return listed(await self._desk.status())
+        return trial_list(await self._desk.status())
 
 
-def listed(found: list[TrialStatus]) -> TrialList:
+def trial_list(found: list[TrialStatus]) -> TrialList:
     """Return trials with their verdicts."""
     return TrialList([TrialLine(one, one.verdict) for one in found])

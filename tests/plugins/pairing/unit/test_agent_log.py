@@ -90,6 +90,6 @@ def test_no_text_that_was_said_is_kept() -> None:
 def test_a_log_comes_back_from_its_tables(said: list[tuple[str, str]]) -> None:
     made = AgentLog(said)
     kept = msgspec.json.decode(msgspec.json.encode(made.counts()), type=LogCounts)
-    again = AgentLog.of(kept)
+    again = AgentLog.from_counts(kept)
     assert again.counts() == made.counts()
     assert all(again.repeats(*one) == made.repeats(*one) for one in said)

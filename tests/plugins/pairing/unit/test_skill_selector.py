@@ -124,7 +124,7 @@ async def test_a_router_is_asked_once_a_turn() -> None:
     router = Router(red=0.5)
     routing = TurnRouting(router)
     for turn in ("1", "1", "2"):
-        await routing.of({**request(), "turn_id": turn})
+        await routing.route_turn({**request(), "turn_id": turn})
 
     assert len(router.asked) == 2
 
@@ -132,7 +132,7 @@ async def test_a_router_is_asked_once_a_turn() -> None:
 async def test_the_last_whole_turn_is_apart_from_the_question() -> None:
     router = Router(red=0.5)
     before = [{"text": "rain?"}, {"text": "Some.", "active_skill": "green"}]
-    await TurnRouting(router).of({"utterances": [*before, {"text": "and Texas?"}]})
+    await TurnRouting(router).route_turn({"utterances": [*before, {"text": "and Texas?"}]})
 
     assert router.asked == [
         UserQuestion(

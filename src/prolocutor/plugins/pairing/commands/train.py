@@ -27,7 +27,7 @@ from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_
 from prolocutor.plugins.pairing.measuring.training import (
     TrainingPlan,
     TrainingResult,
-    steps_of,
+    count_steps,
 )
 from prolocutor.plugins.pairing.measuring.training import train as train_model
 from prolocutor.plugins.pairing.method_catalog import find_method
@@ -112,7 +112,7 @@ def train(
         seed=seed,
         memory=memory,
     )
-    steps = steps_of(questions, plan)
+    steps = count_steps(questions, plan)
     with progress_bar(lambda: steps, "training") as show:
         trained = run(_run_training(questions, plan, out, locations, TrainingProgress(show)))
         show(steps, [])

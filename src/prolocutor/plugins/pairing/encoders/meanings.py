@@ -27,10 +27,10 @@ _ARRAY: Final = "encoder_probes"
 
 
 class EncoderMark(msgspec.Struct, frozen=True):
-    """An encoder's name, for people, and what it makes of `PROBES`: 3 x width numbers.
+    """An encoder's name, for people, and its vectors of `PROBES`: 3 x width numbers.
 
-    Vectors tell more than a name or a file's hash: the same weights behind an endpoint are the same
-    encoder, and new weights under an old name are another one.
+    Vectors identify an encoder better than a name or a file's hash: the same weights behind an
+    endpoint are the same encoder, new weights under an old name are another encoder.
     """
 
     name: str
@@ -47,7 +47,7 @@ class EncoderMark(msgspec.Struct, frozen=True):
         return f"{self.name} ({sha256(self.probes.data).hexdigest()[:12]})"
 
     def difference(self, found: Sequence[Sequence[float]], name: str) -> str | None:
-        """Return how an encoder that makes `found` of the probes differs, None if it does not."""
+        """Return the difference of an encoder whose vectors of the probes are `found`, or None."""
         import numpy as np
 
         own, other = self.probes.to_numpy(), np.asarray(found, np.float32)
@@ -60,7 +60,7 @@ class EncoderMark(msgspec.Struct, frozen=True):
             return None
         return f"{wanted} is expected, and {name!r} gives other vectors (cosine {alike:.2f})"
 
-    def marked(self, model: Model) -> Model:
+    def mark_model(self, model: Model) -> Model:
         """Return a model with this mark."""
         return msgspec.structs.replace(
             model,
@@ -70,7 +70,7 @@ class EncoderMark(msgspec.Struct, frozen=True):
 
     @classmethod
     def of_model(cls, model: Model) -> EncoderMark | None:
-        """Return the mark that a model stores, None if it was trained without an encoder."""
+        """Return a model's mark, None if the model was trained without an encoder."""
         if _SETTING not in model.settings:
             return None
         probes = model.arrays.get(_ARRAY)
@@ -79,7 +79,7 @@ class EncoderMark(msgspec.Struct, frozen=True):
         return cls(str(model.settings[_SETTING]), probes)
 
 
-def name_of(encoder: Any) -> str:
+def encoder_name(encoder: Any) -> str:
     """Return what an encoder is called: its folder, or the model behind an endpoint."""
     return str(getattr(encoder, "name", type(encoder).__name__))
 
@@ -87,12 +87,14 @@ def name_of(encoder: Any) -> str:
 async def ask_for_mark(encoder: Encoder) -> EncoderMark:
     """Ask an encoder for its mark; its errors propagate.
 
-    `ConfigError` for one whose vectors are all zero, which would not know itself again.
+    Raise `ConfigError` if all of its vectors are zero, as they identify no encoder.
     """
     found = await encoder.encode(PROBES)
     if not any(map(any, found)):
-        raise ConfigError(f"the encoder {name_of(encoder)!r} gives vectors of zeros", key="encoder")
-    return EncoderMark(name_of(encoder), Array.of(found, "<f4"))
+        raise ConfigError(
+            f"the encoder {encoder_name(encoder)!r} gives vectors of zeros", key="encoder"
+        )
+    return EncoderMark(encoder_name(encoder), Array.of(found, "<f4"))
 
 
 Vectors = Mapping[str, Any]
@@ -118,18 +120,18 @@ _NOTICED: Final = 0.2
 
 
 class Patience:
-    """Waits for a model for `seconds` at most (None: as long as it takes).
+    """Waits for a model for `seconds` at most (None: without limit).
 
-    A model that took longer, or for which its caller had no more time, is left alone for a while,
-    so that one that hangs does not delay every turn.
+    A model that took longer, or whose caller ran out of time, is not asked again for ten seconds:
+    a model that hangs does not delay every turn.
     """
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
         self._rests_until = 0.0
 
-    async def of(self, call: Awaitable[T]) -> T:
-        """Return what a call gives; `ServiceLate` says how long the model was silent."""
+    async def wait_for(self, call: Awaitable[T]) -> T:
+        """Return the result of a call; raise `ServiceLate` when the time is over."""
         begun = monotonic()
         try:
             async with asyncio.timeout(self._seconds):
@@ -143,17 +145,17 @@ class Patience:
             raise
 
     def check(self) -> None:
-        """Raise `ServiceLate` while the model is left alone."""
+        """Raise `ServiceLate` while the model is not to be asked."""
         if monotonic() < self._rests_until:
             what = "" if self._seconds is None else f" for {self._seconds:g} s"
             raise ServiceLate(f"was silent{what} a moment ago")
 
 
 class Meanings:
-    """Asks an encoder for vectors, after making sure that it is the one of `mark`, if given.
+    """Asks an encoder for vectors; with a `mark`, the encoder has to have that mark.
 
-    `fixed` are texts needed in every turn (those of cards): their vectors are kept. `seconds`
-    bounds a call (`Patience`).
+    `fixed` are the texts of cards, which every turn needs: their vectors are kept. `seconds` bounds
+    a call (`Patience`).
     """
 
     def __init__(
@@ -171,18 +173,18 @@ class Meanings:
         self._is_known = False
         self._refused = ""
 
-    async def of(self, texts: Sequence[str]) -> TextMeaning:
-        """Return the vectors of these texts and of the fixed ones; raise nothing for any text."""
+    async def encode(self, texts: Sequence[str]) -> TextMeaning:
+        """Return the vectors of these texts and of the fixed texts; raise nothing."""
         fault = self._refused
         if not fault:
             try:
                 self._patience.check()
-                return TextMeaning(await self._patience.of(self._vectors(texts)))
+                return TextMeaning(await self._patience.wait_for(self._vectors(texts)))
             except ServiceLate as late:
                 fault = str(late)
             except ProlocutorError as error:
                 fault = self._refused or f"failed: {error}"
-        return TextMeaning(NO_VECTORS, f"the encoder {name_of(self._encoder)!r} {fault}")
+        return TextMeaning(NO_VECTORS, f"the encoder {encoder_name(self._encoder)!r} {fault}")
 
     async def _vectors(self, texts: Sequence[str]) -> Vectors:
         wanted = [*dict.fromkeys(texts)]
@@ -197,7 +199,7 @@ class Meanings:
 
     def _check(self, probes: Sequence[Sequence[float]]) -> None:
         mark = self.mark
-        difference = mark and mark.difference(probes, name_of(self._encoder))
+        difference = mark and mark.difference(probes, encoder_name(self._encoder))
         if difference:
             self._refused = f"is not used: {difference}"
             raise ConfigError(difference)
@@ -215,7 +217,7 @@ async def trained_meanings(encoder: Encoder, fixed: Iterable[str] = ()) -> Meani
 
 
 def note_fault(pairings: Sequence[Pairing], fault: str) -> list[Pairing]:
-    """Return pairings of which the first one says what went wrong, if anything did."""
+    """Return pairings, the first with the fault, if there is a fault."""
     found = list(pairings)
     if fault and found:
         found[0] = msgspec.structs.replace(found[0], fault=fault)
@@ -241,7 +243,7 @@ class PresentEncoder(Protocol):
 
 
 class EncoderWiring(msgspec.Struct, frozen=True):
-    """An encoder, and for how many seconds a turn may wait for it (None: as long as it takes)."""
+    """An encoder, and the seconds that a turn may wait for it (None: without limit)."""
 
     encoder: Encoder
     seconds: float | None = None
@@ -250,9 +252,9 @@ class EncoderWiring(msgspec.Struct, frozen=True):
 def open_meanings(
     model: Model, wired: EncoderWiring | None, fixed: Iterable[str] = ()
 ) -> Meanings | None:
-    """Return what gives a model the vectors that it reads, None for one that reads none.
+    """Return the source of a model's vectors, None for a model without an encoder.
 
-    `ConfigError` if it needs an encoder and there is none, or the other way round.
+    Raise `ConfigError` if the model needs an encoder and `wired` is None, or the other way round.
     """
     mark = _require_mark(model, there=wired is not None)
     if mark is None or wired is None:
@@ -261,9 +263,9 @@ def open_meanings(
 
 
 def check_encoder(model: Model, encoder: PresentEncoder | None, *, has_endpoint: bool) -> None:
-    """Raise `ConfigError` unless the encoder at hand is the one that a model was trained with.
+    """Raise `ConfigError` unless a model was trained with this encoder.
 
-    What is behind an endpoint is compared when it is first asked.
+    An encoder behind an endpoint is compared at its first call.
     """
     mark = _require_mark(model, there=has_endpoint or encoder is not None)
     if mark is None or encoder is None:
@@ -274,7 +276,7 @@ def check_encoder(model: Model, encoder: PresentEncoder | None, *, has_endpoint:
 
 
 def _require_mark(model: Model, *, there: bool) -> EncoderMark | None:
-    """Return the mark of a model; `ConfigError` unless an encoder is there just if it has one."""
+    """Return a model's mark; raise `ConfigError` for a mark without encoder, or the reverse."""
     mark = EncoderMark.of_model(model)
     if mark is None and there:
         what = f"the model {model.id} was trained without an encoder: leave the encoder out"

@@ -16,7 +16,7 @@ from typing import Final
 
 from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import BadReply
-from prolocutor.plugins.pairing.encoders.meanings import PROBES, name_of
+from prolocutor.plugins.pairing.encoders.meanings import PROBES, encoder_name
 
 Encode = Callable[[list[str]], Awaitable[Sequence[Sequence[float]]]]
 
@@ -129,7 +129,7 @@ class StoredEncoder:
         *,
         on_texts: Callable[[int, int], None] = lambda done, number: None,
     ) -> None:
-        self.name = name_of(encoder)
+        self.name = encoder_name(encoder)
         self._encoder, self._on_texts = encoder, on_texts
         self._known: dict[str, Sequence[float]] = {}
         self._file, self._rows = file, _open_file(file)

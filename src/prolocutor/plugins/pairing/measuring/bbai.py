@@ -126,7 +126,7 @@ class Bbai:
             yield [message]
 
     def descriptions(self) -> dict[str, str]:
-        """Return what each agent says of itself, under the names that all else uses."""
+        """Return the description of each agent, under the names that the other files use."""
         found = _read(self._folder / "descriptions.json")
         if not isinstance(found, dict):
             raise BadData("not an object", file=str(self._folder / "descriptions.json"))
@@ -201,7 +201,7 @@ def _read_agents(folder: Path) -> list[str]:
 
 
 def _match_names(descriptions: dict[str, str], agents: Sequence[str]) -> dict[str, str]:
-    """Return a description whose name no agent has to the one without, if their names are close."""
+    """Give a description with an unknown name to the agent without, if their names are close."""
     found = {}
     for name, text in descriptions.items():
         without = [] if name in agents else [one for one in agents if one not in descriptions]

@@ -87,7 +87,7 @@ class BudgetMeasurement:
     ) -> MethodChoice:
         """Return the choice after the last step of asking."""
         question, answers = self._data.test[position].question, self._scoring.answers(position)
-        last = self._scoring.of_agent(position, "", ())
+        last = self._scoring.choose_agent(position, "", ())
         start = perf_counter()
 
         async def rank(called: Sequence[str]) -> Sequence[Pairing]:
@@ -97,7 +97,7 @@ class BudgetMeasurement:
         def seen(steps: list[list[str]], pairs: Sequence[Pairing]) -> None:
             nonlocal last
             spent = perf_counter() - start
-            last = self._scoring.of_pairs(position, pairs, spent, [*steps])
+            last = self._scoring.choose_first(position, pairs, spent, [*steps])
 
         answering = [answer.agent for answer in answers]
         await spend(policy, self._data.cards, prior, answering, rank, seen)

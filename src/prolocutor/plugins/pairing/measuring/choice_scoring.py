@@ -32,7 +32,7 @@ class ChoiceScoring:
             AgentAnswer(agent=one, text=given[one]) for one in self._data.agents if one in given
         ]
 
-    def asked(self, position: int) -> list[str]:
+    def answering_agents(self, position: int) -> list[str]:
         """Return the agents that answered a question."""
         return [*self._data.test[position].answers]
 
@@ -44,11 +44,13 @@ class ChoiceScoring:
         start = perf_counter()
         if prior is None:
             pairs = await await_result(method.route(question))
-            return self.of_pairs(position, pairs, perf_counter() - start)
+            return self.choose_first(position, pairs, perf_counter() - start)
         pairs = await await_result(method.rank(question, self.answers(position), prior))
-        return self.of_pairs(position, pairs, perf_counter() - start, [self.asked(position)])
+        return self.choose_first(
+            position, pairs, perf_counter() - start, [self.answering_agents(position)]
+        )
 
-    def of_agent(
+    def choose_agent(
         self,
         position: int,
         agent: str,
@@ -71,14 +73,14 @@ class ChoiceScoring:
             scores=scores or {},
         )
 
-    def of_pairs(
+    def choose_first(
         self, position: int, pairs: Sequence[Pairing], seconds: float, steps: Steps | None = None
     ) -> MethodChoice:
         """Return the choice of the best pairing; without steps its agent alone is asked."""
         if not pairs:
-            return self.of_agent(position, "", steps or (), seconds=seconds, probability=0.0)
+            return self.choose_agent(position, "", steps or (), seconds=seconds, probability=0.0)
         best = pairs[0]
-        return self.of_agent(
+        return self.choose_agent(
             position,
             best.agent,
             [[best.agent]] if steps is None else steps,

@@ -67,12 +67,12 @@ NO_FOLDING: Final = Folding()
 
 
 def needs_no_labels(name: str, role: Role) -> bool:
-    """Return whether a router or ranker works without labels; it is then given none."""
+    """Return whether a router or ranker works without labels."""
     return _LABELS not in method_needs(name, role)
 
 
 async def fit_method(role: Role, name: str, training: TrainingData) -> Any:
-    """Return a router or ranker, fitted; one that works without labels is given none."""
+    """Return a fitted router or ranker; a method that works without labels gets no labels."""
     if needs_no_labels(name, role):
         bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
         labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]
@@ -138,7 +138,7 @@ class FoldedMethods:
         self.folds = deal_folds(self.groups, folds, seed)
 
     def known(self, fold: int) -> list[LabelledQuestion]:
-        """Return what routers may learn from when they choose for a fold."""
+        """Return the questions that routers may learn from when they choose for a fold."""
         if self._data.sets_apart:
             return self._data.learn
         return self._questions(self._outside(fold))
@@ -221,7 +221,7 @@ class FoldedMethods:
         return found
 
     async def _fit_without(self, pair: tuple[int, int]) -> None:
-        """Fit a router on all folds but two, and take note of what it says of their questions."""
+        """Fit a router on all folds but two, and note its probabilities for the other questions."""
         assert self._prior is not None
         apart = [n for n, its in enumerate(self.folds) if its in pair]
         known = self._questions(self._outside(*pair))

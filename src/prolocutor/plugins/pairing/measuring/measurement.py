@@ -38,7 +38,7 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     method_row,
     published_results,
 )
-from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, checked
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, check_data
 
 _FREE: Final = "cards"
 
@@ -129,7 +129,7 @@ async def measure(
     `learnable` says of each question of the test whether methods may learn from it by folds; all
     may where it is empty.
     """
-    data = _permute_labels(checked(data), plan.seed) if plan.permuted else checked(data)
+    data = _permute_labels(check_data(data), plan.seed) if plan.permuted else check_data(data)
     methods = FoldedMethods(
         data,
         prior=plan.routers[0] if plan.routers else None,
@@ -255,12 +255,12 @@ class _Measuring:
 
     def _alone(self, agents: Sequence[str]) -> list[MethodChoice]:
         """Return choices for which the chosen agent alone is asked."""
-        return [self._scoring.of_agent(n, agent, [[agent]]) for n, agent in enumerate(agents)]
+        return [self._scoring.choose_agent(n, agent, [[agent]]) for n, agent in enumerate(agents)]
 
     def _choose_among_all(self, position: int, agent: str, seconds: float = 0.0) -> MethodChoice:
         """Return a choice after asking every agent."""
-        steps = [self._scoring.asked(position)]
-        return self._scoring.of_agent(position, agent, steps, seconds=seconds)
+        steps = [self._scoring.answering_agents(position)]
+        return self._scoring.choose_agent(position, agent, steps, seconds=seconds)
 
     def _add(
         self,

@@ -12,13 +12,13 @@ from prolocutor.connectors.parts.url import http_url
 from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Call
-from prolocutor.plugins.pairing.encoders.meanings import Patience, name_of
+from prolocutor.plugins.pairing.encoders.meanings import Patience, encoder_name
 from prolocutor.plugins.pairing.encoders.vector_cache import (
     EndpointEncoder,
     StoredEncoder,
     cache_file,
 )
-from prolocutor.plugins.pairing.endpoints import ChatEndpoint, connector_of
+from prolocutor.plugins.pairing.endpoints import ChatEndpoint, make_connector
 from prolocutor.plugins.pairing.measuring.fitting import PairingModels
 from prolocutor.plugins.pairing.method_catalog import Need, load_encoder
 
@@ -31,7 +31,7 @@ _LONGEST_CALL: Final = 120.0
 
 
 class ModelGone(Exception):
-    """An external model failed; no `ProlocutorError`, so that no method goes on without it."""
+    """An external model failed. Methods catch `ProlocutorError` and go on, so this is another."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -39,13 +39,13 @@ class ModelGone(Exception):
 
 
 class DependableEncoder:
-    """An encoder whose failure ends the measurement: figures without it are of another method.
+    """An encoder whose failure ends the measurement.
 
-    In a turn, a method that reads vectors goes on without them.
+    A turn goes on without vectors, but figures without vectors are figures of another method.
     """
 
     def __init__(self, encoder: Encoder, where: str) -> None:
-        self.name = name_of(encoder)
+        self.name = encoder_name(encoder)
         self._encoder, self._where = encoder, where
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -64,7 +64,7 @@ class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What methods may need here, labels included."""
+        """The needs of methods that can be met, labels included."""
         there: dict[Need, str | None] = {
             "encoder": self.encoder,
             "chat": self.chat,
@@ -114,12 +114,12 @@ async def _encoder(
         given = http_url(where)
         model = given.parameters.get("model") or _ANY_MODEL
         call = Call(where, options={"model": model})
-        endpoint = connector_of("openai_embeddings", call, name="encoder", verb="embed")
+        endpoint = make_connector("openai_embeddings", call, name="encoder", verb="embed")
         stack.push_async_callback(endpoint.aclose)
         patience = Patience(_LONGEST_CALL)
 
         async def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-            return await patience.of(endpoint.embed(texts))
+            return await patience.wait_for(endpoint.embed(texts))
 
         made, place = EndpointEncoder(embed, name=model), str(given)
         shown = str(msgspec.structs.replace(given, user=None, password=None))

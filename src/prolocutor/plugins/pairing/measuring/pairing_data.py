@@ -73,21 +73,21 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
     """
     kind, path = split(spec)
     if kind == STORE:
-        return _data_of(spec, cards, [], labelled_of_store(dialogs_of(path)))
+        return _make_data(spec, cards, [], labelled_of_store(dialogs_of(path)))
     if kind == BBAI:
         test, learn = Bbai(path), Bbai(path, fold="train")
         described = test.descriptions()
         given = {card.name: card for card in cards}
         own = [
-            _described(given.get(name, Card(name=name)), described.get(name, ""))
+            _add_description(given.get(name, Card(name=name)), described.get(name, ""))
             for name in test.agents
         ]
         read = [list(_messages(one)) for one in (learn, test)]
     else:
-        own, read = list(cards), messages_of(spec)
+        own, read = list(cards), read_messages(spec)
     most = max((_most_votes(one) for one in chain(*read)), default=0.0)
     learned, tests = ([_label_question(one, most) for one in messages] for messages in read)
-    return _data_of(spec, own, learned, tests, published=kind == BBAI)
+    return _make_data(spec, own, learned, tests, published=kind == BBAI)
 
 
 def cards_of_data(data: str) -> list[Card]:
@@ -107,18 +107,18 @@ def read_cards(file: Path) -> list[Card]:
         raise BadInput(f"{file}: {error}", field="cards") from None
 
 
-def _described(card: Card, description: str) -> Card:
+def _add_description(card: Card, description: str) -> Card:
     """Return a card with this description, where it has none of its own."""
     return card if card.description else msgspec.structs.replace(card, description=description)
 
 
-def messages_of(spec: str) -> list[list[Message]]:
+def read_messages(spec: str) -> list[list[Message]]:
     """Read the messages to be learned from, and those to be tested with, of files."""
     tested = open_source(spec, "test")
     return [_read_learning_part(spec, tested.id), list(_messages(tested))]
 
 
-def question_of(message: Message) -> UserQuestion:
+def message_question(message: Message) -> UserQuestion:
     """Return the question of a message, with the turn before; raise `BadData` if it has none."""
     text = message.get("text")
     if not isinstance(text, str):
@@ -131,7 +131,7 @@ def question_of(message: Message) -> UserQuestion:
     )
 
 
-def _data_of(
+def _make_data(
     spec: str,
     own: Sequence[Card],
     learned: Sequence[LabelledQuestion],
@@ -145,7 +145,7 @@ def _data_of(
     have = {card.name: card for card in own}
     if _NOBODY in known and _NOBODY not in have:
         del known[_NOBODY]
-        learned, tests = ([_of_nobody(one, known) for one in part] for part in (learned, tests))
+        learned, tests = ([_label_nobody(one, known) for one in part] for part in (learned, tests))
     return PairingData(
         name=spec,
         cards=[have.get(name, Card(name=name)) for name in known],
@@ -155,7 +155,7 @@ def _data_of(
     )
 
 
-def _of_nobody(one: LabelledQuestion, agents: Iterable[str]) -> LabelledQuestion:
+def _label_nobody(one: LabelledQuestion, agents: Iterable[str]) -> LabelledQuestion:
     """Return a question that is labelled `nobody` as one for which no agent is right."""
     if _NOBODY not in one.agents:
         return one
@@ -193,7 +193,7 @@ def some_agents(data: PairingData, number: int, seed: int) -> PairingData:
     return only_agents(data, names)
 
 
-def checked(data: PairingData) -> PairingData:
+def check_data(data: PairingData) -> PairingData:
     """Return data on which methods can be measured; raise `BadInput` for other data."""
     if len(data.cards) < 2:
         raise BadInput(
@@ -259,7 +259,7 @@ def _most_votes(message: Message) -> float:
 
 def _label_question(message: Message, most: float) -> LabelledQuestion:
     """Return a labelled question; votes become shares of the most votes that any answer has."""
-    question = question_of(message)
+    question = message_question(message)
     found = message.get("gold", message.get("agents", message.get("labels", ())))
     shares = _shares(found)
     gold = frozenset(name for name, share in shares.items() if share >= 0.5)

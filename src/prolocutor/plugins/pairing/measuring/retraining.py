@@ -105,7 +105,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         """The group of near duplicates that each lesson belongs to."""
         return near_duplicates([one.question.text for one in self.data.test])
 
-    def seen(self) -> set[int]:
+    def learned_groups(self) -> set[int]:
         """Return the groups that the model in use has learned; none, if its lessons are unknown."""
         old = [place for place, fresh in enumerate(self.fresh) if not fresh]
         if all(self.sources[place] is None for place in old):
@@ -145,7 +145,7 @@ async def retrain(
     if made.measured is None:
         before = []
     elif live is not None:
-        before, problem = await _unseen(its, after, plan, material, progress)
+        before, problem = await _choose_unseen(its, after, plan, material, progress)
         note = problem or note
     comparison = _Comparison(material, order)
     won, lost, flips = comparison.flips(its, mine)
@@ -157,7 +157,7 @@ async def retrain(
         before="" if live is None else live.id,
         learned=len(material),
         fresh=sum(material.fresh),
-        rows=[*comparison.figures(before, after), *comparison.taught(its, mine)],
+        rows=[*comparison.figures(before, after), *comparison.new_label_figures(its, mine)],
         won=won,
         lost=lost,
         flips=flips,
@@ -168,13 +168,13 @@ async def retrain(
 
 
 class _Progress:
-    """Says what begins, and the share that is done of about so many steps."""
+    """Reports each step, with its share of the expected `number` of steps."""
 
     def __init__(self, on_step: OnStep, number: int) -> None:
         self._on_step, self._number, self._done = on_step, number, 0
 
     def __call__(self, what: str) -> None:
-        """Take note of a step that begins, or of a fold that was learned."""
+        """Report a step that begins, or a fold that was learned."""
         self._on_step(min(0.99, self._done / self._number), what)
         self._done += 1
 
@@ -205,15 +205,15 @@ async def _ask_all(method: Any, plan: TrainingPlan, material: Material, made: Tr
     return [await scoring.ask(place, method, prior) for place, prior in enumerate(priors)]
 
 
-async def _unseen(
+async def _choose_unseen(
     its: Choices, after: Choices, plan: TrainingPlan, material: Material, on_step: _Progress
 ) -> tuple[Choices, str]:
-    """Return what the model in use would choose for questions that it has not learned.
+    """Return the choices of the model in use for questions that it has not learned, and a problem.
 
-    That is `its` own choice, and for what it has learned the choice of its method that has learned
-    its lessons by folds, which is `after` if no lesson is new. A problem is told as a text.
+    For new questions they are `its` own choices. For the others they are the choices of its method,
+    fitted to its lessons by folds; these are the choices `after` if no lesson is new.
     """
-    learned, groups, by_folds = material.seen(), material.groups, after
+    learned, groups, by_folds = material.learned_groups(), material.groups, after
     if learned and any(material.fresh):
         known = [not fresh for fresh in material.fresh]
         try:
@@ -264,7 +264,7 @@ class _Comparison:
             found.append(_compare_figure(name, its, mine, samples.interval(gains)))
         return found
 
-    def taught(self, before: Choices, after: Choices) -> list[ComparedFigure]:
+    def new_label_figures(self, before: Choices, after: Choices) -> list[ComparedFigure]:
         """Return how the new labels are answered, which the new model has learned."""
         fresh = [place for place in self._places if self._material.fresh[place]]
         if not fresh:
@@ -316,7 +316,7 @@ def _compare_figure(
 def gather_material(
     order: TrainingOrder, live: Model | None, rated: Sequence[LabelledQuestion]
 ) -> Material:
-    """Return what is learned from; an operator's label takes the place of thumbs on the same words.
+    """Return the lessons; an operator's label takes the place of thumbs on the same words.
 
     Raise `BadInput` if the data name none of the agents.
     """

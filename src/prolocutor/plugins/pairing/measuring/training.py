@@ -29,7 +29,7 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     MethodRow,
     PairingStage,
 )
-from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, checked
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, check_data
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import Model, check_place, save_model, training_card
 from prolocutor.plugins.pairing.risk_curve import risk_curve, store_risk_curve
@@ -90,10 +90,10 @@ def _answers(learned: Sequence[LabelledQuestion]) -> int:
 
 
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is trained. `prior`: the router whose probabilities a ranker learns to weigh.
+    """A training: role, method, and options.
 
-    `memory` bounds the bytes that learning a ranker takes; where there are more questions, some are
-    learned from.
+    `prior` is the router whose probabilities a ranker learns to weigh. `memory` bounds the bytes of
+    a ranker's training: it learns from as many questions as fit.
     """
 
     role: Role
@@ -123,11 +123,11 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
-    """A method that has learned, with its model, which is not saved yet.
+    """A method that has learned, and its model, which is not saved.
 
-    `measured` are its figures and those of what it has to beat, by folds; None, with the reason in
-    `note`, if there were too few labels for folds. `priors` are the probabilities that a ranker has
-    learned to weigh, in the order of the questions.
+    `measured` are the figures by folds of the method and the methods that it has to beat; None,
+    with the reason in `note`, if there were too few labels. `priors` are the probabilities that a
+    ranker has learned to weigh, in the order of the questions.
     """
 
     method: Any
@@ -137,7 +137,7 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
     priors: Priors
 
     def choices(self, plan: TrainingPlan) -> list[MethodChoice]:
-        """Return what it chose for each question before it had seen it; [] if not measured."""
+        """Return the choices of folds that had not learned from the question; [] if unmeasured."""
         found = self.measured
         return [] if found is None else found.choices[STAGE[plan.role], plan.method]
 
@@ -160,7 +160,7 @@ async def learn(
     as each step begins. Raise `BadInput` if there is too little to learn from.
     """
     load_reader(plan.method, plan.role)
-    checked(data)
+    check_data(data)
     measured, note = None, f"precision@1 by {plan.folds} folds"
     methods = plan.measurement(plan.method, LABEL_FREE[plan.role])
     try:
@@ -202,7 +202,7 @@ def most_folds(data: PairingData, wanted: int) -> int:
 
 
 def training_data(data: PairingData, plan: TrainingPlan, priors: Priors) -> Any:
-    """Return the test of `data` as what a method learns from."""
+    """Return the test of `data` as the training data of a method."""
     return plan.models.training(cards=data.cards, labelled=data.test, priors=priors, seed=plan.seed)
 
 
@@ -224,9 +224,9 @@ def training_hash(data: PairingData, learned: Sequence[LabelledQuestion]) -> str
 class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of training; shares are 0 to 1, intervals 95 %.
 
-    `rows` are the method and what it has to beat, by folds; empty, with the reason in `unmeasured`,
-    if there were too few labels for folds. `gain` is the paired difference from `against`, the best
-    of the others, with its interval. `tested`: the same on a part that was not learned from.
+    `rows` are the method and the methods that it has to beat, by folds; empty, with the reason in
+    `unmeasured`, if there were too few labels. `gain` is the paired difference from `against`, the
+    best of the others, with its interval. `tested` are rows on a part that was not learned from.
     """
 
     model: str
@@ -258,9 +258,9 @@ async def train(
 ) -> TrainingResult:
     """Learn from the part of data to train on, else from all, and write the model's folder.
 
-    `on_step` is called as each of the `steps_of` steps begins, `on_fold` when a fold has been
-    learned, and `on_note` with what a person should know. Raise `BadInput` if there is too little
-    to learn from.
+    `on_step` is called as each of the `count_steps` steps begins, `on_fold` when a fold has been
+    learned, and `on_note` with a text for people. Raise `BadInput` if there is too little to learn
+    from.
     """
     check_place(folder)
     learned, folding = _lessons(data, plan.role), Folding(on_fold=on_fold)
@@ -297,7 +297,7 @@ async def train(
 
 
 def _lessons(data: PairingData, role: Role) -> list[LabelledQuestion]:
-    """Return what is learned from: the part to train on, else all."""
+    """Return the questions to learn from: the part to train on, else all."""
     part = [one for one in data.learn if role == "router" or one.answers]
     found = [one for one in part or data.test if teaches(one, role)]
     if not found and role == "ranker":
@@ -306,7 +306,7 @@ def _lessons(data: PairingData, role: Role) -> list[LabelledQuestion]:
     return found
 
 
-def steps_of(data: PairingData, plan: TrainingPlan) -> int:
+def count_steps(data: PairingData, plan: TrainingPlan) -> int:
     """Return the number of steps of `train`."""
     measured = {plan.method, LABEL_FREE[plan.role]}
     prior = plan.role == "ranker"

@@ -42,15 +42,15 @@ def spoken_name(name: str) -> str:
 def breadth(card: Card) -> float:
     """Return how much an agent claims to know.
 
-    It is the log of how many different words its card uses, times the share of those among all:
-    what is said in the same words again claims little more.
+    It is the log of the number of different words in its card, times their share of all words:
+    repetition claims little more.
     """
     stems = [one for text in documents(card) for one in content_stems(text)]
     return log(1 + len(set(stems)) ** 2 / (len(stems) or 1))
 
 
 def check_cards(cards: Sequence[Card]) -> list[Card]:
-    """Return the cards; `BadInput` if two have one name or there are none."""
+    """Return the cards; raise `BadInput` for an empty list, or a name that two cards share."""
     names = [card.name for card in cards]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadInput(f"two agents are named {twice!r}", field="cards")

@@ -116,8 +116,8 @@ async def _fit_with_meaning(training: TrainingData, labels: list[RouterLabel]) -
 class LearnedRouter:
     """Scores agents by cards and labels; `learn` is seen by the next question.
 
-    Agents are those of the cards, and those that labels name. `vectors` are used where
-    they have the text, and vectors of the cards are then needed once.
+    Agents have a card or are named by a label. `vectors` are used where they contain the text of
+    the question; the vectors of the cards are then needed once.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class LearnedRouter:
 
     @property
     def agents(self) -> Sequence[str]:
-        """The names of all agents: first those with cards, then those that only labels name."""
+        """The names of all agents: first agents with cards, then agents that only labels name."""
         return self._agents
 
     @property
@@ -172,7 +172,7 @@ class LearnedRouter:
         return lesson
 
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
-        """Learn labels; of many that are learned together have vectors whose texts had some."""
+        """Learn labels; many labels are learned together, with the vectors of the rows before."""
         new = [*lessons]
         if len(new) > _NEAR_ROWS and len(new) * _CHEAP_ROWS > len(self._index):
             texts = self.texts if self._meant else ()
@@ -243,7 +243,7 @@ class LearnedRouter:
         return f"its card: {quoted}" if is_card else f"right for: {quoted}"
 
     def to_model(self, card: TrainingCard | None = None) -> Model:
-        """Return all that was learned, to be saved; what was added since is learned anew."""
+        """Return a model to be saved; labels that came one by one are learned together first."""
         if len(self._index) > self._trained:
             self.relearn(self._lessons)
         meant = self._meant
@@ -349,12 +349,10 @@ class LearnedRouter:
         return targets, weights
 
     def _curve(self, inverse: Any, solved: Any, targets: Any, rows: Any) -> ScoreCurve | None:
-        """Fit the curve to what is said of labels when they, and those like them, are held out.
+        """Fit the curve to the scores of labels that are held out with their near duplicates.
 
-        None where there are too few.
-
-        Where no label is of a question that nobody can answer, each is scored once more as if its
-        agents were not there, and stands for such questions.
+        Return None for too few labels. Where no label says that nobody is right, each label is
+        scored once more without its agents, and stands for such questions.
         """
         labels = np.flatnonzero(rows >= len(self._card_rows))
         texts = self.texts
@@ -390,8 +388,8 @@ class LearnedRouter:
     def _add(self, lesson: RouterLabel) -> None:
         """Learn one label: the weights of the rows that are most alike to it change, and its own.
 
-        What is then said of those rows and of the label is as if all had been learned together with
-        the weights of the other rows as they were.
+        The scores of those rows and of the label are then those of a regression over them, with the
+        weights of the other rows as they were.
         """
         before = len(self._agents)
         self._meet(lesson)
@@ -420,7 +418,7 @@ class LearnedRouter:
         return _RIDGE / max(self._row_lesson(row).weight, 1e-3)
 
     def _kernel(self, text: str, vectors: Vectors) -> tuple[Any, _RowWeights]:
-        """Return what each row counts for a text, and the weights to count them with.
+        """Return the kernel of a text with each row, and the weights to multiply it with.
 
         Cached for the latest text, which `reason` reads.
         """
@@ -455,7 +453,7 @@ class _Ranked:
         self.nobody: list[Any] = []
 
     def curve(self) -> ScoreCurve:
-        """Fit the curve to the agent that scores highest, which is the one that answers."""
+        """Fit the curve to the agent of the highest score, which would answer."""
         best = self._scores.argmax(axis=1)[:, None]
         scores = np.take_along_axis(self._scores, best, 1)[:, 0]
         right = np.take_along_axis(self._right, best, 1)[:, 0]
@@ -471,7 +469,7 @@ class _Ranked:
 
 
 def _held_out(inverse: Any, solved: Any, targets: Any, rows: Any) -> Any:
-    """Return what would be said of some rows if they had not been learned."""
+    """Return the scores of some rows by a machine that has not learned them, in closed form."""
     if len(rows) == 1:
         return targets[rows] - solved[rows] / inverse[rows[0], rows[0]]
     return targets[rows] - np.linalg.solve(inverse[np.ix_(rows, rows)], solved[rows])

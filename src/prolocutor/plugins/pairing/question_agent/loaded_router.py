@@ -61,16 +61,16 @@ def router_of_model(
 ) -> PresentRouter | MeantRouter:
     """Return the router of a model that was read, of which `folder` is named in errors."""
     scorer = read_method(model, "router", cards, folder)
-    present = PresentRouter(scorer, cards, settled_agents(model), lessons_of(model))
+    present = PresentRouter(scorer, cards, settled_agents(model), model_lessons(model))
     meanings = open_meanings(model, wired, getattr(scorer, "fixed_texts", ()))
     return present if meanings is None else MeantRouter(present, meanings)
 
 
 class PresentRouter:
-    """Routes among the agents that have cards: by a model, and new ones by what is known of them.
+    """Routes among the agents that have cards, known agents by a model, new agents by `NewAgents`.
 
-    `known` are the agents that are not new. Labels of new agents are learned here, the
-    others by the scorer, if it learns online.
+    `known` are the agents that are not new. Labels of new agents are learned here, all others by
+    the scorer, if it learns online.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class PresentRouter:
         return any(lesson_share(lesson, agent) is not None for agent in self.new_agents)
 
     def _speaks_of_known(self, lesson: RouterLabel) -> bool:
-        """Return whether a label tells more than that a new agent is right or wrong."""
+        """Return whether a label speaks of agents that are not new."""
         spoken = [agent for agent in lesson.agents if lesson_share(lesson, agent) is not None]
         return not spoken or not {*spoken} <= {*self.new_agents}
 
@@ -137,7 +137,7 @@ class PresentRouter:
             )
 
     def _found(self, text: str, vectors: Vectors) -> dict[str, float]:
-        """Return what the model says of each agent that it knows."""
+        """Return the model's probability of each agent that it knows."""
         shares = self._scorer.probabilities(text, vectors)
         return dict(zip(self._scorer.agents, shares, strict=True))
 
@@ -145,10 +145,10 @@ class PresentRouter:
 def settled_agents(model: Model) -> frozenset[str]:
     """Return the agents that a router's model knows, which are not new.
 
-    One that has a few ratings alone, where others have labels in full, is new still: what others
-    learned from before that agent was there would count against it.
+    An agent with a few ratings alone, where others have full labels, is still new: labels from
+    before it existed would count against it.
     """
-    lessons = lessons_of(model)
+    lessons = model_lessons(model)
     counts = Counter(agent for one in lessons for agent in one.agents)
     full = {agent for one in lessons if one.weight >= 1 for agent in one.agents}
     rated = {agent for agent, count in counts.items() if full and count < _ENOUGH} - full
@@ -157,7 +157,7 @@ def settled_agents(model: Model) -> frozenset[str]:
 
 def since_model(labels: Iterable[RouterLabel], model: Model) -> Iterator[RouterLabel]:
     """Return the labels that a model has not learned."""
-    learned = Counter(map(_content, lessons_of(model)))
+    learned = Counter(map(_content, model_lessons(model)))
     for label in labels:
         content = _content(label)
         if learned[content]:
@@ -170,8 +170,8 @@ def _content(label: RouterLabel) -> bytes:
     return msgspec.json.encode((label.text, label.agents, label.weight), order="deterministic")
 
 
-def lessons_of(model: Model) -> list[RouterLabel]:
-    """Return the labels that a router's model keeps; none of a model that keeps none."""
+def model_lessons(model: Model) -> list[RouterLabel]:
+    """Return the labels in a router's model; an empty list for a model without labels."""
     try:
         return msgspec.convert(model.parts.get("lessons", []), list[RouterLabel])
     except msgspec.ValidationError:

@@ -51,7 +51,7 @@ class _MeantMethod:
     def to_model(self, card: TrainingCard) -> Model:
         """Return what was learned, with the fingerprint of the encoder."""
         model: Model = self._learned.to_model(card)
-        return model if self._meanings.mark is None else self._meanings.mark.marked(model)
+        return model if self._meanings.mark is None else self._meanings.mark.mark_model(model)
 
 
 class MeantRouter(_MeantMethod):
@@ -63,7 +63,7 @@ class MeantRouter(_MeantMethod):
 
     async def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
-        meant = await self._meanings.of(question_texts(question))
+        meant = await self._meanings.encode(question_texts(question))
         return note_fault(pairings(self._scorer, question, meant.vectors), meant.fault)
 
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
@@ -85,7 +85,7 @@ class MeantRanker(_MeantMethod):
         """Return a pairing for every answer, the best first."""
         if not answers:
             return []
-        meant = await self._meanings.of([question.text, *(one.text for one in answers)])
+        meant = await self._meanings.encode([question.text, *(one.text for one in answers)])
         ranked = self._ranker.rank(question, answers, prior, meant.vectors)
         return note_fault(ranked, meant.fault)
 

@@ -319,7 +319,7 @@ def _restore_blend(model: Model, cards: Sequence[Card]) -> LearnedBlend:
     mean, deviation, weight = model.arrays["linear"].to_numpy()
     wording = model.parts["wording"]
     return LearnedBlend(
-        agent_log=AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)),
+        agent_log=AgentLog.from_counts(msgspec.convert(model.parts["log"], LogCounts)),
         wording=StyleModel(
             {term: (idf, weight) for term, (idf, weight) in wording["terms"].items()},
             wording["offset"],

@@ -181,7 +181,7 @@ class ScaledRows(msgspec.Struct, frozen=True):
     table: Singles
 
     @classmethod
-    def of(cls, rows: Rows) -> ScaledRows:
+    def standardize(cls, rows: Rows) -> ScaledRows:
         """Return the rows, standardised block by block."""
         mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
         table = np.ones((len(rows), rows.shape[1] + 1), np.float32)

@@ -61,7 +61,7 @@ class LearnedMeaning:
 
     def __init__(self, training: TrainingData, vectors: Vectors) -> None:
         labelled = training.labelled
-        self.memory = MeaningMemory.of_lessons(labelled, vectors, training.cards)
+        self.memory = MeaningMemory.from_lessons(labelled, vectors, training.cards)
         self._vectors = vectors
         known = [one for one in labelled if one.agents]
         groups = near_duplicates([one.question.text for one in known])
@@ -85,7 +85,7 @@ async def learned_meaning(training: TrainingData) -> tuple[LearnedMeaning, Meani
     """Return what is learned of meaning, and what is asked in a turn; the encoder's errors
     propagate."""
     assert training.encoder is not None
-    fixed = MeaningMemory.of_lessons((), NO_VECTORS, training.cards).fixed_texts
+    fixed = MeaningMemory.from_lessons((), NO_VECTORS, training.cards).fixed_texts
     texts = [*fixed, *lesson_texts(training.labelled)]
     meaning = LearnedMeaning(training, await embed_texts(training.encoder, texts))
     return meaning, await trained_meanings(training.encoder, fixed)
@@ -109,7 +109,7 @@ class TrainingView(msgspec.Struct, frozen=True):
     kept: list[list[int]]
     rows: list[list[int]]
 
-    def of(self, questions: Sequence[int]) -> NDArray[np.int64]:
+    def row_numbers(self, questions: Sequence[int]) -> NDArray[np.int64]:
         """Return the numbers of the rows of these questions."""
         return np.concatenate([self.rows[one] for one in questions]).astype(np.int64)
 
@@ -265,7 +265,7 @@ def _learn(
     stacked = _stack_views(table, _unseen_styles(table, questions, groups, seed))
     forests: list[TreeEnsemble] = []
     unseen_scores = np.zeros(len(stacked.rows))
-    binned, scaled = BinnedRows(stacked.rows, stacked.weights), ScaledRows.of(stacked.rows)
+    binned, scaled = BinnedRows(stacked.rows, stacked.weights), ScaledRows.standardize(stacked.rows)
     both, middle = (stacked.votes, stacked.right), (stacked.votes + stacked.right) / 2
     everything = np.arange(len(stacked.rows))
     linear = scaled.learn(everything, middle, stacked.weights)
@@ -295,7 +295,7 @@ def _stack_views(table: AnswerTable, styles: Mapping[int, list[float]]) -> Stack
     """Put the views of all questions below each other."""
     questions = list(range(len(table.plain.rows)))
     views = (table.plain, table.hidden, table.few)
-    chosen = np.concatenate([view.of(questions) for view in views])
+    chosen = np.concatenate([view.row_numbers(questions) for view in views])
     counts = [[len(kept) for kept in view.kept] for view in views]
     return StackedRows(
         rows=np.concatenate([_take_features(view, questions, styles) for view in views]),
@@ -327,7 +327,7 @@ def _unseen_styles(
     styles: dict[int, list[float]] = {}
     for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
         train_ranker = _learned_style(table, known)
-        scores = iter(table.terms.scores(table.plain.of(unseen), train_ranker).tolist())
+        scores = iter(table.terms.scores(table.plain.row_numbers(unseen), train_ranker).tolist())
         styles |= {one: list(islice(scores, len(table.plain.rows[one]))) for one in unseen}
     return styles
 
@@ -365,5 +365,5 @@ def _splits(
 
 
 def _learned_style(table: AnswerTable, questions: Sequence[int]) -> StyleWeights:
-    rows = table.plain.of(questions)
+    rows = table.plain.row_numbers(questions)
     return table.terms.learn(rows, table.votes[rows], table.weights[rows])

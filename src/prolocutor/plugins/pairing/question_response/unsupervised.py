@@ -138,7 +138,7 @@ class UnsupervisedRanker:
     def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> UnsupervisedRanker:
         """Make the ranker of a model, of which cards change nothing; `ConfigError` if not its."""
         try:
-            return cls(AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)))
+            return cls(AgentLog.from_counts(msgspec.convert(model.parts["log"], LogCounts)))
         except (KeyError, ValueError) as error:
             raise ConfigError(f"the model {model.id} holds no log: {error!r}") from None
 

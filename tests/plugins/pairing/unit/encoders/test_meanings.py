@@ -56,9 +56,9 @@ async def test_fixed_texts_are_encoded_once_and_always_there() -> None:
     encoder = WordEncoder()
     meanings = Meanings(encoder, await ask_for_mark(encoder), fixed=["a card"])
 
-    await meanings.of(["rain"])
+    await meanings.encode(["rain"])
     encoder.asked.clear()
-    found = await meanings.of(["sun"])
+    found = await meanings.encode(["sun"])
 
     assert encoder.asked == ["sun"]
     assert set(found.vectors) == {"a card", "sun"}
@@ -67,7 +67,7 @@ async def test_fixed_texts_are_encoded_once_and_always_there() -> None:
 async def test_another_encoder_is_refused_by_name() -> None:
     meanings = Meanings(NarrowEncoder(), await ask_for_mark(WordEncoder()))
 
-    first, second = await meanings.of(["rain"]), await meanings.of(["rain"])
+    first, second = await meanings.encode(["rain"]), await meanings.encode(["rain"])
 
     assert not first.vectors
     assert "WordEncoder" in first.fault
@@ -80,19 +80,19 @@ async def test_an_encoder_that_fails_is_a_fault_and_asked_again() -> None:
     meanings = Meanings(encoder, await ask_for_mark(encoder))
 
     encoder.broken = True
-    failed = await meanings.of(["rain"])
+    failed = await meanings.encode(["rain"])
     encoder.broken = False
 
     assert failed.fault == "the encoder 'WordEncoder' failed: nobody answers"
-    assert (await meanings.of(["rain"])).vectors
+    assert (await meanings.encode(["rain"])).vectors
 
 
 async def test_a_silent_encoder_is_waited_for_once_and_then_left_alone() -> None:
     encoder = SilentEncoder()
     meanings = Meanings(encoder, await ask_for_mark(encoder), seconds=0.01)
 
-    assert "is silent for 0.01 s" in (await meanings.of(["rain"])).fault
-    assert "a moment ago" in (await meanings.of(["rain"])).fault
+    assert "is silent for 0.01 s" in (await meanings.encode(["rain"])).fault
+    assert "a moment ago" in (await meanings.encode(["rain"])).fault
 
 
 async def test_an_encoder_for_which_a_turn_had_no_more_time_is_left_alone() -> None:
@@ -101,9 +101,9 @@ async def test_an_encoder_for_which_a_turn_had_no_more_time_is_left_alone() -> N
 
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
-            await meanings.of(["rain"])
+            await meanings.encode(["rain"])
 
-    assert "was silent for 60 s a moment ago" in (await meanings.of(["rain"])).fault
+    assert "was silent for 60 s a moment ago" in (await meanings.encode(["rain"])).fault
 
 
 async def test_an_encoder_of_zeros_has_no_mark() -> None:
@@ -114,12 +114,12 @@ async def test_an_encoder_of_zeros_has_no_mark() -> None:
 async def test_a_mark_stays_with_its_model() -> None:
     mark = await ask_for_mark(WordEncoder())
 
-    assert EncoderMark.of_model(mark.marked(bare())) == mark
+    assert EncoderMark.of_model(mark.mark_model(bare())) == mark
     assert EncoderMark.of_model(bare()) is None
 
 
 async def test_a_model_and_an_encoder_go_together_or_are_refused() -> None:
-    marked = (await ask_for_mark(WordEncoder())).marked(bare())
+    marked = (await ask_for_mark(WordEncoder())).mark_model(bare())
 
     with pytest.raises(ConfigError, match="was trained with the encoder WordEncoder"):
         open_meanings(marked, None)

@@ -14,7 +14,7 @@ from prolocutor.plugins.pairing.measuring.training import (
     TrainingMemory,
     TrainingPlan,
     TrainingResult,
-    steps_of,
+    count_steps,
     train,
     training_hash,
 )
@@ -72,7 +72,7 @@ def test_a_part_to_train_on_is_learned_from_and_the_rest_is_tested(tmp_path: Pat
 
     assert found.questions == len(questions.learn)
     assert [row.method for row in found.tested] == ["learned", "cards", "best single agent"]
-    assert len(told) == steps_of(questions, TrainingPlan(role="router", method="learned")) == 5
+    assert len(told) == count_steps(questions, TrainingPlan(role="router", method="learned")) == 5
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ def test_a_ranker_learns_from_answers(tmp_path: Path) -> None:
     curve = stored_risk_curve(load_model(tmp_path / "model"))
     assert curve is not None
     assert curve.questions == len(questions.test)
-    assert len(told) == steps_of(questions, TrainingPlan(role="ranker", method="learned")) == 4
+    assert len(told) == count_steps(questions, TrainingPlan(role="ranker", method="learned")) == 4
 
 
 def test_few_labels_make_a_model_and_a_plain_word(tmp_path: Path) -> None:

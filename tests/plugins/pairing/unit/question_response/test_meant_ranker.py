@@ -80,7 +80,7 @@ def test_an_answer_is_compared_with_question_card_others_and_usual_words() -> No
     texts = ["weigh iris", "iris weigh ten", "ten weigh", "Sorry, I did not get that."]
     texts += [*meaning.lesson_texts(lesson), *meaning.documents(CARDS[0])]
     vectors = run(meaning_vectors(encoder, texts))
-    memory = meaning.MeaningMemory.of_lessons(lesson, vectors, CARDS)
+    memory = meaning.MeaningMemory.from_lessons(lesson, vectors, CARDS)
     answers = [
         AgentAnswer(agent="wise", text="iris weigh ten"),
         AgentAnswer(agent="vague", text="ten weigh"),
