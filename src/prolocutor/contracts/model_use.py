@@ -1,4 +1,4 @@
-"""Models in use: what routers and rankers show of themselves, and how they are trained anew.
+"""Models in use: the models of routers and rankers, and how they are trained anew.
 
 The process reads a `TrainingOrder` from stdin, a line of JSON. It writes such lines to
 stdout: a `TrainingStep` as each step begins, and a `TrainingEnd` at last.
@@ -25,12 +25,12 @@ class TrainingLabel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What is trained, from what, and the folder `out` of the new model.
+    """A training: role and method, the material, and the folder `out` of the new model.
 
-    `live` is the folder of the model in use, None where there is none: the new one learns again
-    what that one had learned (`data`, as KIND:PATH, takes its place), and then `labels`. `rated`
-    are thumbs, and `taught` what the model in use has learned at once. `store`: the URL of a store
-    whose thumbs count too.
+    `live` is the folder of the model in use, None without a model. The new model learns the lessons
+    of that model again (or `data`, each KIND:PATH, in their place), and then `labels`. `rated` are
+    thumbs, `taught` the thumbs that the model in use has learned already. `store` is the URL of a
+    store whose thumbs count too.
     """
 
     role: Role
@@ -58,10 +58,10 @@ class ComparedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FlippedChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """A question for which the two choose differently, and one of them rightly.
+    """A question for which the two models choose differently, and one of them rightly.
 
-    `won`: the new one is right. `label` is the id of the operator's label that says so, "" for a
-    question of other data.
+    `won`: the new model is right, by the operator's label with the id `label`, "" for a question of
+    other data.
     """
 
     text: str
@@ -82,13 +82,12 @@ class CalibrationBin(msgspec.Struct, frozen=True):
 class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     """The new `model` beside the one in use.
 
-    `learned` labels, of which `fresh` are operators' that the one in use had not learned. `rows`
-    are over questions that neither had learned, as far as `note` does not say otherwise. `flips`
-    (`won` and `lost` of them, 50 of each shown) are what changes when it is put live, over all
-    questions with a right agent; those that a thumb alone tells of are counted and not shown.
-    `sure_before` and `sure_after`
-    are reliability curves of the model in use and of the new one, over the same questions and
-    those that nobody can answer.
+    The new model learned `learned` labels, `fresh` of which are operators' labels that the model in
+    use had not learned. `rows` are over questions that neither model had learned, unless `note`
+    says otherwise. `flips` are the changes when the new model is put live, over all questions with
+    a right agent: `won` and `lost` count them, 50 of each are listed, without questions of which
+    only a thumb is known. `sure_before` and `sure_after` are the reliability curves of the two
+    models, over the same questions and questions that nobody can answer.
     """
 
     model: str
@@ -107,7 +106,7 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainingStep(msgspec.Struct, frozen=True, tag_field="type", tag="step"):
-    """How much is done, 0 to 1, and what begins."""
+    """The share that is done, 0 to 1, and the step that begins."""
 
     share: float
     what: str
@@ -137,10 +136,10 @@ class TaughtLesson(Protocol):
 
 
 class TaughtMethod(Protocol):
-    """What a router learns from people while it is in use."""
+    """The lessons that a router learns from people while it is in use."""
 
     def lessons(self) -> Sequence[TaughtLesson]:
-        """Return what thumbs taught."""
+        """Return the lessons of thumbs."""
 
 
 class StoredModel(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,48 +18,49 @@ from prolocutor.contracts.observer import Observer
 from prolocutor.dialog.plain import JsonObject
 
 Role = Literal["router", "ranker"]
-"""Who says whom to ask, and who says whose answer is best."""
+"""A router chooses the agents to ask, a ranker the best answer."""
 
 Complete = Callable[[list[dict[str, str]]], Awaitable[str]]
 """A chat endpoint: takes messages, each with `role` and `content`; returns the reply's text."""
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of an agent before it is asked; its `name` is that of its service."""
+    """The description of an agent before it is asked; its `name` is the name of its service."""
 
     name: Annotated[str, about("The name of its service.", hidden=True)] = ""
-    description: Annotated[str, about("What it can do, in sentences.")] = ""
-    examples: Annotated[list[str], about("What people ask it.")] = []
+    description: Annotated[str, about("The abilities of the agent, in sentences.")] = ""
+    examples: Annotated[list[str], about("Questions that people ask it.")] = []
     languages: Annotated[
         list[str],
         about(
-            "The languages it speaks, by default all.", item="the code of a language, such as en"
+            "The languages that it speaks; by default all.",
+            item="the code of a language, such as en",
         ),
     ] = []
     translations: Annotated[
         dict[str, str],
         about(
-            'What it can do, by language, as it follows "I can": `{en: tell jokes}`.',
+            'Its abilities by language, as a phrase after "I can": `{en: tell jokes}`.',
             what="a map of texts",
         ),
     ] = {}
-    hidden: Annotated[bool, about("Whether people are not told that it is there to be asked.")] = (
+    hidden: Annotated[bool, about("Whether lists of what the assistant can do leave it out.")] = (
         False
     )
     price: Annotated[
-        float | None, about("What one call costs, in any one currency; by default nothing.")
+        float | None, about("The price of a call, in any one currency; by default 0.")
     ] = None
     latency: Annotated[
-        float | None, about("How long it takes to answer; by default no time.", unit="seconds")
+        float | None, about("The usual time until its answer; by default 0.", unit="seconds")
     ] = None
     quota: Annotated[
         int | None,
-        about("How many calls it may get a minute; by default any number.", unit="calls"),
+        about("The most calls in a minute; by default no limit.", unit="calls"),
     ] = None
 
     @property
     def members(self) -> JsonObject:
-        """What the card says, by key."""
+        """The non-empty values of the card, by key."""
         said = msgspec.to_builtins(self)
         empty: tuple[object, ...] = (None, "", [], {})
         return {key: one for key, one in said.items() if one not in empty and one is not False}
@@ -123,13 +124,13 @@ class LabelledQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a router or ranker is made ready from.
+    """The material that a router or ranker is made ready from.
 
     A method without labels gets `labelled` with `agents` and `gold` empty: questions and answers,
     as a log holds them. Questions without `answers` teach routers only. `priors` are a router's
     probabilities for each of `labelled`, from a router that has not learned from that question; {}
     where there are none, and nothing at all for a method without labels. `seconds` is how long
-    `complete` or `encoder` may be waited for in a turn, None: as long as usual.
+    a turn may wait for `complete` or `encoder`; None is the method's default.
     """
 
     cards: Sequence[Card] = ()
@@ -179,13 +180,13 @@ class Encoder(Protocol):
 
 
 class SelectorContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a selector is told of the pipeline that it is made for.
+    """The pipeline that a selector is made for.
 
-    `name` is that of its service. `cards` are those of the skills, `folder` is where the file lies,
-    `skill_seconds` when the skills' time ends, from the turn's start. `others` are the options of
-    all selectors of the pipeline, its own included. `share(key, make)` returns what `make` made
-    for the first selector that asked with this key. `observe` takes an observer of the turns,
-    `offer` a model that can be trained anew.
+    `name` is the name of its service, `cards` are the skills' cards, `folder` is the folder of the
+    file, `skill_seconds` the end of the skills' time, from the turn's start. `others` are the
+    options of all selectors of the pipeline, its own included. `share(key, make)` returns the
+    result of `make` for the first selector that asked with this key. `observe` takes an observer of
+    the turns, `offer` a model that can be trained anew.
     """
 
     name: str

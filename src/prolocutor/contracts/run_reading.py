@@ -1,6 +1,6 @@
-"""Reading evaluation runs: what a door shows of the folders that `evaluate run` writes.
+"""Reading evaluation runs: the folders that `evaluate run` writes, as a door shows them.
 
-An entry point in the group `prolocutor.run_readers` names what makes a `RunReader` of their folder.
+An entry point in the group `prolocutor.run_readers` names the maker of a `RunReader` of a folder.
 Calls block: a door makes them in a thread. Names of runs are those of the listing; anything else is
 `NotFound`. A run that is damaged or too large to be read is a `BadInput` that says so.
 """
@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 RowKind = Literal["won", "lost", "failed"]
-"""A right answer, a wrong one, none. Beside another run: right here alone, there alone, none."""
+"""A right, a wrong, no answer. Beside another run: right in this run alone, in that alone, none."""
 
 
 class RunFigure(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,7 +130,7 @@ class RunRowPage(msgspec.Struct, frozen=True):
 
 
 class RowQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which rows are wanted: of a kind, of a group of examples; those that another run has too."""
+    """The rows to read: of a kind, of a group of examples, of examples that another run has too."""
 
     kind: RowKind | None = None
     group: str | None = None

@@ -54,14 +54,14 @@ class EpisodeSource(Protocol):
 
 @runtime_checkable
 class CountedSource(EpisodeSource, Protocol):
-    """A data set that says itself what is in it."""
+    """A data set that counts its parts."""
 
     def counts(self) -> Sequence[msgspec.Struct]:
         """Return a row for each part of the data, whose first field names it."""
 
 
 class Teacher(Protocol):
-    """Presents the examples of a data set one by one and observes the answers: ParlAI's teacher."""
+    """Presents the examples of a data set in order and observes the answers: ParlAI's teacher."""
 
     @property
     def id(self) -> str:
