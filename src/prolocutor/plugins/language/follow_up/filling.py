@@ -44,77 +44,67 @@ LONGEST_SIGN: Final = 3
 """Letters of the sign of a unit: "min"."""
 
 WEIGHTS: Final[dict[str, float]] = {
-    "add": -0.5,
+    "add": -0.4,
     "add: article": -0.6,
     "add: joined": -0.4,
     "add: name": -1.0,
-    "add: preposition": 1.1,
+    "add: preposition": 1.0,
     "add: relation": 0.5,
     "add: typed": -0.8,
     "alone": 0.5,
     "alone: a": -0.4,
     "alone: asks": -1.5,
     "alone: joined": -2.0,
-    "alone: name": 0.9,
+    "alone: name": 1.0,
     "alone: on the card": -0.7,
     "alone: polite": 0.8,
-    "alone: preposition": -1.6,
+    "alone: preposition": -1.7,
     "alone: several parts": 5.7,
     "alone: the": -1.5,
     "alone: typed": -1.4,
     "alone: unmarked": 0.5,
-    "alone: words": 1.3,
-    "asked": -0.4,
+    "alone: words": 1.4,
+    "asked": -0.5,
     "bare noun for name": -1.3,
-    "beside a name": -0.1,
     "both on the card": 1.3,
-    "count": 0.2,
+    "count": 0.5,
     "fill: joined": 1.6,
     "measure for number": -0.8,
     "modifier": 1.7,
     "modifier: a": 0.8,
     "modifier: added": -0.8,
-    "modifier: headless": 0.9,
-    "modifier: in a phrase": -0.8,
-    "modifier: joined": 0.6,
+    "modifier: headless": 1.0,
+    "modifier: in a phrase": -0.7,
+    "modifier: joined": 0.7,
     "modifier: name": 0.9,
-    "modifier: noun for name": 0.0,
     "modifier: quality": 1.6,
     "modifier: same article": 1.2,
-    "modifier: same preposition": 0.0,
     "modifier: told": 0.4,
-    "name for noun": -1.5,
-    "noun for name": -0.5,
-    "number for measure": -0.1,
+    "name for noun": -1.4,
+    "noun for name": -0.4,
     "number in name": 0.7,
     "object": 0.5,
-    "object: mended": 2.5,
     "one article": -1.2,
     "other article": -0.8,
-    "other figures": -0.1,
-    "other kind, typed": -0.2,
+    "other figures": -0.4,
     "other number": -1.2,
-    "other unit": -0.2,
     "predicate": 0.9,
     "property": -1.3,
     "property: joined": -0.4,
-    "property: relation": 0.1,
     "property: the": -0.3,
     "relation for thing": -1.4,
     "same article": 1.3,
     "same ending": 1.8,
     "same figures": 1.1,
     "same kind": 0.9,
-    "same kind, typed": 1.4,
+    "same kind, typed": 1.2,
     "same preposition": 1.4,
     "same word": 1.3,
     "slot with preposition": -0.3,
     "thing for relation": -2.3,
     "told": 1.3,
-    "verb": -0.2,
-    "verb for noun": -1.2,
-    "verb: known": 1.6,
-    "verb: with object": -0.1,
+    "verb for noun": -1.1,
+    "verb: known": 1.5,
 }
 LATER: Final = 0.01
 """What a slot counts more than the slot before it."""
@@ -388,16 +378,14 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     clues = []
     if same:
         clues.append("same kind, typed" if part.typed else "same kind")
-        clues += ["number for measure"] if (part.kind, slot.kind) == ("number", "measure") else []
         clues += ["measure for number"] if (part.kind, slot.kind) == ("measure", "number") else []
     elif counted:
         clues.append("same kind")
     elif part.typed or slot.typed:
-        clues.append("other kind, typed")
+        pass
     elif slot.kind == "verb":
-        clues.append("predicate" if said.grammar.heads_be(said.question) else "verb")
+        clues += ["predicate"] if said.grammar.heads_be(said.question) else []
         clues += ["verb: known"] if said.spoken.is_verb(part.text) else []
-        clues += ["verb: with object"] if _has_object(slot, said) else []
     elif (part.kind == "noun" and slot.text.islower()) or said.question.islower():
         clues.append("same kind")  # names are typed in small letters, too
     elif not said.grammar.words.nouns_capital:
@@ -430,15 +418,9 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     if said.grammar.is_relation(part.text) != said.grammar.is_relation(slot.text):
         of_part = said.grammar.is_relation(part.text)
         clues.append("relation for thing" if of_part else "thing for relation")
-    if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
-        clues.append("other unit")
-    if slot.entity:
-        clues.append("told")
-    if slot is said.direct_object:
-        clues.append("object")
-        clues += ["object: mended"] if said.fragment.mends and not part.typed else []
-    if slot is said.asked_noun:
-        clues.append("asked")
+    clues += ["told"] if slot.entity else []
+    clues += ["object"] if slot is said.direct_object else []
+    clues += ["asked"] if slot is said.asked_noun else []
     if words[-1] in said.turn.card and its[-1] in said.turn.card:
         clues.append("both on the card")
     if said.fragment.goes_on:
@@ -465,12 +447,6 @@ def _may_be_verb(part: Part, said: Continuing) -> bool:
     of_be = said.grammar.heads_be(said.question)
     short = " " not in part.text or of_be
     return bare and short and (said.fragment.joined or (said.fragment.asks and of_be))
-
-
-def _has_object(verb: Part, said: Continuing) -> bool:
-    """Return whether a noun without a preposition follows a verb."""
-    after = next((one for one in said.slots if one.span[0] > verb.span[0]), None)
-    return after is not None and after.lead < 0 and not after.typed
 
 
 def _modifier_span(part: Part, slot: Part, said: Continuing) -> Span | None:
@@ -547,12 +523,10 @@ def _modifier_clues(part: Part, slot: Part, inner: Span, said: Continuing) -> li
     clues += ["verb for noun"] if said.spoken.is_verb(part.text) else []
     clues += ["modifier: headless"] if part.headless else []
     clues += ["modifier: quality"] if _like_word(part, slot, said) else []
-    if slot.core is not None and not said.grammar.words.nouns_capital:
-        clues += ["modifier: name" if part.kind == "name" else "modifier: noun for name"]
+    named = slot.core is not None and part.kind == "name"
+    clues += ["modifier: name"] if named and not said.grammar.words.nouns_capital else []
     clues += ["modifier: told"] if slot.entity else []
-    if part.headless:
-        clues += ["modifier: same article"] if part.article == slot.article else []
-        clues += ["modifier: same preposition"] if part.lead >= 0 else []
+    clues += ["modifier: same article"] if part.headless and part.article == slot.article else []
     clues += ["modifier: in a phrase"] if part.lead < 0 <= slot.lead else []
     clues += ["modifier: a"] if slot.article == "a" else []
     clues += ["modifier: added"] if inner[0] == inner[1] else []
@@ -562,7 +536,7 @@ def _modifier_clues(part: Part, slot: Part, inner: Span, said: Continuing) -> li
 
 
 def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
-    """Return the question with a part at its end or beside its name, or a property of its topic."""
+    """Return the question with a part at its end, or a property of its topic."""
     rest, words = said.fragment.rest, said.grammar.words
     new = rest[slice(*part.whole)]
     clues = ["add"]
@@ -581,13 +555,9 @@ def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
     if words.owned and fits and (topic := topic_of(said)):
         clues = ["property"]
         clues += ["property: the"] if part.article == "the" else []
-        clues += ["property: relation"] if relation else []
         clues += ["property: joined"] if said.fragment.goes_on else []
         whole = words.owned.format(relation=part.text, owner=topic)
         yield Candidate(tuple(clues), whole=whole)
-    name = next((one for one in said.slots if one.kind == "name"), None)
-    if part.article == "the" and name is not None and not said.fragment.joined:
-        yield Candidate(("beside a name",), f", {new}", (name.span[1], name.span[1]))
 
 
 # -- the words in place of a slot -----------------------------------------------------------------
