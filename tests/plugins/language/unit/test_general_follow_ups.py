@@ -109,3 +109,10 @@ def test_words_come_back_to_an_earlier_question_as_one_sentence(words: str, whol
     state = dialog("is there a shop at the castle", "Yes.", words)
     state["utterances"] = [*tour, *state["utterances"]]
     assert annotate(state)["text"].rstrip("?") == whole
+
+
+def test_a_time_with_the_preposition_of_an_earlier_question_goes_on_from_that_question() -> None:
+    before = dialog("how many days is it until easter", "120.", "")["utterances"][:2]
+    state = dialog("roll a die", "4.", "and until new year?")
+    state["utterances"] = [*before, *state["utterances"]]
+    assert annotate(state)["text"] == "how many days is it until new year"

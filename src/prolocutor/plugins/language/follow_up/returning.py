@@ -113,8 +113,9 @@ def fitting_turn(
     where they have one. None where the last turn's question has that too, or no turn's has.
     """
     words, slots = _stems(text, grammar), grammar.slots(text, inside=True)
-    when = all(one.lead >= 0 and one.kind in ("date", "hour") for one in slots)
-    kinds = set() if when else _typed_kinds(slots)  # "on Sunday" goes with any question
+    # "On Sunday" goes with any question, "until Sunday" with one that has such a part.
+    anytime = all(one.lead == 0 and one.kind in ("date", "hour") for one in slots)
+    kinds = set() if anytime else _typed_kinds(slots)
 
     def fits(turn: LastTurn) -> bool:
         of_turn = _typed_kinds(grammar.slots(turn.question)) if kinds else set()
