@@ -25,8 +25,8 @@ import numpy as np
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.annotator import FollowUps
 from prolocutor.plugins.language.follow_up.filling import (
-    candidates,
     filled,
+    fillings,
     fragment_parts,
     question_with,
 )
@@ -189,7 +189,7 @@ def _entities(text: str) -> tuple[dict[str, str], ...]:
 # -- fitting --------------------------------------------------------------------------------------
 
 Choice = list[tuple[tuple[str, ...], float, bool]]
-"""The candidates of a part: their clues, what their place counts, whether they are right."""
+"""What may become of a fragment: its clues, what its places count, whether it is right."""
 
 STEPS: Final = 3_000
 RATE: Final = 0.05
@@ -209,7 +209,7 @@ def fit_weights(choices: list[Choice]) -> dict[str, float]:
     places, right, of = [], [], []
     for number, choice in enumerate(choices):
         for one, place, good in choice:
-            rows[len(of), [at[clue] for clue in one]] = 1
+            np.add.at(rows[len(of)], [at[clue] for clue in one], 1)
             places.append(place)
             right.append(good)
             of.append(number)
@@ -235,10 +235,7 @@ def show_weights(weights: dict[str, float]) -> None:
 
 
 def _choices() -> list[Choice]:
-    """Return the choices that the rules have in the tuned list and about requests that are whole.
-
-    Fragments of several parts, which are many choices, are left out.
-    """
+    """Return the choices that the rules have in the tuned lists and about whole requests."""
     found = []
     tuned = [one for name in FITTED for one in read_cases(LISTS / f"{name}.txt")]
     for case in [*tuned, *_whole_requests()]:
@@ -248,15 +245,14 @@ def _choices() -> list[Choice]:
             if said is None or any(rule(said) for rule in RULES[: RULES.index(filled)]):
                 continue
             parts = fragment_parts(said)
-            if len(parts) != 1 and case.wanted != ".":
-                continue
-            for part in parts:
-                choice: Choice = []
-                for one in candidates(part, said.slots, said, several=len(parts) > 1):
-                    whole = case.words if one.alone else question_with(said, [one])
-                    choice.append((one.clues, one.score({}), case.is_right(whole)))
-                if {good for _, _, good in choice} == {True, False}:
-                    found.append(choice)
+            choice: Choice = []
+            for some in fillings(parts, said) if parts else ():
+                whole = case.words if some[0].alone else question_with(said, some)
+                clues = tuple(clue for one in some for clue in one.clues)
+                place = sum(one.score({}) for one in some)
+                choice.append((clues, place, case.is_right(whole)))
+            if {good for _, _, good in choice} == {True, False}:
+                found.append(choice)
     return found
 
 

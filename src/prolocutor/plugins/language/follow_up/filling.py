@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from typing import Final
 
 import msgspec
@@ -33,6 +34,9 @@ from prolocutor.plugins.language.follow_up.grammar import (
 from prolocutor.plugins.language.follow_up.topics import topic_of
 
 MOST_PARTS: Final = 3
+MOST_TRIED: Final = 5
+"""Candidates of each of several parts that are tried together."""
+
 MOST_FRAGMENT: Final = 7
 MOST_BARE: Final = 4
 """Words of a fragment, and of one that does not say that it goes on."""
@@ -45,66 +49,66 @@ LONGEST_SIGN: Final = 3
 
 WEIGHTS: Final[dict[str, float]] = {
     "add": -0.4,
-    "add: article": -0.6,
-    "add: joined": -0.4,
-    "add: name": -1.0,
-    "add: preposition": 1.0,
-    "add: relation": 0.5,
-    "add: typed": -0.8,
-    "alone": 0.5,
-    "alone: a": -0.4,
-    "alone: asks": -1.5,
-    "alone: joined": -2.0,
-    "alone: name": 1.0,
-    "alone: on the card": -0.7,
+    "add: article": -0.7,
+    "add: joined": -0.5,
+    "add: name": -1.1,
+    "add: preposition": 1.1,
+    "add: relation": 0.6,
+    "add: typed": -0.7,
+    "alone": 1.1,
+    "alone: a": -0.5,
+    "alone: asks": -1.8,
+    "alone: joined": -2.4,
+    "alone: name": 0.9,
+    "alone: on the card": -0.6,
     "alone: polite": 0.8,
-    "alone: preposition": -1.7,
-    "alone: several parts": 5.7,
-    "alone: the": -1.5,
-    "alone: typed": -1.4,
-    "alone: unmarked": 0.5,
-    "alone: words": 1.4,
-    "asked": -0.5,
-    "bare noun for name": -1.3,
-    "both on the card": 1.3,
+    "alone: preposition": -2.0,
+    "alone: several parts": 5.2,
+    "alone: the": -1.7,
+    "alone: typed": -1.1,
+    "alone: unmarked": 0.3,
+    "alone: words": 1.2,
+    "asked": -0.4,
+    "bare noun for name": -1.2,
+    "both on the card": 1.6,
     "count": 0.5,
     "fill: joined": 1.6,
     "measure for number": -0.8,
-    "modifier": 1.7,
-    "modifier: a": 0.8,
-    "modifier: added": -0.8,
-    "modifier: headless": 1.0,
-    "modifier: in a phrase": -0.7,
-    "modifier: joined": 0.7,
-    "modifier: name": 0.9,
-    "modifier: quality": 1.6,
-    "modifier: same article": 1.2,
-    "modifier: told": 0.4,
+    "modifier": 1.5,
+    "modifier: a": 0.3,
+    "modifier: added": -0.7,
+    "modifier: headless": 1.2,
+    "modifier: in a phrase": -0.8,
+    "modifier: joined": 0.9,
+    "modifier: name": 1.1,
+    "modifier: quality": 2.0,
+    "modifier: same article": 1.3,
+    "modifier: told": 0.6,
     "name for noun": -1.4,
     "noun for name": -0.4,
-    "number in name": 0.7,
-    "object": 0.5,
+    "number in name": 0.6,
+    "object": 0.2,
     "one article": -1.2,
-    "other article": -0.8,
+    "other article": -0.9,
     "other figures": -0.4,
     "other number": -1.2,
     "predicate": 0.9,
     "property": -1.3,
     "property: joined": -0.4,
-    "property: the": -0.3,
-    "relation for thing": -1.4,
+    "property: the": -0.4,
+    "relation for thing": -1.5,
     "same article": 1.3,
-    "same ending": 1.8,
-    "same figures": 1.1,
-    "same kind": 0.9,
-    "same kind, typed": 1.2,
-    "same preposition": 1.4,
-    "same word": 1.3,
+    "same ending": 2.0,
+    "same figures": 1.5,
+    "same kind": 1.0,
+    "same kind, typed": 0.9,
+    "same preposition": 1.3,
+    "same word": 1.5,
     "slot with preposition": -0.3,
-    "thing for relation": -2.3,
-    "told": 1.3,
+    "thing for relation": -2.4,
+    "told": 1.4,
     "verb for noun": -1.1,
-    "verb: known": 1.5,
+    "verb: known": 1.7,
 }
 LATER: Final = 0.01
 """What a slot counts more than the slot before it."""
@@ -142,31 +146,56 @@ class Candidate(msgspec.Struct, frozen=True):
         return sum([weights.get(one, 0.0) for one in self.clues], place)
 
 
+Filling = tuple[Candidate, ...]
+"""What becomes of all parts of a fragment."""
+
+
 def filled(said: Continuing) -> Found:
     """ "And in Lyon?", "a van", "no, Tuesday": each part in place of its like, or at the end."""
     parts = fragment_parts(said)
-    chosen: list[Candidate] = []
-    for part in parts:
-        used = [one.slot for one in chosen]
-        free = [one for one in said.slots if one not in used]
-        found = candidates(part, free, said, several=len(parts) > 1)
-        best = max(found, key=lambda one: one.score(WEIGHTS))
-        if best.alone or (best.slot is None and len(parts) > 1 and not said.fragment.goes_on):
-            return None
-        if best.whole:
-            return (best.whole, LIKELY) if len(parts) == 1 else None
-        chosen.append(best)
-    if not chosen:
+    if not parts:
         return None
-    put = [one for one in chosen if one.span is not None]
+    best = max(fillings(parts, said), key=score_of)
+    if best[0].alone:
+        return None
+    if best[0].whole:
+        return best[0].whole, LIKELY
+    put = any(one.span is not None for one in best)
     sure = SURE if put else LIKELY
     if not said.fragment.goes_on:
         phrase = put and parts[0].lead >= 0 and " " in said.fragment.rest
         sure = SURE if phrase else GUESS
-    return question_with(said, chosen), sure
+    return question_with(said, best), sure
 
 
-def question_with(said: Continuing, chosen: list[Candidate]) -> str:
+def fillings(parts: list[Part], said: Continuing) -> list[Filling]:
+    """Return what may become of the parts of a fragment; the last filling is that they stand alone.
+
+    No two parts fill one slot. Of each of several parts the likeliest candidates are tried.
+    """
+    found = [list(candidates(part, said)) for part in parts]
+    alone = tuple(some.pop() for some in found)
+    if len(parts) == 1:
+        return [*((one,) for one in found[0]), alone]
+    for some in found:
+        some[:] = [one for one in some if not one.whole]
+        some.sort(key=lambda one: one.score(WEIGHTS), reverse=True)
+    tried = product(*(some[:MOST_TRIED] for some in found))
+    several = msgspec.structs.replace(alone[0], clues=(*alone[0].clues, "alone: several parts"))
+    return [*(some for some in tried if _fill_apart(some)), (several, *alone[1:])]
+
+
+def _fill_apart(some: Filling) -> bool:
+    slots = [id(one.slot) for one in some if one.slot is not None]
+    return len(set(slots)) == len(slots)
+
+
+def score_of(filling: Filling) -> float:
+    """Return how much speaks for what becomes of all parts."""
+    return sum(one.score(WEIGHTS) for one in filling)
+
+
+def question_with(said: Continuing, chosen: Filling) -> str:
     """Return the last question with what was chosen for the parts of a fragment."""
     question = said.question
     for one in sorted(chosen, key=lambda one: one.span or (0, 0), reverse=True):
@@ -291,15 +320,10 @@ def _joined(
 # -- candidates -----------------------------------------------------------------------------------
 
 
-def candidates(
-    part: Part, slots: list[Part], said: Continuing, *, several: bool = False
-) -> Iterator[Candidate]:
-    """Return what may become of a part, the slots given; the last candidate stands alone.
-
-    `several`: the fragment has other parts.
-    """
-    named = _slot_by_agent(part, slots, said)
-    for slot in [named] if named is not None else slots:
+def candidates(part: Part, said: Continuing) -> Iterator[Candidate]:
+    """Return what may become of a part; the last candidate stands alone."""
+    named = _slot_by_agent(part, said)
+    for slot in [named] if named is not None else said.slots:
         no_thing = said.fragment.counts and slot.typed and not _counts_things(slot, said)
         clues = None if part.headless or no_thing else _clues(part, slot, said)
         if clues is not None:
@@ -328,7 +352,6 @@ def candidates(
     alone += ["alone: words"] if _has_words(part, said) else []
     alone += ["alone: polite"] if fragment.polite and not fragment.goes_on else []
     alone += ["alone: on the card"] if stems_of(part.text)[-1] in said.turn.card else []
-    alone += ["alone: several parts"] if several and not fragment.goes_on else []
     yield Candidate(tuple(alone))
 
 
@@ -336,12 +359,12 @@ def _has_words(part: Part, said: Continuing) -> bool:
     return " " in part.text and part.lead < 0 and not (part.typed or said.fragment.asks)
 
 
-def _slot_by_agent(part: Part, slots: list[Part], said: Continuing) -> Part | None:
+def _slot_by_agent(part: Part, said: Continuing) -> Part | None:
     """Return the slot that the agent itself says such words may stand in."""
     for values in said.turn.fillings.values():
         known = {plain_of(one).lower() for one in values}
         if plain_of(part.text).lower() in known:
-            return next((one for one in slots if plain_of(one.text).lower() in known), None)
+            return next((one for one in said.slots if plain_of(one.text).lower() in known), None)
     return None
 
 

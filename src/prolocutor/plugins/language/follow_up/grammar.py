@@ -31,8 +31,12 @@ _WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{1,5})"
 _CODE: Final = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])\w[\w-]*"
 _ENDINGS: Final = r"(?:er?e[nrsm]?|e[nrsm]?|[ao]?s?)$"
 _HOUSE: Final = re.compile(r"\d+[a-z]?(?: [A-Z][\w'-]+){2,3}(?![\w-])")
+_WORDS: Final = re.compile(r"\S+")
 _STEMMED: Final = re.compile(r"[\w'-]+")
 _TOKEN: Final = re.compile(r"[^\s?!,;:¿¡\"“”()]+|[,;:?!¿¡]")
+_ABBREVIATED: Final = re.compile(r"[A-Z][a-z]{0,3}\.(?= [A-Z\d])")
+"""A word with the dot of its abbreviation before a name: "Dr. Patel", "St. Ives"."""
+
 _DIGIT_DATE: Final = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
 
 
@@ -276,7 +280,11 @@ class LanguageGrammar:
         found: list[Token] = []
         place = 0
         for start, end, kind in [*fixed, (len(text), len(text), "")]:
-            found.extend(self._plain_tokens(text, plain, place, start, inside))
+            for one in self._plain_tokens(text, plain, place, start, inside):
+                month = one.kind == "word" and found and found[-1].kind == "lead"
+                if month and self.month.match(plain[one.start : one.end]):  # "in May"
+                    one = msgspec.structs.replace(one, kind="content")
+                found.append(one)
             if kind:
                 found.append(Token(start, end, text[start:end], kind))
             place = end
@@ -317,6 +325,8 @@ class LanguageGrammar:
         plain = plain_of(word).lower()
         if plain in self.subjects and len(plain) > SHORT:  # "two people"
             return False
+        if self.words.heads_last and (plain in self.predicates or plain.endswith("ing")):
+            return True  # "is tram 4 running"
         return plain in self.function or (self.is_verb(word) and not _is_in(word, self.units))
 
     def _plain_tokens(
@@ -327,7 +337,8 @@ class LanguageGrammar:
             if one[0] in ",;:?!¿¡":
                 yield Token(at, stop, one[0], "mark")
                 continue
-            stop = at + len(one[0].rstrip(".")) or stop
+            if not _ABBREVIATED.match(plain, at):
+                stop = at + len(one[0].rstrip(".")) or stop
             word = plain[at:stop].lower().replace("’", "'")
             lead = next((e for e in self.elided if word.startswith(e) and len(word) > len(e)), "")
             if lead:
@@ -344,7 +355,7 @@ class LanguageGrammar:
             return "the", -1
         if word in self.indefinite:
             return "a", -1
-        if word in self.function:
+        if word in self.function or word == "'s":
             return "word", -1
         return ("name" if first.isupper() else "content"), -1
 
@@ -431,9 +442,11 @@ class LanguageGrammar:
         """Return whether a word says what is asked of a measure: "how deep is"."""
         if at == 0 or at + 1 >= len(tokens) or tokens[at].kind != "content":
             return False
-        before, after = plain_of(tokens[at - 1].text).lower(), plain_of(tokens[at + 1].text).lower()
+        before = plain_of(tokens[at - 1].text).lower()
+        far = tokens[at + 1].kind == "word" and at + 2 < len(tokens)  # "how far away is"
+        after = {plain_of(one.text).lower() for one in tokens[at + 1 : at + 2 + far]}
         asks = before in self.questions and before not in self.determining
-        return asks and (after in self.be or after in self.helpers)
+        return asks and not after.isdisjoint(self.be | self.helpers)
 
     def _slot(
         self, text: str, starts: Span, lead: int, article: str, chunk: Sequence[Token]
@@ -480,7 +493,7 @@ class LanguageGrammar:
         helper = next((n for n, word in enumerate(words[:9]) if word in self.helpers), None)
         asks = words[0] in self.questions
         if helper is None:
-            degree = len(words) > 2 and words[2] in self.be
+            degree = not self.be.isdisjoint(words[2:4])
             if asks and slots and self._has_determiner(words) and not self.be & {*words}:
                 fits = slots[0].lead < 0 and not slots[0].typed and " " in slots[0].text
                 return self._split_at_verb(text, slots) if fits else slots
@@ -503,6 +516,8 @@ class LanguageGrammar:
                 may_act = slot.whole[0] >= helps.end and not slot.typed and ends.islower()
                 if may_act and (n or ends != slot.text) and self.is_verb(ends):
                     return _split_last(text, slots, n)
+                if may_act and (at := self._inner_verb(slot)) is not None:
+                    return [*slots[:n], *_split_around(text, slot, at), *slots[n + 1 :]]
         for n, slot in enumerate(slots):
             if slot.whole[0] < helps.end or slot.lead >= 0 or slot.typed:
                 continue
@@ -533,21 +548,18 @@ class LanguageGrammar:
         first, second, *_ = [*plain_of(text).lower().split(maxsplit=2), "", ""]
         return first in self.be or (first in self.questions and second in self.be)
 
+    def _inner_verb(self, slot: Part) -> Span | None:
+        """Return where a known verb stands inside a slot: "the gospel choir *need* tenors"."""
+        inner = [one for one in _WORDS.finditer(slot.text)][1:-1]
+        known = (one for one in reversed(inner) if one[0].islower() and self.is_verb(one[0]))
+        found = next(known, None)
+        start = slot.span[0]
+        return None if found is None else (start + found.start(), start + found.end())
+
     def _split_at_verb(self, text: str, slots: list[Part]) -> list[Part]:
-        """ "Which shops sell wine": three parts of the first slot, by a verb that is known."""
-        first, *words = slots[0].text.split(" ")
-        at = next((n for n, one in enumerate(words) if self.is_verb(one)), len(words) - 1)
-        head = slots[0].span[0] + len(" ".join([first, *words[:at]]))
-        verb = (head + 1, head + 1 + len(words[at]))
-        parts = [
-            _cut(text, slots[0], (slots[0].span[0], head)),
-            Part(verb, verb, "verb", words[at], start=verb[0]),
-        ]
-        if at + 1 < len(words):
-            span = (verb[1] + 1, slots[0].span[1])
-            thing = _cut(text, slots[0], span)
-            parts.append(msgspec.structs.replace(thing, whole=span, article="", start=span[0]))
-        return [*parts, *slots[1:]]
+        """ "Which shops sell wine": the first slot, by a verb that is known, else the last word."""
+        at = self._inner_verb(slots[0])
+        return [*_split_around(text, slots[0], at), *slots[1:]] if at else _split_last(text, slots, 0)
 
     def _without_predicate(self, text: str, tokens: list[Token], slots: list[Part]) -> list[Part]:
         """ "Is the tennis court free": what is said of the thing is not a part of it."""
@@ -671,8 +683,8 @@ def _splits(tokens: list[Token], start: int, at: int) -> bool:
         return True
     if before.kind == "measure":
         return True
-    if before.kind == "number":
-        return False
+    if before.kind == "number":  # "tram 4 running"
+        return at - 1 > start or (start > 0 and tokens[start - 1].kind == "content")
     determined = start > 0 and tokens[start - 1].kind in ("the", "a")
     return before.kind != now.kind and not determined
 
@@ -724,6 +736,16 @@ def _split_first(text: str, slots: list[Part], n: int) -> list[Part]:
         verb,
         msgspec.structs.replace(noun, whole=noun.span, article="", start=noun.span[0]),
         *slots[n + 1 :],
+    ]
+
+
+def _split_around(text: str, slot: Part, verb: Span) -> list[Part]:
+    """Return the subject, the verb and the object that a slot holds, the verb inside it."""
+    thing = _cut(text, slot, (verb[1] + 1, slot.span[1]))
+    return [
+        _cut(text, slot, (slot.span[0], verb[0] - 1)),
+        Part(verb, verb, "verb", text[slice(*verb)], start=verb[0]),
+        msgspec.structs.replace(thing, whole=thing.span, article="", start=thing.span[0], lead=-1),
     ]
 
 
