@@ -68,6 +68,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     both: Phrases = []
     other: Phrases = []
     ones: Phrases = []
+    something: Phrases = []
     ordinals: list[Phrases] = []
     last: Phrases = []
     superlatives: Phrases = []

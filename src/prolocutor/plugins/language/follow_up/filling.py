@@ -231,6 +231,8 @@ def fragment_parts(said: Continuing) -> list[Part]:
     parts = grammar.slots(rest, said.turn.entities, inside=inside)
     if not parts or not _is_small(rest[: parts[0].whole[0]], grammar):
         return []
+    if not inside and parts[0].kind == "noun" and rest[:1].isupper() and _asks_of_names(said):
+        parts[0] = msgspec.structs.replace(parts[0], kind="name")
     parts = _joined(rest, parts, grammar, compounds=fragment.goes_on)
     parts = [
         msgspec.structs.replace(one, headless=True, kind="noun")
@@ -250,12 +252,21 @@ def _headed_part(rest: str, said: Continuing) -> Part | None:
     known = grammar.function - grammar.possessives
     if found is None or (found["kind"] or "").lower() in known:
         return None
-    a, b = found.span("kind" if found["kind"] else "more")
-    article = "the" if found["the"] else "a" if found["a"] else ""
+    if grammar.commands.fullmatch((found["kind"] or "").lower()):
+        return None  # "remove one"
+    said_as = next(name for name in ("kind", "more", "sort") if found[name])
+    a, b = found.span(said_as)
+    article = "the" if found["the"] else "a" if found["a"] or said_as == "sort" else ""
     start = next((found.start(name) for name in ("the", "a") if found[name]), a)
     lead = grammar.leads[found["lead"].lower()] if found["lead"] else -1
     kind = "name" if rest[a].isupper() else "noun"
     return Part((a, b), (0, b), kind, rest[a:b], lead, article, start=start, headless=True)
+
+
+def _asks_of_names(said: Continuing) -> bool:
+    """Return whether the last question has names, and no other nouns."""
+    kinds = {one.kind for one in said.slots}
+    return "name" in kinds and "noun" not in kinds
 
 
 def _is_named(said: Continuing) -> bool:
@@ -370,10 +381,7 @@ def _slot_by_agent(part: Part, said: Continuing) -> Part | None:
 
 def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     """Return what speaks for and against a part in place of a slot; None where it cannot stand."""
-    kinds = {part.kind, slot.kind}
-    at_hour = part.kind == "number" and slot.kind == "hour"
-    same = part.kind == slot.kind or kinds == {"measure", "number"} or at_hour
-    same = same or _year_span(part, slot) is not None
+    kinds, same = {part.kind, slot.kind}, _are_alike(part, slot)
     same_lead = part.lead >= 0 and (
         part.lead == slot.lead or ({part.lead, slot.lead} == {0, TO} and _is_target(slot, said))
     )
@@ -385,6 +393,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     if _is_quality(part, said) and not said.grammar.qualities(slot.text):
         return None
     if part.lead >= 0 and not same_lead and not (same and part.typed):
+        return None
+    if not same and part.typed and not numbered and any(_are_alike(part, o) for o in said.slots):
         return None
     if not same and (part.typed or slot.typed) and not (shared or numbered):
         amount = kinds <= {"measure", "number", "noun", "name"}
@@ -449,6 +459,13 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     if said.fragment.goes_on:
         clues.append("fill: joined")
     return clues
+
+
+def _are_alike(part: Part, slot: Part) -> bool:
+    """Return whether a part is of the kind of a slot, or may be: "eight" of an hour, a measure."""
+    at_hour = part.kind == "number" and slot.kind == "hour"
+    amounts = {part.kind, slot.kind} == {"measure", "number"}
+    return part.kind == slot.kind or amounts or at_hour or _year_span(part, slot) is not None
 
 
 def _is_target(slot: Part, said: Continuing) -> bool:

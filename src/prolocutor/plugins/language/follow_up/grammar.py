@@ -214,9 +214,12 @@ class LanguageGrammar:
         self.headed = _pattern(
             rf"(?:(?P<lead>{leads}) )?(?:(?P<the>{own}) |(?P<a>{some}) )?"
             rf"(?:(?P<more>(?:{_any(words.comparing)}) [\w'-]+)"
-            rf"|(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones}))"
+            rf"|(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones})"
+            rf"|(?:{_any(words.something)}) (?P<sort>(?:(?:{_any(words.comparing)}) )?[\w'-]+))"
         )
-        self.headless = _pattern(rf"(?:(?:{ones})$|\b(?:{_any(words.comparing)}) )")
+        self.headless = _pattern(
+            rf"(?:(?:{ones})$|\b(?:{_any([*words.comparing, *words.something])}) )"
+        )
         self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
         self.inner_ordinals = [
             _pattern(rf"(?<![\w']){the} (?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
@@ -283,7 +286,7 @@ class LanguageGrammar:
             for one in self._plain_tokens(text, plain, place, start, inside):
                 month = one.kind == "word" and found and found[-1].kind == "lead"
                 if month and self.month.match(plain[one.start : one.end]):  # "in May"
-                    one = msgspec.structs.replace(one, kind="content")
+                    one = msgspec.structs.replace(one, kind="date")
                 found.append(one)
             if kind:
                 found.append(Token(start, end, text[start:end], kind))
@@ -305,9 +308,17 @@ class LanguageGrammar:
                     kind, end = "code", house
                 elif more := self.counted.match(plain, one.start("unit")):
                     end = end if self._is_no_unit(more["noun"]) else more.end()
+            if kind == "date" and self._opens_name(plain, one):
+                continue
             if kind != "number" or self._is_amount(plain, one):
                 found.append((start, end, kind))
         return found
+
+    def _opens_name(self, plain: str, one: re.Match[str]) -> bool:
+        """Return whether a day is a part of a name: "the *Winter* Key", not "on Friday"."""
+        after = plain[one.end() : one.end() + 2]
+        within = one[0][0].isupper() and after[:1] == " " and after[1:].isupper()
+        return within and not self.words.nouns_capital and " " not in one[0]
 
     def _is_amount(self, plain: str, one: re.Match[str]) -> bool:
         """Return whether a word for a number is no article: "for one", at the end."""
@@ -525,7 +536,7 @@ class LanguageGrammar:
                 return slots if slot.article else _split_first(text, slots, n)
             after = slots[n + 1] if n + 1 < len(slots) else None
             adverbial = asks and words[0] != "who" and not self._has_determiner(words)
-            if " " not in slot.text:
+            if " " not in slot.text or (slot.entity and slot.core is None):
                 if after is not None and after.lead >= 0:
                     return _verb_after_name(text, slots, n, asks=asks)
                 if (
@@ -769,10 +780,11 @@ def _cut(text: str, slot: Part, span: Span) -> Part:
     said = text[slice(*span)]
     kind = (
         "name"
-        if slot.kind == "name" and any(w[:1].isupper() or w[:1].isdigit() for w in said.split())
+        if (slot.entity or slot.kind == "name")
+        and any(w[:1].isupper() or w[:1].isdigit() for w in said.split())
         else "noun"
     )
-    kind = "name" if slot.entity else "number" if said.isdecimal() else kind
+    kind = "number" if said.isdecimal() else kind
     core = slot.core if slot.core != span else None
     return Part(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start, core)
 
