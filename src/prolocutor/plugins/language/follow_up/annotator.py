@@ -101,6 +101,7 @@ class FollowUps:
             turns = [replace(one, text=meant.spelled) for one in turns]
         found = self._returned(meant.spelled, turns, state, code) if turns else {}
         found = found or self._passed_over(meant.spelled, turns, state, code)
+        turns = _with_turn_before(turns, meant.spelled, state, code)
         found = found or self._follow_up(meant.spelled, turns, spoken)
         if meant.bare == said:
             return found
@@ -214,6 +215,18 @@ class FollowUps:
             sure = given.get("confidence", SURE)
             return whole, float(sure), str(given.get("language", turn.language))
         return None
+
+
+def _with_turn_before(
+    turns: list[LastTurn], text: str, state: Mapping[str, Any], code: str
+) -> list[LastTurn]:
+    """Return the last turn with the entities of the turn before, where words mean two things."""
+    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+    assert grammar is not None
+    if len(turns) != 1 or grammar.inner_both.search(plain_of(text)) is None:
+        return turns
+    before = earlier_turns_of(state, text)[1:2]
+    return [replace(turns[0], before=tuple(before[0].kinds))] if before else turns
 
 
 def _mended_order(turn: LastTurn) -> Meaning | None:

@@ -48,66 +48,67 @@ LONGEST_SIGN: Final = 3
 """Letters of the sign of a unit: "min"."""
 
 WEIGHTS: Final[dict[str, float]] = {
-    "add": -0.4,
-    "add: article": -0.7,
-    "add: joined": -0.5,
-    "add: name": -1.1,
-    "add: preposition": 1.1,
+    "add": -0.2,
+    "add: article": -0.8,
+    "add: joined": -0.3,
+    "add: name": -0.9,
+    "add: preposition": 0.8,
     "add: relation": 0.6,
-    "add: typed": -0.7,
-    "alone": 1.1,
+    "add: typed": -0.9,
+    "alone": 0.9,
     "alone: a": -0.5,
-    "alone: asks": -1.8,
-    "alone: joined": -2.4,
-    "alone: name": 0.9,
-    "alone: on the card": -0.6,
-    "alone: polite": 0.8,
-    "alone: preposition": -2.0,
-    "alone: several parts": 5.2,
+    "alone: asks": -1.4,
+    "alone: joined": -1.8,
+    "alone: name": 1.0,
+    "alone: on the card": 0.0,
+    "alone: polite": 0.9,
+    "alone: preposition": -2.1,
+    "alone: several parts": 4.3,
     "alone: the": -1.7,
-    "alone: typed": -1.1,
-    "alone: unmarked": 0.3,
-    "alone: words": 1.2,
+    "alone: typed": -1.6,
+    "alone: unmarked": 0.6,
+    "alone: words": 1.1,
     "asked": -0.4,
     "bare noun for name": -1.2,
-    "both on the card": 1.6,
-    "count": 0.5,
-    "fill: joined": 1.6,
-    "measure for number": -0.8,
-    "modifier": 1.5,
-    "modifier: a": 0.3,
-    "modifier: added": -0.7,
-    "modifier: headless": 1.2,
-    "modifier: in a phrase": -0.8,
-    "modifier: joined": 0.9,
+    "both on the card": 1.4,
+    "count": 0.4,
+    "fill: joined": 1.4,
+    "measure for number": -1.2,
+    "modifier": 1.6,
+    "modifier: a": 0.8,
+    "modifier: added": -0.9,
+    "modifier: headless": 0.5,
+    "modifier: in a phrase": -0.7,
+    "modifier: joined": 0.1,
     "modifier: name": 1.1,
-    "modifier: quality": 2.0,
-    "modifier: same article": 1.3,
-    "modifier: told": 0.6,
-    "name for noun": -1.4,
-    "noun for name": -0.4,
+    "modifier: quality": 1.8,
+    "modifier: same article": 1.5,
+    "modifier: told": 0.7,
+    "name for noun": -1.3,
+    "noun for name": -0.6,
     "number in name": 0.6,
-    "object": 0.2,
+    "object": 0.8,
     "one article": -1.2,
-    "other article": -0.9,
-    "other figures": -0.4,
-    "other number": -1.2,
-    "predicate": 0.9,
-    "property": -1.3,
-    "property: joined": -0.4,
+    "other article": -1.1,
+    "other figures": -1.0,
+    "other number": -1.0,
+    "other unit": -1.4,
+    "predicate": 1.0,
+    "property": -1.2,
+    "property: joined": -0.5,
     "property: the": -0.4,
-    "relation for thing": -1.5,
-    "same article": 1.3,
+    "relation for thing": -1.7,
+    "same article": 1.4,
     "same ending": 2.0,
-    "same figures": 1.5,
-    "same kind": 1.0,
-    "same kind, typed": 0.9,
-    "same preposition": 1.3,
-    "same word": 1.5,
-    "slot with preposition": -0.3,
+    "same figures": 1.7,
+    "same kind": 1.1,
+    "same kind, typed": 1.2,
+    "same preposition": 1.5,
+    "same word": 2.1,
+    "slot with preposition": -0.2,
     "thing for relation": -2.4,
-    "told": 1.4,
-    "verb for noun": -1.1,
+    "told": 1.2,
+    "verb for noun": -1.0,
     "verb: known": 1.7,
 }
 LATER: Final = 0.01
@@ -163,7 +164,8 @@ def filled(said: Continuing) -> Found:
     put = any(one.span is not None for one in best)
     sure = SURE if put else LIKELY
     if not said.fragment.goes_on:
-        phrase = put and parts[0].lead >= 0 and " " in said.fragment.rest
+        all_put = all(one.span is not None for one in best)
+        phrase = all_put and parts[0].lead >= 0 and " " in said.fragment.rest
         sure = SURE if phrase else GUESS
     return question_with(said, best), sure
 
@@ -181,8 +183,10 @@ def fillings(parts: list[Part], said: Continuing) -> list[Filling]:
         some[:] = [one for one in some if not one.whole]
         some.sort(key=lambda one: one.score(WEIGHTS), reverse=True)
     tried = product(*(some[:MOST_TRIED] for some in found))
-    several = msgspec.structs.replace(alone[0], clues=(*alone[0].clues, "alone: several parts"))
-    return [*(some for some in tried if _fill_apart(some)), (several, *alone[1:])]
+    if parts[0].lead < 0 and not said.fragment.goes_on:  # a noun with what belongs to it
+        clues = (*alone[0].clues, "alone: several parts")
+        alone = (msgspec.structs.replace(alone[0], clues=clues), *alone[1:])
+    return [*(some for some in tried if _fill_apart(some)), alone]
 
 
 def _fill_apart(some: Filling) -> bool:
@@ -291,7 +295,9 @@ def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
     acts = len(words) > 1 and grammar.is_verb(words[0])
     inner = grammar.things | (grammar.small - grammar.possessives - grammar.joining)
     choice = plain_of(grammar.words.choice).lower()
-    return len(words) > MOST_BARE or acts or choice in words or any(one in inner for one in untyped)
+    opens = tokens[0].kind in ("lead", "the", "a", *TYPED)
+    long = len(words) > MOST_BARE and not opens
+    return long or acts or choice in words or any(one in inner for one in untyped)
 
 
 def _is_small(before: str, grammar: LanguageGrammar) -> bool:
@@ -403,12 +409,15 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
             return None
     counted = _counts_things(slot, said)
     if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
-        if part.lead >= 0 and not same_lead:
+        other = _is_time(part, said) != _is_time(slot, said) and slot is not said.direct_object
+        if other or (part.lead >= 0 and not same_lead):
             return None
         others = (one for one in said.slots if one.kind == "measure")
         if any(_unit(one) == _unit(part) for one in others):
             return None
     clues = []
+    if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
+        clues += [] if _is_time(part, said) or counted else ["other unit"]
     if same:
         clues.append("same kind, typed" if part.typed else "same kind")
         clues += ["measure for number"] if (part.kind, slot.kind) == ("measure", "number") else []
@@ -446,8 +455,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     elif len(words[-1]) > 4 and len(its[-1]) > 4:
         end = -2 if slot.kind == "verb" else -3
         clues += ["same ending"] if words[-1][end:] == its[-1][end:] else []
-    if is_plural(part.text) != is_plural(slot.text) and not (part.typed or same_lead or counted):
-        clues.append("other number")
+    if "name" not in kinds and not (part.typed or same_lead or counted):
+        clues += ["other number"] if is_plural(part.text) != is_plural(slot.text) else []
     if said.grammar.is_relation(part.text) != said.grammar.is_relation(slot.text):
         of_part = said.grammar.is_relation(part.text)
         clues.append("relation for thing" if of_part else "thing for relation")
@@ -618,6 +627,10 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
         return part.text, number
     if (year := _year_span(part, slot)) is not None:
         return part.text, year
+    if part.kind == "measure" and (inside := said.contents(slot)) and _has_contents(part, said):
+        return part.text, (slot.span[0], inside.span[1])
+    if part.article and (amount := next((o for o in said.slots if said.contents(o) is slot), None)):
+        return rest[part.start : part.span[1]], (amount.start, slot.span[1])
     if part.kind == "number" and slot.kind == "measure":
         old = _AMOUNT.match(slot.text)
         if old is not None and old.end() < len(slot.text):
@@ -660,6 +673,16 @@ def _figures(text: str) -> int:
 
 def _unit(part: Part) -> str:
     return _AMOUNT.sub("", plain_of(part.text).lower(), count=1).strip().rstrip("s")
+
+
+def _has_contents(part: Part, said: Continuing) -> bool:
+    """Return whether an amount says what it is of: "four bags of bark"."""
+    return any(said.spoken.leads.get(one) == OF for one in plain_of(part.text).lower().split())
+
+
+def _is_time(part: Part, said: Continuing) -> bool:
+    """Return whether a measure is in a unit of time: "three days"."""
+    return plain_of(part.text).lower().rpartition(" ")[2] in said.grammar.units
 
 
 def _year_span(part: Part, slot: Part) -> Span | None:

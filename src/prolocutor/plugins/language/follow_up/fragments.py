@@ -72,7 +72,15 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
         parts = [one for one in self.slots if one.kind != "verb"]
         if parts and parts[0].lead == OF:
             return parts[0]  # a partitive: "ajoute *du lait*"
-        return next((one for one in parts if one.lead < 0), None)
+        found = next((one for one in parts if one.lead < 0), None)
+        return None if found is None else self.contents(found) or found
+
+    def contents(self, amount: Part) -> Part | None:
+        """Return what an amount is of: the compost of "two bags of compost"."""
+        at = self.slots.index(amount) + 1
+        after = self.slots[at] if amount.kind == "measure" and at < len(self.slots) else None
+        close = after is not None and after.lead == OF and after.whole[0] - amount.span[1] == 1
+        return after if close else None
 
     @cached_property
     def asked_noun(self) -> Part | None:

@@ -104,7 +104,7 @@ class LanguageGrammar:
         self.goes, self.degrees = _set(words.goes), _set(words.degrees)
         self.counts = _pattern(rf"(?:{'|'.join(words.counts) or '(?!)'})\b")
         joins = rf"(?:{words.conjunction or '(?!)'}|{re.escape(words.choice)})"
-        item = r"[\w'’-]+(?: [\w'’-]+){0,3}"
+        item = r"(?:(?-i:[A-Z][a-z]{0,3})\. )?[\w'’-]+(?: [\w'’-]+){0,3}"
         self.listed = re.compile(rf"{item}(?: \w+)?(?:, {item})*,? {joins} {item}", re.IGNORECASE)
         self.joining = {plain_of(words.conjunction), plain_of(words.choice)}
         self.gap = re.compile(rf"\s*(?:,|;|\b{joins}\b)\s*", re.IGNORECASE)
@@ -225,6 +225,18 @@ class LanguageGrammar:
             _pattern(rf"(?<![\w']){the} (?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
             for one in [*words.ordinals, *([words.last] if words.last else [])]
         ]
+        some = _any([*words.indefinite, *words.articles, *words.possessives])
+        more = rf"(?:{_any(words.comparing)}) [\w'-]+"
+        # "A cheaper one", "un moins cher", "ein größeres"
+        self.left_out = _pattern(
+            rf"(?<![\w'-])(?:(?P<one>{some}) )?(?P<kind>[\w'-]+) (?:{_any(words.ones)})(?![\w'-])"
+            if words.ones
+            else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>{more})(?=\W*$|\W+(?:{leads}) )"
+            if words.comparing
+            else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>[^\W\d_]+er(?:e[nrsm]?)?)"
+            rf"(?=\W*$|\W+(?:{leads}) )"
+        )
+        self.inner_both = _pattern(rf"(?<![\w'])(?:{_any(words.both[:1])})(?![\w'])")
         self.inner_other = _pattern(rf"(?<![\w'])(?:{_any(words.other)})(?![\w'])")
         self.afterwards = _whole(words.afterwards)
         self.predicates, self.comparing = _set(words.predicates), _set(words.comparing)
@@ -536,6 +548,9 @@ class LanguageGrammar:
                 return slots if slot.article else _split_first(text, slots, n)
             after = slots[n + 1] if n + 1 < len(slots) else None
             adverbial = asks and words[0] != "who" and not self._has_determiner(words)
+            then = plain_of(text[slot.span[1] :]).lower().split(maxsplit=1)[:1]
+            if then and then[0] in self.be:  # "will my coat be ready"
+                return slots
             if " " not in slot.text or (slot.entity and slot.core is None):
                 if after is not None and after.lead >= 0:
                     return _verb_after_name(text, slots, n, asks=asks)
@@ -561,7 +576,7 @@ class LanguageGrammar:
 
     def _inner_verb(self, slot: Part) -> Span | None:
         """Return where a known verb stands inside a slot: "the gospel choir *need* tenors"."""
-        inner = [one for one in _WORDS.finditer(slot.text)][1:-1]
+        inner = list(_WORDS.finditer(slot.text))[1:-1]
         known = (one for one in reversed(inner) if one[0].islower() and self.is_verb(one[0]))
         found = next(known, None)
         start = slot.span[0]
@@ -570,7 +585,9 @@ class LanguageGrammar:
     def _split_at_verb(self, text: str, slots: list[Part]) -> list[Part]:
         """ "Which shops sell wine": the first slot, by a verb that is known, else the last word."""
         at = self._inner_verb(slots[0])
-        return [*_split_around(text, slots[0], at), *slots[1:]] if at else _split_last(text, slots, 0)
+        return (
+            [*_split_around(text, slots[0], at), *slots[1:]] if at else _split_last(text, slots, 0)
+        )
 
     def _without_predicate(self, text: str, tokens: list[Token], slots: list[Part]) -> list[Part]:
         """ "Is the tennis court free": what is said of the thing is not a part of it."""
@@ -705,6 +722,8 @@ def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
     cut = slot.text.rfind(" ")
     if cut < 0:
         return _split_first(text, slots, n)
+    if slot.kind == "name" and not slot.text[cut + 1].islower():
+        return slots
     start = slot.span[0]
     noun = _cut(text, slot, (start, start + cut))
     verb = Part(
@@ -808,7 +827,7 @@ def plain_of(text: str) -> str:
 
 def is_plural(text: str) -> bool:
     """Return whether a word may be a plural by its ending."""
-    return text[-1:] == "s" and text[-2:] != "ss"
+    return text[-1:] == "s" and text[-2:] not in ("ss", "us", "is")
 
 
 def stems_of(text: str) -> list[str]:

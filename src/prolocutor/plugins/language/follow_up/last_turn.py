@@ -39,6 +39,7 @@ class LastTurn(msgspec.Struct, frozen=True):
     skill: str = ""
     text: str = ""
     card: frozenset[str] = frozenset()
+    before: tuple[tuple[str, str], ...] = ()
 
     @staticmethod
     def is_frequent(word: str) -> bool:

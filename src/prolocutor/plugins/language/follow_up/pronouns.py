@@ -19,11 +19,13 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.topics import (
+    head_noun,
     main_slot,
     named_items,
     person_of,
     place_of,
     topic_of,
+    two_things,
 )
 
 
@@ -37,7 +39,8 @@ def fill_pronoun(said: Continuing) -> Found:
     if (dummy and not there) or SIGNS.search(rest) or not (goes_on or grammar.opens_clause(rest)):
         return None
     whole = rest
-    for name_it in (_fill_owner, _fill_person, _fill_day, _fill_place, _fill_item):
+    steps = (_fill_owner, _fill_person, _fill_day, _fill_place, _fill_item, _fill_noun, _fill_both)
+    for name_it in steps:
         whole = name_it(said, whole)
     if not dummy and (not there or whole == rest or grammar.acts.search(plain)):
         whole = _fill_thing(said, whole)
@@ -97,6 +100,41 @@ def _fill_item(said: Continuing, text: str) -> str:
             if len(items) > max(1, 0 if last else place):
                 text = put_words(text, found.span(), items[-1 if last else place])
     return text
+
+
+def _fill_noun(said: Continuing, text: str) -> str:
+    """ "Do you have a cheaper one": the noun that is left out is that of the topic."""
+    grammar = said.spoken
+    found = grammar.left_out.search(plain_of(text))
+    if found is None or found["kind"].lower() in grammar.function:
+        return text
+    if grammar.inner_other.search(found[0]) or any(
+        one.search(found[0]) for one in grammar.inner_ordinals
+    ):
+        return text
+    small = not grammar.words.nouns_capital or text[slice(*found.span("kind"))].islower()
+    noun = head_noun(said) if small else ""
+    if not noun:
+        return text
+    end = found.end("kind")
+    if grammar.words.ones:
+        return put_words(text, (end, found.end()), f" {noun}")
+    if grammar.words.nouns_capital:
+        return put_words(text, (end, end), f" {noun}")
+    return put_words(text, (found.end("one"), found.end("one")), f" {noun}")
+
+
+def _fill_both(said: Continuing, text: str) -> str:
+    """ "Are both open": the two that the last reply names, or the last two questions."""
+    grammar = said.spoken
+    found = grammar.inner_both.search(plain_of(text))
+    after = said.spoken.slots(text[found.end() :])[:1] if found else []
+    if found is None or (after and after[0].whole[0] <= 1 and is_plural(after[0].text)):
+        return text  # "both dogs"
+    items = two_things(said)
+    if len(items) != 2:
+        return text
+    return put_words(text, found.span(), f" {grammar.words.conjunction} ".join(items))
 
 
 def _fill_thing(said: Continuing, text: str) -> str:

@@ -15,6 +15,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     Part,
     is_plural,
     plain_of,
+    stems_of,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.reading.languages import is_frequent
@@ -43,16 +44,20 @@ _PLACES: Final = frozenset(
 def topic_of(said: Continuing, *, plural: bool = False) -> str:
     """Return what the last turn was about, with its article; "" where that is not clear.
 
-    That is the answer to a question that asks for a thing, else the main phrase of the question,
-    else what the agent named. `plural`: the words that point to it are.
+    That is the answer to a question that asks for a thing or whether there is one, else the main
+    phrase of the question, else what the agent named. `plural`: the words that point to it are.
     """
     turn, question = said.turn, said.question
     things = [name for name, kind in turn.kinds if kind not in _PEOPLE and kind not in _TIMES]
     new = [name for name in things if not in_text(name, question)]
+    if plural and _WHO.match(plain_of(question)) and (answer := person_of(said, named=True)):
+        return answer
     asks_for_it = said.grammar.determined.match(plain_of(question)) and not _counted(said)
     if asks_for_it and (answer := new[0] if new else _name_in(said)):
         return answer
     slot = main_slot(said, plural=plural)
+    if slot is not None and slot.article != "the" and (answer := _one_of_kind(said, slot, new)):
+        return answer
     main = _phrase(said, slot) if slot is not None else ""
     old = [name for name in things if in_text(name, question)]
     if main and (not old or any(in_text(name, main) for name in things)):
@@ -60,6 +65,23 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     if slot is not None and plural and is_plural(slot.text):
         return main
     return _with_article(said, old[0]) if old else new[0] if new else main
+
+
+def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
+    """Return what a reply names of the kind that a question asks for: "is there *a pool* in Ayr".
+
+    An agent says so by the type of an entity, or by an entity that ends in the same noun; where
+    the question is whether there is such a thing, a name tells it, too.
+    """
+    if slot.lead >= 0 or slot.kind == "verb":
+        return ""
+    noun = stems_of(slot.text)[-1]
+    kinds = {name: stems_of(kind)[-1] for name, kind in said.turn.kinds}
+    alike = [one for one in new if noun in (kinds.get(one), stems_of(one)[-1])]
+    if alike or new or not said.grammar.heads_be(said.question):
+        return alike[0] if alike else ""
+    exists = not said.grammar.here.isdisjoint(plain_of(said.question).lower().split()[1:2])
+    return _name_in(said) if exists else ""
 
 
 def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
@@ -132,8 +154,11 @@ def _with_article(said: Continuing, name: str) -> str:
     return name
 
 
-def person_of(said: Continuing) -> str:
-    """Return the person whom the last turn names, else the thing that it was about."""
+def person_of(said: Continuing, *, named: bool = False) -> str:
+    """Return the person whom the last turn names, else the thing that it was about.
+
+    `named`: only one whom a reply names; "" where it names none.
+    """
     turn = said.turn
     people = [name for name, kind in turn.kinds if kind in _PEOPLE]
     others = [name for name, kind in turn.kinds if kind not in _PLACES and kind not in _TIMES]
@@ -141,8 +166,8 @@ def person_of(said: Continuing) -> str:
     asks_who = _WHO.match(plain_of(turn.question)) is not None
     if people or (asks_who and new):
         return people[0] if people else new[0]
-    if asks_who and (answered := _name_in(said, first=True)):
-        return answered
+    if (asks_who and (answered := _name_in(said, first=True))) or named:
+        return answered if asks_who else ""
     names = [one for one in said.slots if one.kind == "name" and not one.article]
     asked = [one for one in names if not _says_where(one, said)]
     if asked and not said.grammar.determined.match(plain_of(turn.question)):
@@ -209,6 +234,33 @@ def named_items(said: Continuing, *, asked: bool) -> list[str]:
     if listed and all(one[:1].isalpha() for one in listed):
         return listed
     return [] if said.grammar.words.nouns_capital else names
+
+
+def two_things(said: Continuing) -> list[str]:
+    """Return the two things that "both" are: those of the last reply, question, or two turns."""
+    told = named_items(said, asked=False)
+    new = [one for one in told if not in_text(one, said.question)]
+    for items in (told, new, named_items(said, asked=True)):
+        if len(items) == 2:
+            return items
+    turn = said.turn
+    pairs = ([old, name] for name, kind in turn.kinds for old, sort in turn.before if kind == sort)
+    return next((pair for pair in pairs if pair[0] != pair[1]), [])
+
+
+def head_noun(said: Continuing) -> str:
+    """Return the noun of what the last turn was about, without what describes it; "" for none.
+
+    For a name it is the type that an agent tells of it, else the name.
+    """
+    slot = main_slot(said)
+    if slot is None:
+        return ""
+    if slot.kind == "noun":
+        words = [one for one in slot.text.split() if not said.grammar.qualities(one)]
+        return " ".join(words) or slot.text
+    kinds = {plain_of(name).lower(): kind for name, kind in said.turn.kinds}
+    return kinds.get(plain_of(slot.text).lower()) or slot.text
 
 
 def items_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
