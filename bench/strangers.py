@@ -37,10 +37,11 @@ from sklearn.linear_model import LogisticRegression
 from bench.peers.setup import python_of
 from prolocutor.contracts.pairing import Card, Encoder, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.plugins.pairing.encoders.meanings import embed_texts
-from prolocutor.plugins.pairing.measuring.fitting import await_result, fit_method, probabilities
+from prolocutor.plugins.pairing.measuring.fitting import fit_method, probabilities
 from prolocutor.plugins.pairing.measuring.method_rows import bin_by_probability, calibration_error
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
+from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.text import Bm25, stems
 
 Scores = Any

@@ -30,7 +30,7 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
     `live` is the folder of the model in use, None without a model. The new model learns the lessons
     of that model again (or `data`, each KIND:PATH, in their place), and then `labels`. `rated` are
     thumbs, `taught` the thumbs that the model in use has learned already. `store` is the URL of a
-    store whose thumbs count too.
+    store whose thumbs count too, `encoder` the folder of the selector's encoder.
     """
 
     role: Role
@@ -43,6 +43,7 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
     rated: list[LabelledQuestion] = []
     taught: list[LabelledQuestion] = []
     store: str | None = None
+    encoder: str | None = None
     folds: int = 5
     seed: int = 0
 
@@ -220,7 +221,8 @@ class ModelInUse(msgspec.Struct, frozen=True, kw_only=True):
     """A router or ranker of an assistant that is read from a folder, for who trains it anew.
 
     It selects by a model of this `method`, and by the agents' `cards`. `learner` teaches it thumbs
-    at once; None where it learns by training alone.
+    at once; None where it learns by training alone. `encoder` is the folder of its encoder, None
+    without a folder.
     """
 
     role: Role
@@ -228,6 +230,7 @@ class ModelInUse(msgspec.Struct, frozen=True, kw_only=True):
     source: ModelSource
     cards: list[Card]
     learner: TaughtMethod | None = None
+    encoder: Path | None = None
 
 
 @runtime_checkable

@@ -94,6 +94,7 @@ class TrainingEndpoints:
             rated=[one.labelled for one in thumbs if (one.user, one.text) not in said],
             taught=[one.labelled for one in thumbs],
             store=None if used.learner is not None else self._store,
+            encoder=None if used.encoder is None else str(used.encoder),
         )
 
 

@@ -32,7 +32,7 @@ def _sigmoid(x: float) -> float:
     return small / (1 + small)
 
 
-def logit(probability: float) -> float:
-    """Return the score of a probability, also of 0 and 1."""
-    kept = min(max(probability, _LEAST), 1 - _LEAST)
+def logit(probability: float, least: float = _LEAST) -> float:
+    """Return the score of a probability, of which `least` to 1 - `least` count."""
+    kept = min(max(probability, least), 1 - least)
     return log(kept / (1 - kept))

@@ -8,10 +8,11 @@ of the contracts. What each needs is in an attribute `needs`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from inspect import isawaitable
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -20,6 +21,7 @@ from prolocutor.contracts.pairing import Card, Fit, Role, TrainingData
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.plugins.pairing.model_files import Model
 
+Made = TypeVar("Made")
 Need = Literal["labels", "encoder", "chat"]
 
 LABELS: Final[frozenset[Need]] = frozenset({"labels"})
@@ -132,6 +134,11 @@ def read_method(model: Model, role: Role, cards: Sequence[Card], folder: Path) -
 def load_encoder(folder: str | Path) -> Any:
     """Return the encoder of a folder in ONNX's format; `MissingExtra` for what is missing."""
     return _ENCODERS.load("onnx")(folder)
+
+
+async def await_result(found: Made | Awaitable[Made]) -> Made:
+    """Return the result of a method, awaited if the method is async."""
+    return await found if isawaitable(found) else found
 
 
 def starts_unlearned(name: str, role: Role) -> bool:

@@ -14,13 +14,13 @@ from prolocutor.plugins.pairing.abstention import (
     AbstentionRule,
     clarifying_messages,
 )
+from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.model_reloading import MethodSource, VersionedMethod, latest
 from prolocutor.plugins.pairing.turn_routing import (
     RoutingInUse,
     RoutingResult,
     TurnRouting,
     answers_of,
-    await_pairings,
     hypothesis_slot,
     read_question,
 )
@@ -70,7 +70,7 @@ class RankedSelector:
         ranker: VersionedMethod[Ranker] = latest(self._ranker)
         routed = await self._routing_result(request)
         known = [one for one in hypotheses if hypothesis_slot(one) != self._unsure.skill]
-        ranked = await await_pairings(ranker.method.rank(question, answers_of(known), routed.prior))
+        ranked = await await_result(ranker.method.rank(question, answers_of(known), routed.prior))
         faults = [one.fault for one in ranked if one.fault]
         ranked = _preferring(request.get("preferred"), ranked)
         details = _ChoiceDetails(ranked, routed, ranker.version, _scores(ranked, known))

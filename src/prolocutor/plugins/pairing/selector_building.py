@@ -177,6 +177,7 @@ class SelectorMaker:
                 source=source,
                 cards=self._cards,
                 learner=learner,
+                encoder=selecting.encoder,
             )
         )
         return source

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, Router, UserQuestion
 from prolocutor.dialog.rounds import follow_up_of
+from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 
 WINDOW: Final = 3
@@ -41,13 +42,6 @@ def answers_of(hypotheses: Sequence[Mapping[str, Any]]) -> list[AgentAnswer]:
         )
         for one in hypotheses
     ]
-
-
-async def await_pairings(
-    pairings: Sequence[Pairing] | Awaitable[Sequence[Pairing]],
-) -> Sequence[Pairing]:
-    """Return pairings, awaited where the method is async."""
-    return await pairings if isinstance(pairings, Awaitable) else pairings
 
 
 def hypothesis_slot(hypothesis: Mapping[str, Any]) -> str:
@@ -95,7 +89,7 @@ class TurnRouting:
         if (known := self.known_result(request)) is not None:
             return known
         router: Any = latest(self._router)
-        pairings = await await_pairings(router.method.route(read_question(request)))
+        pairings = await await_result(router.method.route(read_question(request)))
         routed = RoutingResult(
             _replace_agents(pairings, request.get("instead") or {}), router.version
         )

@@ -11,9 +11,10 @@ from prolocutor.contracts.pairing import Card, Pairing, Ranker
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.budget import AgentOffer, BudgetPolicy, BudgetState
 from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
-from prolocutor.plugins.pairing.measuring.fitting import Priors, await_result
+from prolocutor.plugins.pairing.measuring.fitting import Priors
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
+from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 
 Rank = Callable[[Sequence[str]], Awaitable[Sequence[Pairing]]]

@@ -8,9 +8,9 @@ from time import perf_counter
 from typing import Any
 
 from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion, Pairing, UserQuestion
-from prolocutor.plugins.pairing.measuring.fitting import await_result
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
+from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.question_agent.cards import documents
 from prolocutor.plugins.pairing.text import Bm25, stems
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
-from inspect import isawaitable
+from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -22,10 +21,9 @@ from prolocutor.contracts.pairing import (
 )
 from prolocutor.plugins.pairing.folds import deal_folds
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.method_catalog import load_fit, method_needs
+from prolocutor.plugins.pairing.method_catalog import await_result, load_fit, method_needs
 from prolocutor.reading.words import near_duplicates
 
-Made = TypeVar("Made")
 Priors = list[dict[str, float]]
 
 _LABELS: Final = "labels"
@@ -102,11 +100,6 @@ async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors
 async def probabilities(router: Router, one: LabelledQuestion) -> dict[str, float]:
     """Return a router's probabilities for a question."""
     return {pair.agent: pair.probability for pair in await await_result(router.route(one.question))}
-
-
-async def await_result(found: Made | Awaitable[Made]) -> Made:
-    """Return a result, awaited where a method returns an awaitable."""
-    return await found if isawaitable(found) else found
 
 
 class FoldedMethods:

@@ -34,15 +34,16 @@ from prolocutor.contracts.pairing import Card, LabelledQuestion
 from prolocutor.contracts.store import ArchiveStore, DialogQuery
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
-from prolocutor.plugins.pairing.encoders.meanings import EncoderMark
+from prolocutor.plugins.pairing.encoders.meanings import EncoderMark, EncoderWiring
 from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
-from prolocutor.plugins.pairing.measuring.fitting import Folding, fit_method
+from prolocutor.plugins.pairing.measuring.fitting import Folding, PairingModels, fit_method
 from prolocutor.plugins.pairing.measuring.measurement import measure
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
     MethodChoice,
     bin_by_probability,
 )
+from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
 from prolocutor.plugins.pairing.measuring.store_questions import label_turns, read_question_turns
 from prolocutor.plugins.pairing.measuring.training import (
@@ -58,6 +59,7 @@ from prolocutor.plugins.pairing.measuring.training import (
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import Model, is_vacant, load_model, save_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import since_model
+from prolocutor.plugins.pairing.question_agent.meant_methods import attach_encoder
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, make_router_label
 from prolocutor.reading.words import near_duplicates
 
@@ -85,12 +87,13 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Lessons in order, as the test of `data`: the base, thumbs, operators' labels.
 
     `fresh` says of each whether the model in use had not learned it. `sources` are the ids of
-    labels, "" for a lesson of the base, and None for a thumb.
+    labels, "" for a lesson of the base, and None for a thumb. Near duplicates are one of `groups`.
     """
 
     data: PairingData
     fresh: list[bool]
     sources: list[str | None]
+    groups: list[int]
 
     def __len__(self) -> int:
         return len(self.fresh)
@@ -100,18 +103,12 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         """The places of the lessons that have a right agent."""
         return [place for place, one in enumerate(self.data.test) if one.gold]
 
-    @property
-    def groups(self) -> list[int]:
-        """The group of near duplicates that each lesson belongs to."""
-        return near_duplicates([one.question.text for one in self.data.test])
-
     def learned_groups(self) -> set[int]:
         """Return the groups that the model in use has learned; none, if its lessons are unknown."""
         old = [place for place, fresh in enumerate(self.fresh) if not fresh]
         if all(self.sources[place] is None for place in old):
             return set()
-        groups = self.groups
-        return {groups[place] for place in old}
+        return {self.groups[place] for place in old}
 
     def parts(self) -> dict[str, Any]:
         """Return the part of the new model with its lessons."""
@@ -130,12 +127,26 @@ async def retrain(
     the share that is done. Raise `BadInput` where there is too little to learn from.
     """
     live = _live(order)
-    if live is not None and (mark := EncoderMark.of_model(live)) is not None:
-        what = f"the model in use was trained with the encoder {mark.fingerprint}"
-        raise BadInput(f"{what}; train it with prolocutor train --encoder", field="role")
+    mark = None if live is None else EncoderMark.of_model(live)
+    if mark is not None and order.encoder is None:
+        what = f"the model in use was trained with the encoder {mark.fingerprint}, which no folder"
+        raise BadInput(f"{what} has; train it with prolocutor train --encoder-url", field="role")
     material = gather_material(order, live, rated)
+    async with open_models(ModelLocations(encoder=order.encoder)) as models:
+        return await _learn_and_compare(order, live, material, models, on_step)
+
+
+async def _learn_and_compare(
+    order: TrainingOrder,
+    live: Model | None,
+    material: Material,
+    models: PairingModels,
+    on_step: OnStep,
+) -> TrainingReport:
     folds = most_folds(material.data, order.folds)
-    plan = TrainingPlan(role=order.role, method=order.method, folds=folds, seed=order.seed)
+    plan = TrainingPlan(
+        role=order.role, method=order.method, folds=folds, seed=order.seed, models=models
+    )
     compares_twice = live is not None and any(material.fresh)
     progress = _Progress(on_step, (1 + compares_twice) * (3 + 2 * folds))
     made = await learn(material.data, plan, on_step=progress, folding=Folding(on_fold=progress))
@@ -195,7 +206,8 @@ async def _restore_method(
     method = load_reader(order.method, order.role).of_model(live, material.data.cards)
     if hasattr(method, "learn_all"):
         method.learn_all(since_model(map(make_router_label, order.taught), live))
-    return method
+    encoder = plan.models.encoder
+    return attach_encoder(method, live, None if encoder is None else EncoderWiring(encoder))
 
 
 async def _ask_all(method: Any, plan: TrainingPlan, material: Material, made: Trained) -> Choices:
@@ -345,6 +357,7 @@ def gather_material(
         ),
         fresh=[False] * (len(base) + len(thumbs)) + [one.id not in seen for one in labels],
         sources=["" for _ in base] + [None for _ in thumbs] + [one.id for one in labels],
+        groups=near_duplicates([one.question.text for one in lessons]),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import exp, log, sqrt
+from math import log, sqrt
 from typing import Final
 
 import msgspec
@@ -26,6 +26,7 @@ _ROUNDS: Final = 25
 _RIDGE: Final = 4.0
 _LONGEST_SENTENCE: Final = 1.0
 _LEAST: Final = 1e-3
+_PLAIN: Final = Sigmoid()
 
 
 class CardPromise(msgspec.Struct, frozen=True):
@@ -55,13 +56,7 @@ def card_promise(
     if not right:
         return CardPromise()
     rows = [(step * _STEP, number, share) for step, (number, share) in counts.items()]
-    return CardPromise(_fit_curve(rows), bounded_logit(right / total))
-
-
-def bounded_logit(share: float) -> float:
-    """Return the logit of a share, of 0 and 1 too."""
-    kept = min(max(share, _LEAST), 1 - _LEAST)
-    return log(kept / (1 - kept))
+    return CardPromise(_fit_curve(rows), logit(right / total, _LEAST))
 
 
 def _fit_curve(rows: Sequence[tuple[float, float, float]]) -> Sigmoid:
@@ -121,12 +116,12 @@ class NewAgents:
         for lesson, worth in lessons:
             for agent in self.agents:
                 if (right := lesson_share(lesson, agent)) is not None:
-                    expected = _sigmoid(self._logit(lesson.text, agent, worth))
+                    expected = _PLAIN(self._logit(lesson.text, agent, worth))
                     self._rated[agent].add(right, expected, lesson.weight)
 
     def probability(self, text: str, agent: str, worth: Mapping[str, float]) -> float:
         """Return how probably a new agent is right; `worth` are the others' probabilities."""
-        return _sigmoid(self._logit(text, agent, worth) + self._rated[agent].offset)
+        return _PLAIN(self._logit(text, agent, worth) + self._rated[agent].offset)
 
     def doubt(self, agent: str) -> float:
         """Return how unsure that is, as the standard deviation of its logit."""
@@ -143,7 +138,7 @@ class NewAgents:
         promised = promise(self._cards.probabilities(text)[place])
         whole = sum(alike.values())
         lent = sum(share * worth.get(other, 0.0) for other, share in alike.items())
-        near = bounded_logit(lent / whole) if whole else promise.usual
+        near = logit(lent / whole, _LEAST) if whole else promise.usual
         usual = promise.usual
         return usual + _PROMISED * _clip(promised - usual) + _LENT * _clip(near - usual)
 
@@ -168,11 +163,7 @@ class _RatingSums(msgspec.Struct):
             return 0.0
         usual = self.expected / self.weight
         found = (self.right + _VOTES * usual) / (self.weight + _VOTES)
-        return bounded_logit(found) - bounded_logit(usual)
-
-
-def _sigmoid(x: float) -> float:
-    return 1 / (1 + exp(-x))
+        return logit(found, _LEAST) - logit(usual, _LEAST)
 
 
 def _clip(logit: float) -> float:

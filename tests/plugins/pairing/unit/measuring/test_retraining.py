@@ -14,6 +14,7 @@ from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, read_rat
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
 from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
+from tests.plugins.pairing.unit.encoders.made import write_encoder, write_tokenizer
 from tests.unit.assistant.talks import echo
 
 CARDS = [
@@ -151,6 +152,25 @@ def test_too_few_questions_are_learned_and_not_compared_on_unseen_ones(tmp_path:
     assert best(router, "is oolong strong") == "tea"
     assert [row.name for row in report.rows] == [NEW_LABELS]
     assert report.note == ("not measured by folds: too few different questions with a right agent")
+
+
+def test_a_model_with_an_encoder_is_trained_anew_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime (the extra encoder)")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_encoder(tmp_path / "small")
+    write_tokenizer(tmp_path / "small")
+    encoder = str(tmp_path / "small")
+    trained(tmp_path / "nothing", labels=labels(KNOWN), encoder=encoder)
+    first = tmp_path.joinpath("new").rename(tmp_path / "live")
+    report, _ = trained(first, labels=labels(KNOWN | NEW), encoder=encoder)
+
+    assert report.before == load_model(first).id
+    assert report.fresh == len(NEW)
+    assert load_model(tmp_path / "new").settings["encoder"] == "small"
+    with pytest.raises(BadInput, match=r"was trained with the encoder small \("):
+        trained(first, labels=labels(NEW))
 
 
 def test_thumbs_of_a_store_are_read_beside_its_owner(tmp_path: Path) -> None:
