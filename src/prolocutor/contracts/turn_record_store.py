@@ -135,6 +135,41 @@ class ConversationTurn(msgspec.Struct, frozen=True, kw_only=True):
     rating: Any = None
 
 
+class TurnQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which turns are wanted: with one of `flags` if any are given, and in which `failed` failed.
+
+    `failed` is the name of a service, `code` the code of its failure.
+    """
+
+    flags: Sequence[TurnFlag] = ()
+    failed: str | None = None
+    code: str | None = None
+
+
+class TurnPlace(msgspec.Struct, frozen=True):
+    """The place of a turn in a list: when it began, and the id of its reply."""
+
+    at: float
+    utt_id: str
+
+
+class ListedTurn(msgspec.Struct, frozen=True):
+    """A turn in a list: its record, with texts as lists show them and without hypotheses."""
+
+    record: TurnRecord
+    flags: list[TurnFlag]
+
+
+class TurnPage(msgspec.Struct, frozen=True):
+    """The latest turns first; `next` is the place after which the next page begins, or None.
+
+    A page may be shorter than asked for where few of many turns match.
+    """
+
+    items: list[ListedTurn]
+    next: TurnPlace | None
+
+
 class TurnHour(msgspec.Struct, kw_only=True):
     """The turns of one hour from `at` on; `bad` ones had no answer, or a service failed."""
 
@@ -257,6 +292,9 @@ class TurnRecordStore(Protocol):
 
         With `newest`, `after` is the position before which they end.
         """
+
+    async def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
+        """Return the turns of all dialogs that match, from the place `after` on."""
 
     async def turn(self, utt_id: str) -> KeptTurn | None:
         """Return the turn whose reply has this id; None where there is no such reply."""

@@ -18,8 +18,12 @@ from prolocutor.contracts.turn_record_store import (
     ConversationTurn,
     DialogSummary,
     KeptTurn,
+    ListedTurn,
     TurnFlag,
     TurnHour,
+    TurnPage,
+    TurnPlace,
+    TurnQuery,
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, parse_time
@@ -260,6 +264,64 @@ def kept_turn(utt_id: str, columns: Columns, rating: Any) -> KeptTurn:
         rating=None if rating is None else plain.decode(rating),
         record=unpack(packed, user=user, dialog_id=dialog_id, utt_id=utt_id),
     )
+
+
+_LOOKED_AT: Final = 400
+"""Turns that are read at once where those with one failing service are looked for."""
+_MOST_LOOKED_AT: Final = 4000
+"""Turns that are looked at for one page."""
+
+
+class LatestTurns:
+    """A page of the latest turns while it is collected from rows of a store.
+
+    `next` is the place of the last row looked at, None before the first and after the last one.
+    `wanted` is how many rows it takes at once, `bits` the flags of which a row has one; 0 for any.
+    """
+
+    def __init__(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> None:
+        self._query = query
+        self._limit = limit
+        self._looked_at = 0
+        self._items: list[ListedTurn] = []
+        self.next = after
+        self.wanted = limit + 1 if query.failed is None else _LOOKED_AT
+        flags = query.flags or (() if query.failed is None else ("failed",))
+        self.bits = sum(1 << TURN_FLAGS.index(flag) for flag in set(flags))
+
+    def take(self, rows: Sequence[Columns]) -> bool:
+        """Take rows in their order; return whether the page is complete.
+
+        A row is (at, utt_id, dialog_id, user, body of the input, of the reply, flags, record).
+        """
+        for at, utt_id, dialog_id, user, said, reply, flags, packed in rows:
+            if len(self._items) == self._limit:
+                return True
+            self.next = TurnPlace(at, utt_id)
+            record = unpack(packed, user=user, dialog_id=dialog_id, utt_id=utt_id)
+            if record is not None and self._matches(record):
+                texts = {
+                    "text": cut(spoken_body(said).text),
+                    "response": cut(spoken_body(reply).text),
+                }
+                shown = msgspec.structs.replace(record, **texts)
+                self._items.append(ListedTurn(shown, shown_flags(flags)))
+        if len(rows) < self.wanted:
+            self.next = None
+            return True
+        self._looked_at += len(rows)
+        return self._looked_at >= _MOST_LOOKED_AT
+
+    def page(self) -> TurnPage:
+        """Return the page."""
+        return TurnPage(self._items, self.next)
+
+    def _matches(self, record: TurnRecord) -> bool:
+        name, code = self._query.failed, self._query.code
+        return name is None or any(
+            one.name == name and one.failed and code in (None, one.code or one.outcome)
+            for one in record.services
+        )
 
 
 def spoken_body(body: bytes | None) -> SpokenBody:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from prolocutor.contracts.observer import FAILURES, TurnRecord
+from prolocutor.contracts.turn_record_store import TurnQuery, TurnRecordStore
 from prolocutor.errors import BreakerOpen
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.prepared import ServiceStep
@@ -19,6 +20,9 @@ LATEST: Final = 20
 
 OFTEN: Final = 3
 """The number of failures among them from which on it does."""
+
+EARLIER: Final = 200
+"""The turns before a restart that count as well."""
 
 _STATES: Final[dict[BreakerState, AgentState]] = {
     "closed": "well",
@@ -34,15 +38,32 @@ class AgentStates:
         self._clock = clock
         self._changed: dict[str, float] = {}
         self._failed: dict[str, deque[bool]] = {}
+        self._left: set[str] = set()
+
+    async def read_earlier(self, store: TurnRecordStore) -> None:
+        """Note the latest turns before a restart, so that a service that fails often still does."""
+        earlier = await store.latest_turns(TurnQuery(), None, EARLIER)
+        for one in reversed(earlier.items):
+            self.turn_ended(one.record)
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Note for each called service whether it failed."""
+        """Note for each called service whether it failed.
+
+        Where it answers after it was left alone, its earlier failures count no more.
+        """
         for one in record.services:
-            if one.started is not None and one.code != BreakerOpen.code:
-                latest = self._failed.get(one.name)
-                if latest is None:
-                    latest = self._failed[one.name] = deque(maxlen=LATEST)
-                latest.append(one.outcome in FAILURES)
+            if one.started is None:
+                continue
+            if one.code == BreakerOpen.code:
+                self._left.add(one.name)
+                continue
+            failed = one.outcome in FAILURES
+            if not failed and one.name in self._left:
+                self._forget_failures(one.name)
+            latest = self._failed.get(one.name)
+            if latest is None:
+                latest = self._failed[one.name] = deque(maxlen=LATEST)
+            latest.append(failed)
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Note the time; a breaker that tries again keeps the earlier time.
@@ -51,7 +72,7 @@ class AgentStates:
         """
         if state == "closed":
             self._changed.pop(service, None)
-            self._failed.pop(service, None)
+            self._forget_failures(service)
         else:
             self._changed.setdefault(service, self._clock())
 
@@ -70,6 +91,10 @@ class AgentStates:
         failures = step.service.breaker.failures
         left = f"left alone after {failures} failure{'' if failures == 1 else 's'}"
         return f"{left}; the next call tries again" if state == "half-open" else left
+
+    def _forget_failures(self, service: str) -> None:
+        self._failed.pop(service, None)
+        self._left.discard(service)
 
     def _failures(self, step: ServiceStep) -> str | None:
         """Return how many of the latest calls failed, None if these are few."""

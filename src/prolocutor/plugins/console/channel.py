@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, ClassVar, Final
 
 import msgspec
@@ -9,6 +10,7 @@ from msgspec import Meta
 
 from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.errors import StoreError
 from prolocutor.plugins.console.again_endpoints import AgainEndpoints
 from prolocutor.plugins.console.agent_endpoints import AgentEndpoints
 from prolocutor.plugins.console.agent_states import AgentStates
@@ -93,7 +95,8 @@ class Console:
         recorder = assistant.records.recorder
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
-        figures, states = RecentFigures(), AgentStates()
+        self._recorder, self._states = recorder, AgentStates()
+        figures, states = RecentFigures(), self._states
         self._models = ModelDesk(assistant.store, assistant.labels, assistant.models)
         self._calls = CallLog(options.calls)
         assistant.observers.add(figures, states, self._calls)
@@ -122,7 +125,7 @@ class Console:
             again,
             AgentEndpoints(assistant, figures, states, cards),
             PlanEndpoint(assistant, figures, states, place.file),
-            LiveEndpoint(LiveFeed(assistant, states, slow)),
+            LiveEndpoint(LiveFeed(assistant, states, slow), recorder),
             WorkEndpoints(assistant, cards),
             ShareEndpoints(assistant.store, self._models),
             ModelEndpoints(self._models, has_data=options.data is not None),
@@ -142,6 +145,9 @@ class Console:
 
     async def open(self) -> None:
         """Watch from now on for replaced models and for deletions."""
+        if self._recorder is not None:
+            with suppress(StoreError):
+                await self._states.read_earlier(self._recorder.store)
         self._models.open()
         self._archive.around_deletion += [self._runs.without_deleted, self._calls.without_deleted]
 

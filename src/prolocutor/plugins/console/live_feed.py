@@ -30,9 +30,8 @@ from prolocutor.plugins.console.live_rows import (
     LiveMessage,
     PersonWanted,
     SettledNow,
-    TurnKind,
-    fits,
-    row_of,
+    TurnChoice,
+    make_row,
 )
 
 MOST: Final = 10
@@ -46,10 +45,10 @@ MAX_KNOWN: Final = 10_000
 
 
 class LiveViewer:
-    """An operator who watches the turns of a kind."""
+    """An operator who watches the turns of a choice."""
 
-    def __init__(self, socket: WebSocket, kind: TurnKind, clock: Callable[[], float]) -> None:
-        self.kind = kind
+    def __init__(self, socket: WebSocket, choice: TurnChoice, clock: Callable[[], float]) -> None:
+        self._choice = choice
         self._socket = socket
         self._clock = clock
         self._known: dict[str, bool] = {}
@@ -59,7 +58,7 @@ class LiveViewer:
 
     def begins(self, turn_id: str) -> bool:
         """Return whether a turn is shown from its beginning on."""
-        if self.kind != "all":
+        if not self._choice.takes_all:
             return False
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
@@ -69,7 +68,7 @@ class LiveViewer:
     def ends(self, row: Ended) -> bool:
         """Return whether a turn that has ended is shown."""
         known = self._known.pop(row.turn_id, None)
-        return fits(row, self.kind) and (self._admits() if known is None else known)
+        return self._choice.fits(row) and (self._admits() if known is None else known)
 
     def send(self, message: str) -> None:
         """Send a message."""
@@ -129,9 +128,9 @@ class LiveFeed:
         assistant.switches.listeners.append(self.switched)
 
     @contextmanager
-    def viewing(self, socket: WebSocket, kind: TurnKind) -> Iterator[None]:
+    def viewing(self, socket: WebSocket, choice: TurnChoice) -> Iterator[None]:
         """Let an operator watch while the block runs, beginning with the turns that already run."""
-        viewer = LiveViewer(socket, kind, self._clock)
+        viewer = LiveViewer(socket, choice, self._clock)
         for turn_id, turn in self._turns.items():
             if viewer.begins(turn_id):
                 turn.viewers.append(viewer)
@@ -203,7 +202,7 @@ class LiveFeed:
         """Show a turn that has ended."""
         self._flush()
         self._turns.pop(record.turn_id, None)
-        row = row_of(record, self._slow)
+        row = make_row(record, record.flags(self._slow))
         _send([one for one in self._viewers if one.ends(row)], row)
 
     def breaker_changed(self, service: str, state: str) -> None:

@@ -1,17 +1,53 @@
-"""The messages to operators who watch turns: a message for each event."""
+"""The rows of turns in lists, and the messages to operators who watch turns."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from prolocutor.contracts.observer import Outcome, OwnFlag, TurnRecord
-from prolocutor.contracts.turn_record_store import SHOWN
+from prolocutor.contracts.observer import Outcome, TurnRecord
+from prolocutor.contracts.turn_record_store import SHOWN, TURN_FLAGS, TurnFlag, TurnQuery
 from prolocutor.plugins.console.agent_states import AgentState
+from prolocutor.plugins.console.turn_views import ServiceFailure, failures_of
 
 TurnKind = Literal["all", "trouble", "waits", "down", "none", "failed", "slow"]
-"""Which turns are wanted: all, those with any flag or with one; of `waits` and `down` no turn."""
+"""Which turns are wanted: all, those with any flag or with one; of `waits` no turn, and none with
+a thumb down while it runs."""
+
+
+class TurnChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """The turns that an operator wants to see: of a kind, in which the service `failed` failed."""
+
+    kind: TurnKind = "all"
+    failed: str | None = None
+    code: str | None = None
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether a turn is wanted before it is known what becomes of it."""
+        return self.kind == "all" and self.failed is None
+
+    def query(self) -> TurnQuery:
+        """Return the query of a store."""
+        flags = (
+            TURN_FLAGS
+            if self.kind == "trouble"
+            else [one for one in TURN_FLAGS if one == self.kind]
+        )
+        return TurnQuery(flags=flags, failed=self.failed, code=self.code)
+
+    def fits(self, row: Ended) -> bool:
+        """Return whether an ended turn is wanted."""
+        if self.failed is not None and not any(
+            one.service == self.failed and self.code in (None, one.code or one.outcome)
+            for one in row.failures
+        ):
+            return False
+        if self.kind == "all":
+            return True
+        return bool(row.flags) if self.kind == "trouble" else self.kind in row.flags
 
 
 class LiveMessage(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -51,8 +87,9 @@ class SettledNow(LiveMessage, frozen=True, kw_only=True, tag="settled"):
 class Ended(LiveMessage, frozen=True, kw_only=True, tag="ended"):
     """A turn has ended; its reply has the id `utt_id`.
 
-    `by` is the origin of the reply, `spoke` its speaker. `failed` counts services. `flags`: no
-    agent answered (`none`), a service `failed`, it was `slow`.
+    `by` is the origin of the reply, `spoke` its speaker. `failed` counts services, `failures` are
+    their errors. `flags`: no agent answered (`none`), a service `failed`, it was `slow`; also, of a
+    turn of before, it got a thumb `down`.
     """
 
     turn_id: str
@@ -68,7 +105,8 @@ class Ended(LiveMessage, frozen=True, kw_only=True, tag="ended"):
     seconds: float
     cost: float
     failed: int
-    flags: list[OwnFlag]
+    failures: list[ServiceFailure]
+    flags: list[TurnFlag]
 
 
 class BreakerChange(LiveMessage, frozen=True, kw_only=True, tag="breaker"):
@@ -91,9 +129,8 @@ class LeftOut(LiveMessage, frozen=True, kw_only=True, tag="left_out"):
     n: int
 
 
-def row_of(record: TurnRecord, slow: float) -> Ended:
-    """Return the row of a turn that has ended; a turn of more than `slow` seconds is slow."""
-    flags = record.flags(slow)
+def make_row(record: TurnRecord, flags: Sequence[TurnFlag]) -> Ended:
+    """Return the row of a turn that has ended."""
     speakers = dict.fromkeys(one.rpartition(".")[0] for one in record.chosen)
     return Ended(
         turn_id=record.turn_id,
@@ -109,12 +146,9 @@ def row_of(record: TurnRecord, slow: float) -> Ended:
         seconds=record.seconds,
         cost=record.cost,
         failed=record.failures,
-        flags=flags,
+        failures=[
+            msgspec.structs.replace(one, error=one.error[:SHOWN] if one.error else one.error)
+            for one in failures_of(record)
+        ],
+        flags=[*flags],
     )
-
-
-def fits(row: Ended, kind: TurnKind) -> bool:
-    """Return whether an ended turn is of the requested kind."""
-    if kind == "all":
-        return True
-    return bool(row.flags) if kind == "trouble" else kind in row.flags

@@ -172,7 +172,7 @@ def _recorded(
         waves=waves_of(record),
         changes=[_change(one, hypotheses, record.chosen) for one in record.changes],
         lost=_lost(services),
-        errors=_failures(record),
+        errors=failures_of(record),
     )
 
 
@@ -247,7 +247,8 @@ def _lost(services: Sequence[ServiceRecord]) -> list[LostTime]:
     ]
 
 
-def _failures(record: TurnRecord) -> list[ServiceFailure]:
+def failures_of(record: TurnRecord) -> list[ServiceFailure]:
+    """Return the errors of the services of a turn."""
     return [
         ServiceFailure(
             service=one.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from math import inf
 from time import monotonic
 from typing import Any, Final
 
@@ -23,6 +24,9 @@ from prolocutor.contracts.turn_record_store import (
     KeptTurn,
     LatestFailure,
     TurnHour,
+    TurnPage,
+    TurnPlace,
+    TurnQuery,
 )
 from prolocutor.plugins.postgresql.database_line import Row
 from prolocutor.plugins.postgresql.lanes import JobLane
@@ -36,6 +40,7 @@ from prolocutor.stores.agent_figures import FiguresKey, add_span, new_span
 from prolocutor.stores.statements import make_struct
 from prolocutor.stores.turn_records import (
     FIGURES_KEPT,
+    LatestTurns,
     SummaryRow,
     flag_bits,
     kept_turn,
@@ -174,6 +179,18 @@ class PostgresqlTurnRecords:
         rows = await self._rows(which, person, dialog, place, 2 * limit + 1)
         ratings = await self._ratings(person, dialog)
         return page_of_turns(rows, ratings, limit, newest=newest)
+
+    async def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
+        """Return the turns that match, the latest first."""
+        found = LatestTurns(query, after, limit)
+        complete = False
+        while not complete:
+            place = found.next or TurnPlace(inf, "")
+            values = place.at, place.utt_id, found.bits, found.wanted
+            complete = found.take(
+                [shown_columns(row) for row in await self._rows("latest_turns", *values)]
+            )
+        return found.page()
 
     async def turn(self, utt_id: str) -> KeptTurn | None:
         """Return the turn of a reply's id."""

@@ -347,6 +347,7 @@ class SqliteTurnRecords:
     totals = _searches(TurnRecordReader.totals)
     head = _searches(TurnRecordReader.conversation_head)
     turns = _searches(TurnRecordReader.turns)
+    latest_turns = _searches(TurnRecordReader.latest_turns)
     turn = _searches(TurnRecordReader.kept_turn)
 
 

@@ -19,6 +19,9 @@ from prolocutor.contracts.turn_record_store import (
     DialogSummary,
     KeptTurn,
     TurnHour,
+    TurnPage,
+    TurnPlace,
+    TurnQuery,
 )
 from prolocutor.stores.sqlite.queries import find_statement
 from prolocutor.stores.sqlite.reader import SqliteReader
@@ -26,6 +29,7 @@ from prolocutor.stores.sqlite.searches import ConversationSearch, FoundPlace
 from prolocutor.stores.sqlite.turn_record_writer import read_totals
 from prolocutor.stores.statements import make_struct
 from prolocutor.stores.turn_records import (
+    LatestTurns,
     SummaryRow,
     kept_turn,
     make_head,
@@ -46,6 +50,8 @@ _HEAD: Final = find_statement("conversation_head")
 _DIALOG: Final = find_statement("find_dialog")
 _AFTER: Final = find_statement("turns_after")
 _BEFORE: Final = find_statement("turns_before")
+_LATEST: Final = find_statement("latest_turns")
+_PLACE: Final = find_statement("place_of_turn")
 _KEPT: Final = find_statement("kept_turn")
 _RATINGS: Final = find_statement("values_of_ratings")
 
@@ -113,6 +119,23 @@ class TurnRecordReader(SqliteReader):
         rows = self.connection.execute(_BEFORE if newest else _AFTER, values).fetchall()
         ratings = dict(self.connection.execute(_RATINGS, (number,)).fetchall())
         return page_of_turns(rows, ratings, limit, newest=newest)
+
+    def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
+        """Return the turns that match, the latest reply first."""
+        found = LatestTurns(query, after, limit)
+        complete = False
+        while not complete:
+            values = (self._number_of(found.next), found.bits, found.wanted)
+            complete = found.take(self.connection.execute(_LATEST, values).fetchall())
+        return found.page()
+
+    def _number_of(self, place: TurnPlace | None) -> int:
+        """Return the number of a turn in a list; of a deleted one, of the next before it."""
+        if place is None:
+            return _LAST
+        row = self.connection.execute(_PLACE, (place.utt_id, place.at)).fetchone()
+        number: int = row[0]
+        return number
 
     def kept_turn(self, utt_id: str) -> KeptTurn | None:
         """Return the turn with the reply of this id."""

@@ -13,6 +13,8 @@ from prolocutor.contracts.turn_record_store import (
     ConversationQuery,
     DialogOrder,
     DialogPlace,
+    TurnPlace,
+    TurnQuery,
 )
 from prolocutor.testing.sample_turns import (
     ALL,
@@ -133,6 +135,63 @@ class TurnRecordStoreKit(StoreFixtures):
                 seen += [one.user for one in page.items]
                 after = page.next
             assert (seen, after) == (users, None), order
+
+    async def test_the_latest_turns_of_all_dialogs_come_first(self, store: Store) -> None:
+        for place, user in enumerate(("ann", "bob", "ann")):
+            await keep_turn(store, user, f"input {place}", at=1000.0 + place, reply=f"no. {place}")
+
+        page = await records_of(store).latest_turns(TurnQuery(), None, 2)
+
+        shown = [(one.record.user, one.record.text, one.record.response) for one in page.items]
+        assert shown == [("ann", "input 2", "no. 2"), ("bob", "input 1", "no. 1")]
+
+    async def test_turns_are_found_by_their_flags_and_the_service_that_failed(
+        self, store: Store
+    ) -> None:
+        await keep_turn(store, "ann", "a", at=1000.0, seconds=9.0)
+        await keep_turn(store, "bob", "b", at=2000.0, by="fallback")
+        await keep_turn(store, "cy", "c", at=3000.0, outcome="failed")
+        await keep_turn(store, "dan", "d", at=4000.0, outcome="late", seconds=9.0)
+
+        cases: list[tuple[TurnQuery, list[str]]] = [
+            (TurnQuery(flags=("slow",)), ["dan", "ann"]),
+            (TurnQuery(flags=("slow", "none")), ["dan", "bob", "ann"]),
+            (TurnQuery(flags=("down",)), []),
+            (TurnQuery(failed="greeter"), ["dan", "cy"]),
+            (TurnQuery(failed="greeter", code="late"), ["dan"]),
+            (TurnQuery(failed="nobody"), []),
+        ]
+        for query, users in cases:
+            page = await records_of(store).latest_turns(query, None, 10)
+            assert ([one.record.user for one in page.items], page.next) == (users, None), query
+
+    async def test_pages_of_turns_have_each_once_while_turns_come_and_go(
+        self, store: Store
+    ) -> None:
+        for place in range(5):
+            await keep_turn(store, f"user {place}", "hello", at=1000.0 + place, outcome="failed")
+        for query in (TurnQuery(), TurnQuery(failed="greeter")):
+            seen: list[str] = []
+            after: TurnPlace | None = None
+            while True:
+                page = await records_of(store).latest_turns(query, after, 2)
+                seen += [one.record.user for one in page.items]
+                after = page.next
+                if after is None:
+                    break
+                await keep_turn(store, "late", "hello again", at=time.time(), outcome="failed")
+            await store.delete_person("late")
+            assert seen == [f"user {place}" for place in (4, 3, 2, 1, 0)]
+
+    async def test_a_list_of_turns_goes_on_after_a_deleted_one(self, store: Store) -> None:
+        for place in range(3):
+            await keep_turn(store, f"user {place}", "hello", at=1000.0 + place)
+        first = await records_of(store).latest_turns(TurnQuery(), None, 2)
+
+        await store.delete_person("user 1")
+
+        rest = await records_of(store).latest_turns(TurnQuery(), first.next, 2)
+        assert [one.record.user for one in rest.items] == ["user 0"]
 
     async def test_a_dialog_is_found_by_an_hour_in_its_middle(self, store: Store) -> None:
         for at in (1000.0, 5000.0, 9000.0):

@@ -25,10 +25,10 @@ NAMED = AccessPolicy(keys={"key-of-eve": "eve"}, loopback=False)
 
 @asynccontextmanager
 async def serving(
-    *skills: Service, auth: AccessPolicy | None = None, **stages: Any
+    *skills: Service, auth: AccessPolicy | None = None, store: str = "memory:", **stages: Any
 ) -> AsyncIterator[Door]:
     pipeline = Pipeline(skills=skills, **stages)
-    async with Assistant(pipeline, store="memory:", deadline=60.0) as it:
+    async with Assistant(pipeline, store=store, deadline=60.0) as it:
         app = make_app(it, [Console(DoorContext(it))], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, it, app, None)  # type: ignore[arg-type]
@@ -118,6 +118,45 @@ async def test_an_agent_that_fails_in_half_of_its_latest_calls_is_not_well() -> 
 
     assert states == [["well", "well"]] * 4 + [["failing", "well"]]
     assert listed["items"][0]["note"] == "3 of its latest 5 calls failed"
+
+
+@pytest.mark.parametrize(
+    ("answers", "state"),
+    [
+        ([ValueError("no")] * 3, "failing"),
+        ([ValueError("no")] * 2, "well"),
+        ([ValueError("no")] * 3 + [hypothesis("yes")] * 18, "well"),
+    ],
+)
+async def test_an_agent_that_failed_often_before_a_restart_is_not_well_after_it(
+    tmp_path: Path, answers: list[Any], state: str
+) -> None:
+    half = says("half", *answers, breaker=Breaker(failures=9))
+    async with serving(half, store=f"sqlite:///{tmp_path}/dialogs.db") as door:
+        for number in range(len(answers)):
+            await door.assistant.turn(f"{number}", user="ann")
+
+    async with serving(half, store=f"sqlite:///{tmp_path}/dialogs.db") as door:
+        _, listed = await get(door, "/api/console/agents")
+
+    assert [one["state"] for one in listed["items"]] == [state]
+
+
+async def test_failures_before_an_agent_was_left_alone_and_answered_count_no_more(
+    tmp_path: Path,
+) -> None:
+    answers = [*[ValueError("no")] * 3, hypothesis("yes")]
+    half = says("half", *answers, breaker=Breaker(failures=3, cooldown=1e6))
+    async with serving(half, store=f"sqlite:///{tmp_path}/dialogs.db") as door:
+        for number in range(4):
+            await door.assistant.turn(f"{number}", user="ann")
+        await post(door, "/api/console/agents/half/try")
+        await door.assistant.turn("again", user="ann")
+
+    async with serving(half, store=f"sqlite:///{tmp_path}/dialogs.db") as door:
+        _, listed = await get(door, "/api/console/agents")
+
+    assert [one["state"] for one in listed["items"]] == ["well"]
 
 
 async def test_an_agent_is_switched_off_and_on_by_name_and_its_breaker_let_try() -> None:

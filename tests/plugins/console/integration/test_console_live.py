@@ -13,6 +13,7 @@ from prolocutor.plan.pipeline import Breaker, Pipeline
 from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.console.live_feed import MOST, LiveFeed
+from prolocutor.plugins.console.live_rows import TurnChoice, TurnKind
 from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
@@ -56,6 +57,12 @@ def viewers(it: Assistant) -> int:
     """Return how many watch now; where nobody does, nothing follows the turns."""
     feeds: Any = it.observers.followers
     return sum(len(feed._viewers) for feed in feeds)
+
+
+async def listed_turns(http: aiohttp.ClientSession, **query: Any) -> Any:
+    """Return a page of the list of turns."""
+    async with http.get("/api/console/turns", params=query) as response:
+        return await response.json()
 
 
 async def opened(http: aiohttp.ClientSession, headers: dict[str, str]) -> int:
@@ -153,6 +160,64 @@ async def test_a_person_who_is_wanted_is_told_of() -> None:
         assert (await Lines(socket).until("waits"))["dialog_id"] == id_
 
 
+async def test_only_turns_in_which_one_service_failed_are_sent_to_who_asks_for_them() -> None:
+    broken = says("broken", ValueError("no"), hypothesis("yes"), ValueError("again"))
+    other = says("other", hypothesis("hi"), ValueError("no"), hypothesis("hi"))
+    watched = f"{LIVE}?failed=broken"
+    async with (
+        assistant(broken, other) as it,
+        served(it) as http,
+        http.ws_connect(watched) as socket,
+    ):
+        await until(lambda: viewers(it) == 1)
+        for text in ("one", "two", "three"):
+            await it.turn(text, user="ann")
+        lines = Lines(socket)
+        seen = [await lines.until("ended"), await lines.until("ended")]
+
+    assert [one["said"] for one in seen] == ["one", "three"]
+    assert [each["error"] for one in seen for each in one["failures"]] == [
+        "ValueError: no", "ValueError: again",
+    ]  # fmt: skip
+
+
+async def test_turns_of_before_are_listed_by_kind_and_by_who_failed_page_by_page() -> None:
+    broken = says("broken", ValueError("no"), hypothesis("yes"), ValueError("again"), [])
+    async with assistant(broken) as it, served(it) as http:
+        for text in ("one", "two", "three", "four"):
+            await it.turn(text, user="ann")
+        asked: list[dict[str, Any]] = [
+            {},
+            {"kind": "none"},
+            {"kind": "trouble"},
+            {"kind": "slow"},
+            {"kind": "waits"},
+            {"failed": "broken"},
+            {"failed": "broken", "code": "late"},
+            {"failed": "broken", "limit": 1},
+        ]
+        lists = [await listed_turns(http, **one) for one in asked]
+        rest = await listed_turns(http, **asked[-1], cursor=lists[-1]["next"])
+
+    assert [[one["said"] for one in each["items"]] for each in lists] == [
+        ["four", "three", "two", "one"],
+        ["four", "three", "one"],
+        ["four", "three", "one"],
+        [],
+        [],
+        ["three", "one"],
+        [],
+        ["three"],
+    ]
+    assert [one["said"] for one in rest["items"]] == ["one"]
+    latest = lists[0]["items"][1]
+    assert (latest["seconds"] > 0, latest["flags"], latest["failed"]) == (
+        True,
+        ["none", "failed"],
+        1,
+    )
+
+
 async def test_an_unknown_kind_is_refused_in_words() -> None:
     async with assistant() as it, served(it) as http, http.ws_connect(f"{LIVE}?kind=x") as socket:
         said = json.loads((await socket.receive()).data)
@@ -179,12 +244,14 @@ class FakeSocket:
 
 async def test_no_more_than_ten_turns_a_second_are_sent_and_the_others_counted() -> None:
     now = 0.0
-    sockets = {kind: FakeSocket() for kind in ("all", "failed", "slow")}
+    kinds: tuple[TurnKind, ...] = ("all", "failed", "slow")
+    sockets = {kind: FakeSocket() for kind in kinds}
     async with assistant(says("chat", ValueError("no"))) as it:
         feed = LiveFeed(it, AgentStates(), 60.0, lambda: now)
         with ExitStack() as viewing:
             for kind, socket in sockets.items():
-                viewing.enter_context(feed.viewing(socket, kind))  # type: ignore[arg-type]
+                watched: Any = socket
+                viewing.enter_context(feed.viewing(watched, TurnChoice(kind=kind)))
             for number in range(3 * MOST):
                 now = float(number >= 2 * MOST)
                 await it.turn("hi", user="ann")

@@ -72,6 +72,14 @@ SELECT u.position AS utterance, u.position, u.utt_id, u.by_bot, u.date_time, u.b
 FROM utterances u LEFT JOIN turns t USING (person, dialog, position)
 WHERE u.person = $1 AND u.dialog = $2 AND u.position < $3 ORDER BY u.position DESC LIMIT $4;
 
+-- name: latest_turns
+SELECT t.at, u.utt_id, d.dialog_id, p."user", h.body AS said, u.body, t.flags, t.record
+FROM turns t JOIN utterances u USING (person, dialog, position)
+JOIN dialogs d USING (person, dialog) JOIN people p USING (person)
+LEFT JOIN utterances h ON h.person = t.person AND h.dialog = t.dialog AND h.position = t.position - 1 AND NOT h.by_bot
+WHERE t.at <= $1 AND (t.at < $1 OR u.utt_id < $2) AND ($3::int = 0 OR t.flags & $3 <> 0)
+ORDER BY t.at DESC, u.utt_id DESC LIMIT $4;
+
 -- name: kept_turn
 SELECT u.person, u.dialog, u.position, d.dialog_id, p."user", t.flags, t.record
 FROM utterances u JOIN dialogs d USING (person, dialog) JOIN people p USING (person)

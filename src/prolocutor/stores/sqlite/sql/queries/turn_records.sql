@@ -198,6 +198,18 @@ SELECT utterance, position, utt_id, by_bot, date_time, body, at, seconds, cost, 
 FROM utterances LEFT JOIN turns ON turn = utterance
 WHERE dialog = ? AND position < ? ORDER BY position DESC LIMIT ?;
 
+-- name: latest_turns
+SELECT t.at, b.utt_id, d.dialog_id, p.user, h.body, b.body, t.flags, t.record
+FROM turns AS t CROSS JOIN utterances AS b ON b.utterance = t.turn
+CROSS JOIN dialogs AS d ON d.dialog = b.dialog CROSS JOIN people AS p ON p.person = d.person
+LEFT JOIN utterances AS h ON h.dialog = b.dialog AND h.position = b.position - 1 AND NOT h.by_bot
+WHERE t.turn < ?1 AND (?2 = 0 OR t.flags & ?2) ORDER BY t.turn DESC LIMIT ?3;
+
+-- name: place_of_turn
+SELECT coalesce(
+    (SELECT utterance FROM utterances WHERE utt_id = ?1),
+    (SELECT turn + 1 FROM turns WHERE at <= ?2 ORDER BY turn DESC LIMIT 1), 0);
+
 -- name: kept_turn
 SELECT utterance, dialog, position, dialog_id, user, flags, record
 FROM utterances JOIN dialogs USING (dialog) JOIN people USING (person)
