@@ -124,6 +124,8 @@ class Assistant:
         settings.check()
         replica.check()
         self.name = name
+        self.currency = "" if purse is None else purse.currency
+        """The currency of prices and costs, where it is known."""
         if isinstance(store, str | StoreOptions):
             store = open_store(store, durability=durability)
         self.store: Store = store

@@ -16,6 +16,7 @@ from prolocutor.plugins.console.agent_endpoints import AgentEndpoints
 from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.call_log import CallLog
 from prolocutor.plugins.console.conversation_endpoints import DialogListEndpoints
+from prolocutor.plugins.console.figure_endpoints import FigureEndpoints
 from prolocutor.plugins.console.handover_endpoints import HandoverEndpoints
 from prolocutor.plugins.console.job_endpoints import JobEndpoints
 from prolocutor.plugins.console.jobs import JobRegister
@@ -30,7 +31,6 @@ from prolocutor.plugins.console.recent_figures import RecentFigures
 from prolocutor.plugins.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.plugins.console.run_endpoints import RunEndpoints
 from prolocutor.plugins.console.run_starts import RunStarts
-from prolocutor.plugins.console.share_endpoints import ShareEndpoints
 from prolocutor.plugins.console.static_pages import ConsolePages
 from prolocutor.plugins.console.training_endpoints import TrainingEndpoints, data_at
 from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints
@@ -112,14 +112,13 @@ class Console:
         self._runs = RunEndpoints(runs, assistant.store)
         own = {} if place.file is None else {"": place.file.path}
         data = data_at(options.data, folder)
+        records = None if recorder is None else recorder.store
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant, place.operators_data),
             HandoverEndpoints(context.assistant),
             PeopleEndpoints(context.assistant),
             JobEndpoints(context.jobs, context.assistant.store),
-            DialogListEndpoints(
-                None if recorder is None else recorder.store, assistant.desk, turns.notes
-            ),
+            DialogListEndpoints(records, assistant.desk, turns.notes),
             turns,
             notes,
             again,
@@ -127,7 +126,7 @@ class Console:
             PlanEndpoint(assistant, figures, states, place.file),
             LiveEndpoint(LiveFeed(assistant, states, slow), recorder),
             WorkEndpoints(assistant, cards),
-            ShareEndpoints(assistant.store, self._models),
+            FigureEndpoints(records, self._models),
             ModelEndpoints(self._models, has_data=options.data is not None),
             TrainingEndpoints(
                 assistant.labels,

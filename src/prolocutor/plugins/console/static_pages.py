@@ -29,7 +29,8 @@ class OperatorInfo(msgspec.Struct, frozen=True):
 
     `writes`: whether the operator's scopes allow more than reading. `session`: whether the operator
     signed in with an identity provider. `markdown` names the agents whose texts are Markdown.
-    `data` are the paths from which other doors serve data for the console.
+    `data` are the paths from which other doors serve data for the console. `currency` is that of
+    costs, "" where it is not known.
     """
 
     name: str
@@ -39,6 +40,7 @@ class OperatorInfo(msgspec.Struct, frozen=True):
     agents: list[str]
     markdown: list[str]
     data: list[str]
+    currency: str
 
 
 class ConsolePages:
@@ -75,4 +77,5 @@ class ConsolePages:
             agents,
             sorted(assistant.engine.prepared.markdown),
             self._data,
+            assistant.currency,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.plugins.console.acceptance.visits import a_console, a_visit, findings
+from tests.plugins.console.acceptance.visits import a_console, a_visit, findings, press_chord
 from tests.plugins.console.acceptance.watched_assistant import HOSTILE, WatchedAssistant
 
 DRAWN = HOSTILE.replace("\u0000", "\ufffd")
@@ -134,6 +134,45 @@ def test_turns_are_seen_as_they_run_held_still_and_again_after_the_server_was_aw
     expect(running).to_contain_text("third")
     place.let_answer("three")
     expect(ended.first).to_contain_text("three")
+
+
+def test_all_turns_in_which_an_agent_failed_are_listed_with_the_errors(
+    page: Page, place: WatchedAssistant
+) -> None:
+    for text in ("first", "second"):
+        place.turn(text)
+    page.goto(f"{place.url}/console/agents/ill")
+    trouble = page.get_by_role("region", name="Trouble")
+    trouble.get_by_role("link", name=re.compile("^all ")).first.press("Enter")
+    expect(page).to_have_url(re.compile("/live[?]failed=ill&code="))
+    rows = page.locator(".flow li")
+    expect(rows.first).to_contain_text("second")
+    expect(rows.first.locator("small.wrong")).to_contain_text("left alone after 1 failure")
+    expect(rows.nth(1)).to_contain_text("first")
+    page.get_by_role("link", name=re.compile("^ill failed")).press("Enter")
+    expect(page).to_have_url(re.compile("/live$"))
+    assert findings(page) == []
+
+
+def test_figures_over_time_lead_to_the_turns_and_agents_behind_them(
+    page: Page, place: WatchedAssistant
+) -> None:
+    place.turn("hi")
+    page.goto(f"{place.url}/console/plan")
+    expect(page.get_by_role("heading", name="Plan")).to_be_visible()
+    press_chord(page, "gf")
+    turns = page.get_by_role("table", name="Turns")
+    expect(turns.get_by_role("row", name=re.compile("^With failures"))).to_contain_text("100 %")
+    expect(turns.get_by_role("link", name="Without an answer")).to_have_attribute(
+        "href", "/console/conversations?kind=none&time=7d"
+    )
+    page.get_by_label("Figure of agents").select_option("failed")
+    expect(page).to_have_url(re.compile("by=failed"))
+    agents = page.get_by_role("table", name="Agents")
+    expect(agents.get_by_role("row", name=re.compile("^ill"))).to_contain_text("100 %")
+    assert findings(page) == []
+    agents.get_by_role("link", name="ill").press("Enter")
+    expect(page.get_by_role("complementary")).to_have_accessible_name("ill")
 
 
 def test_the_plan_shows_states_times_and_hints_and_leads_to_agents(

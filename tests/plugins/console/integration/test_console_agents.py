@@ -159,6 +159,32 @@ async def test_failures_before_an_agent_was_left_alone_and_answered_count_no_mor
     assert [one["state"] for one in listed["items"]] == ["well"]
 
 
+async def test_figures_over_time_count_turns_and_what_each_agent_did() -> None:
+    wins = says("wins", hypothesis("hello", 0.9), card={"price": 0.5})
+    fails = says("fails", ValueError("no"), breaker=Breaker(failures=9))
+    async with serving(wins, fails) as door:
+        for text in ("one", "two"):
+            await door.assistant.turn(text, user="ann")
+        await get(door, "/api/console/turns")  # it waits until both are recorded
+        _, hours = await get(door, "/api/console/figures", days=1, step=3600)
+        _, days = await get(door, "/api/console/figures", days=3)
+        wrong = await get(door, "/api/console/figures", step=60)
+
+    assert (hours["step"], len(hours["at"]), len(days["at"])) == (3600, 24, 3)
+    assert [sum(hours[kind]) for kind in ("turns", "failed", "none", "slow", "down")] == [
+        2, 2, 0, 0, 0,
+    ]  # fmt: skip
+    agents = {one["agent"]: one for one in days["agents"]}
+    totals = {
+        name: tuple(sum(one[what]) for what in ("asked", "won", "failed", "cost"))
+        for name, one in agents.items()
+    }
+    assert totals == {"wins": (2, 2, 0, 1.0), "fails": (2, 0, 2, 0.0)}
+    assert [one for one in agents["wins"]["p99"] if one is not None] != []
+    assert agents["fails"]["p99"] == [None] * 3
+    assert (wrong[0], wrong[1]["field"]) == (400, "step")
+
+
 async def test_an_agent_is_switched_off_and_on_by_name_and_its_breaker_let_try() -> None:
     chat = says(
         "chat",

@@ -27,6 +27,7 @@ PATHS = [
     ("POST", "/models/1/live"),
     ("DELETE", "/models/1"),
     ("GET", "/shares"),
+    ("GET", "/figures"),
     ("GET", "/runs"),
     ("GET", "/runs/a"),
     ("GET", "/runs/a/rows"),

@@ -48,7 +48,7 @@ function Troubles({ one, hours }) {
     <p><b>${count(one.failed - without)} of ${plural(one.asked - without, "turn")} failed</b> in ${period(hours)}${without > 0 && `, ${count(without)} more went without it`}${one.state === "alone" && html`; ${text(one.note)}${one.since && html`, <${When} at=${one.since} /> ago`}`}.</p>
     <ul>${kinds.sort((a, b) => (a.code === "breaker_open") - (b.code === "breaker_open") || b.number - a.number).map((kind) => html`<li key=${kind.code}>
       <p class="kind"><code>${text(kind.code)}</code><span class="lane"><i style=${{ width: `${(100 * kind.number) / most}%` }}></i></span><b>${count(kind.number)}</b></p>
-      <p class="latest"><span>${text(kind.error) || "no words"}</span> <small class="faint"><${When} at=${kind.at} /> ago${kind.utt_id && html` · <a href=${link(["conversations", kind.dialog_id, kind.utt_id])}>the turn</a>`}</small></p></li>`)}</ul></section>`;
+      <p class="latest"><span>${text(kind.error) || "no words"}</span> <small class="faint"><${When} at=${kind.at} /> ago${kind.utt_id && html` · <a href=${link(["conversations", kind.dialog_id, kind.utt_id])}>the turn</a>`}${kind.number > 1 && html` · <a href=${link(["live"], { failed: one.name, code: kind.code })}>all ${count(kind.number)}</a>`}</small></p></li>`)}</ul></section>`;
 }
 
 function Times({ one, hours }) {

@@ -2,7 +2,7 @@
 
 import { AgentSide } from "./agent_side.js";
 import { useFetched } from "./fetching.js";
-import { count, duration, money, percent } from "./figures.js";
+import { amount, costName, count, duration, percent } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
 import { Choice, SortHead, States, listOf } from "./parts.js";
 import { Effects } from "./effects.js";
@@ -83,11 +83,11 @@ function Table({ list, whole, hours, chosen, order, to }) {
   return html`<table class="agents-table"><caption class="hidden">Agents, the ill ones first</caption>
     <thead><tr>${head("state", "Agent", "")}${head("asked", "Asked")}${head("wins", "Wins")}${head("declines", "Declines")}${head("failed", "Fails")}
       ${head("time", "Half / 99 % within", "", "How long answers take, on a logarithmic scale up to the longest time-out")}
-      ${head("flight", "Now", "r", "Calls that run now")}${head("cost", "Cost", "r", COST)}${head("thumbs", "Thumbs")}</tr></thead>
+      ${head("flight", "Now", "r", "Calls that run now")}${head("cost", costName(), "r", COST)}${head("thumbs", "Thumbs")}</tr></thead>
     <tbody>${list.map((one) => html`<${Row} key=${`${one.stage}.${one.name}`} one=${one} here=${one === chosen} to=${to(one)} longest=${longest} />`)}</tbody>
     <tfoot><tr><th scope="row">All <small>${PERIODS.find(([value]) => value === hours)[1]}</small></th><td class="r c-asked">${count(whole.turns)} <small>turns</small></td>
       <td class="c-wins"></td><td class="c-declines"></td><td class="r c-failed">${asked ? percent(sum((one) => one.failed) / asked) : "–"}</td><td class="c-time"></td>
-      <td class="r c-flight">${count(sum((one) => one.in_flight))}</td><td class="r c-cost">${money(sum((one) => one.cost))}</td>
+      <td class="r c-flight">${count(sum((one) => one.in_flight))}</td><td class="r c-cost">${amount(sum((one) => one.cost))}</td>
       <td class="r c-thumbs">${count(sum((one) => one.up))} / ${count(sum((one) => one.down))}</td></tr></tfoot></table>`;
 }
 
@@ -97,14 +97,20 @@ function Row({ one, here: chosen, to, longest }) {
   const press = (event) => !event.target.closest("a") && !String(getSelection()) && go(to);
   return html`<tr class=${`is-${one.state} ${chosen ? "here" : ""}`} onClick=${press}>
     <th scope="row"><a class="agent-name" data-row=${`${one.stage}.${one.name}`} href=${to} aria-current=${chosen ? "true" : undefined}>
-      <span class=${`health is-${one.state}`}></span><span class="words">${text(one.name)}${" "}<span class="hidden">, ${STATES[one.state]}, </span><small>${text(one.note ?? one.kind)}</small></span></a></th>
+      <span class=${`health is-${one.state}`}></span><span class="words">${text(one.name)}${" "}<span class="hidden">, ${STATES[one.state]}, </span><small>${text(one.note ?? one.kind)}${one.note && one.state !== "off" ? causeOf(one) : ""}</small></span></a></th>
     <td class="r c-asked">${count(one.asked)}</td><td class="r c-wins">${share(one, one.wins, percent)}</td>
     <td class="r faint c-declines">${share(one, one.declines, percent)}</td>
     <td class=${`r c-failed ${failed > 0.05 ? "wrong" : failed > 0.02 ? "warn" : failed ? "" : "faint"}`}>${share(one, one.failed, percent)}</td>
     <td class="c-time"><${Spread} one=${one} longest=${longest} /></td>
     <td class=${`r c-flight ${full ? "warn" : one.in_flight ? "" : "faint"}`}>${count(one.in_flight)}${full && html` <small>of ${count(one.max_in_flight)}</small>`}</td>
-    <td class=${`r c-cost ${one.cost ? "" : "faint"}`}>${money(one.cost)}</td>
+    <td class=${`r c-cost ${one.cost ? "" : "faint"}`}>${amount(one.cost)}</td>
     <td class="r c-thumbs">${one.up || one.down ? html`${count(one.up)} <span class=${one.down > one.up / 2 ? "wrong" : "faint"}>/ ${count(one.down)}</span>` : html`<span class="faint">–</span>`}</td></tr>`;
+}
+
+// Give what most of its failures were, beside being left alone.
+function causeOf(one) {
+  const [cause] = Object.keys(one.kinds).filter((code) => code !== "breaker_open");
+  return cause ? ` · ${text(cause)}` : "";
 }
 
 // Half of the answers, and 99 of 100, on one logarithmic scale from 1 ms to the longest time-out.

@@ -3,7 +3,7 @@
 import { elsewhere, hasKey, offersSignIn, onLine, setKey } from "./api.js";
 import "./drawings.js";
 import { forget, useFetched } from "./fetching.js";
-import { count } from "./figures.js";
+import { count, setCurrency } from "./figures.js";
 import { useKeys } from "./keys.js";
 import { keep, kept } from "./kept.js";
 import { Later } from "./later.js";
@@ -43,6 +43,7 @@ function Visit({ line, enter }) {
       wrong=${hasKey() ? error?.message ?? "This key is not known any more." : ""} />`;
   }
   if (!value) return html`<main class="alone">${error ? html`<${NotCome} of=${operator} what="The console" />` : html`<${Waiting} rows=${6} />`}</main>`;
+  setCurrency(value.currency);
   return html`<${Shell} operator=${value} line=${line} leave=${hasKey() ? () => enter(null, false) : value.session ? signOut : null} />`;
 }
 

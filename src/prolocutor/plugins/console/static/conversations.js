@@ -2,7 +2,7 @@
 
 import { useFetched, usePages } from "./fetching.js";
 import { CHANNELS, KINDS, asked, filtersOf, searched } from "./filters.js";
-import { When, count, duration, money, personName, wholeTime } from "./figures.js";
+import { When, amount, costName, count, duration, personName, wholeTime } from "./figures.js";
 import { History } from "./history.js";
 import { kept } from "./kept.js";
 import { useRowKeys } from "./keys.js";
@@ -48,7 +48,7 @@ export default function Conversations({ at, operator }) {
     </div>
     <${History} filters=${filters} choose=${choose} />
     <div class="rows-head" role="group" aria-label="Order"><span></span><span>Person</span><span>Said last</span><span>Answered by</span>
-      ${ORDERS.map(([id, name]) => html`<${Order} id=${id} name=${name} order=${filters.words ? "" : order ?? ""} words=${filters.words} choose=${choose} />`)}</div>
+      ${ORDERS.map(([id, name]) => html`<${Order} id=${id} name=${id === "cost" ? costName() : name} order=${filters.words ? "" : order ?? ""} words=${filters.words} choose=${choose} />`)}</div>
     <${States} of=${found} what="The list" rows=${14} filtered=${Object.keys(filters).length > 0}
       empty=${html`<${Nobody} />`} none=${html`<${NoneFits} filters=${filters} total=${counts.value?.all} />`}>
       <${Fresh} list=${{ ...found, show }} />
@@ -76,7 +76,7 @@ function Row({ operator, one, filters, gone }) {
     <span class=${`spoke ${spoke ? "" : "nobody"}`} title=${spoke}>${spoke || "nobody"}</span>
     <span class="r turns">${count(one.turns)}</span>
     <span class=${`r slowest ${flags.includes("slow") ? "warn" : ""}`}>${duration(one.slowest)}</span>
-    <span class="r cost">${money(one.cost)}</span>
+    <span class="r cost">${amount(one.cost)}</span>
     <span class="signs"><${Signs} flags=${flags.filter((flag) => flag !== "slow")} failed=${one.failed} /></span>
     <${When} className="r when" at=${one.at} /></li>`;
 }

@@ -17,10 +17,19 @@ export function percent(share) {
   return share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`;
 }
 
-export function money(value) {
+// The currency of all costs, "" where it is not known; it comes with the operator.
+let currency = "";
+export const setCurrency = (name) => (currency = String(name ?? ""));
+
+// Give an amount without its currency, which stands in the heading then (`costName`).
+export function amount(value) {
   if (!Number.isFinite(value) || value === 0) return "–";
   return Math.abs(value) < 0.1 ? value.toFixed(4) : value.toFixed(2);
 }
+
+// Give an amount with its currency.
+export const money = (value) => (amount(value) === "–" || !currency ? amount(value) : `${amount(value)}\u00a0${currency}`);
+export const costName = () => (currency ? `Cost, ${currency}` : "Cost");
 
 export function count(value) {
   return Number.isFinite(value) ? value.toLocaleString("en") : "–";

@@ -19,6 +19,7 @@ export function History({ filters, choose }) {
   dragged.current = choose;
   const turns = sum(data[1]);
   const bad = sum(data[2]);
+  if (!turns && !chosen) return null;
   const words = `${plural(turns, "turn")}, ${count(bad)} without an answer or with a failure`;
   const days = Math.round((shown.until - data[0][0]) / 86_400);
   const step = data[0].length <= 24 ? 3600 : days <= 2 ? 6 * 3600 : 86_400 * Math.ceil(days / 10);

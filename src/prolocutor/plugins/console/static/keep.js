@@ -25,5 +25,5 @@ export function KeepAsTest({ of, operator }) {
       setBusy(false);
     }
   };
-  return html`<button class="press small-press" onClick=${keep} disabled=${busy}><${Drawing} name="check" />Keep as test</button>`;
+  return html`<button class="press small-press" onClick=${keep} disabled=${busy}><${Drawing} name="check" />Keep as test${of.utt_id ? " up to here" : ""}</button>`;
 }

@@ -3,21 +3,20 @@
 
 import { socketAddress } from "./api.js";
 
-const MOST = 200;
+export const MOST = 200;
 const LOST = 600;
 const DRAWN = 250;
 const RETRY = [1, 2, 4, 8, 15];
 
 // `line`: "waiting", "open" or "broken" (`since`). `number` counts what has ended since the page
-// was opened, `left` what was left out, `minute` the turns of the last one.
-export const EMPTY = { line: "waiting", since: 0, running: [], ended: [], waits: new Set(), left: 0, number: 0, clock: 0, minute: { number: 0, half: null } };
+// was opened, `left` what was left out; `times` are [when, how long] of the last minute's turns.
+export const EMPTY = { line: "waiting", since: 0, running: [], ended: [], waits: new Set(), left: 0, number: 0, clock: 0, times: [] };
 
-// Follow turns of a kind; `show` gets all that is known, `earlier` fetches what ended before. The
-// function that comes back ends it.
-export function follow(kind, show, earlier) {
+// Follow the turns that a query asks for; `show` gets all that is known. The function that comes
+// back ends it.
+export function follow(query, show) {
   const running = new Map();
-  const state = { ...EMPTY, waits: new Set() };
-  let times = [];
+  const state = { ...EMPTY, waits: new Set(), times: [] };
   let socket = null;
   let tries = 0;
   let timer = null;
@@ -28,11 +27,9 @@ export function follow(kind, show, earlier) {
     drawing = null;
     if (over) return;
     const clock = Date.now() / 1000;
-    times = times.filter(([at]) => at > clock - 60);
+    state.times = state.times.filter(([at]) => at > clock - 60);
     running.forEach((one, id) => one.at < clock - LOST && running.delete(id));
-    const sorted = times.map(([, seconds]) => seconds).sort((a, b) => a - b);
-    const half = sorted.length ? sorted[Math.floor((sorted.length - 1) / 2)] : null;
-    show({ ...state, running: [...running.values()], clock, minute: { number: times.length, half } });
+    show({ ...state, running: [...running.values()], clock });
     if (running.size) later();
   }
 
@@ -51,8 +48,8 @@ export function follow(kind, show, earlier) {
     ended: (one) => {
       running.delete(one.turn_id);
       state.number += 1;
-      times.push([Date.now() / 1000, one.seconds]);
-      add({ ...one, id: one.turn_id });
+      state.times.push([Date.now() / 1000, one.seconds]);
+      add(one);
     },
     breaker: (one) => add({ ...one, at: Date.now() / 1000, id: `${one.stage}.${one.agent}.${Math.random()}` }),
     waits: ({ dialog_id }) => (state.waits = new Set([...[...state.waits].slice(-MOST), dialog_id])),
@@ -65,7 +62,7 @@ export function follow(kind, show, earlier) {
   }
 
   function open() {
-    socket = new WebSocket(socketAddress("/live", { kind }));
+    socket = new WebSocket(socketAddress("/live", query));
     socket.onopen = () => {
       tries = 0;
       Object.assign(state, { line: "open", since: Date.now() / 1000 });
@@ -93,14 +90,6 @@ export function follow(kind, show, earlier) {
   }
 
   open();
-  earlier(["failed", "none", "slow"].includes(kind) ? { kind } : {}).then(({ items = [] }) => {
-    const known = new Set(state.ended.map((one) => one.dialog_id));
-    const rows = items.filter((one) => !known.has(one.dialog_id) && (kind !== "trouble" || one.flags.length));
-    // Figures and signs of a conversation are not those of its last turn.
-    const before = rows.map((one) => ({ ...one, id: one.dialog_id, seconds: null, flags: [], failed: 0, utt_id: null }));
-    state.ended = [...state.ended, ...before].slice(0, MOST);
-    later();
-  }, () => {});
   return () => {
     over = true;
     clearTimeout(timer);

@@ -46,6 +46,7 @@ export const PAGES = [
     load: styled(() => import("./quality.js")),
     badge: { path: "/work", query: { limit: 1 }, of: (work) => work.questions, means: "questions to look at" },
   },
+  { id: "figures", name: "Figures", drawing: "figures", key: "f", load: styled(() => import("./over_time.js")) },
   {
     id: "evaluations", name: "Evaluations", drawing: "runs", key: "e",
     load: styled(() => import("./evaluations.js")),

@@ -1,7 +1,7 @@
 // What calls cost, by agent, person or day, and the limits that are used most.
 
 import { useDoorData } from "./fetching.js";
-import { count } from "./figures.js";
+import { count, money } from "./figures.js";
 import { listOf } from "./parts.js";
 import { text } from "./safe.js";
 import { html, useState } from "./ui.js";
@@ -16,7 +16,6 @@ export function Spending({ operator }) {
   const value = found.value;
   const items = listOf(value?.items);
   if (!items.length) return null;
-  const money = (amount) => `${amount.toFixed(4)} ${text(value.currency)}`.trim();
   return html`<section class="rollouts" aria-label="Spending"><h2>Spent in 30 days: ${money(value.total)}</h2>
     <article class="rollout"><footer>${WAYS.map((way) => html`<button class="press small-press" aria-pressed=${way === by} onClick=${() => setBy(way)}>By ${way}</button>`)}
       <a href="/api/console/spending.csv?days=30" download="spending.csv">CSV</a></footer>

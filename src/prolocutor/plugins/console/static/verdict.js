@@ -10,7 +10,6 @@ const WAYS = {
   confidence: "It was the most confident answer.",
   last_chance: "No agent had an answer, so the last chance spoke.",
   stopped: "The person stopped it; what was shown by then is the reply.",
-  fallback: "Nobody was sure enough, so the fallback spoke.",
   assistant: "The assistant said this by itself.",
 };
 
@@ -43,6 +42,7 @@ function outcome(turn, name) {
 }
 
 function Reason({ turn, by }) {
+  if (by === "fallback") return `${listOf(turn.hypotheses).length ? "Nobody was sure enough" : "No agent had an answer"}, so the fallback spoke.`;
   if (by !== "selector") return WAYS[by] ?? "";
   const chosen = new Set(listOf(turn.chosen));
   const rated = listOf(turn.hypotheses).map((one) => [one, scoreOf(turn, one)]).filter(([, score]) => score !== null);
