@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -12,11 +12,14 @@ from msgspec import Meta
 from prolocutor.clocks import DAY, HOUR
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.turn_record_store import AgentSpan, TurnHour, TurnRecordStore
+from prolocutor.errors import BadInput
 from prolocutor.plugins.console.model_desk import ModelDesk, PutLive
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.stores.agent_figures import add_span, new_span
+from prolocutor.stores.agent_figures import new_span
 from prolocutor.stores.turn_records import COUNTS
 from prolocutor.web.operations import Operation, TypedRequest
+
+MOST_STEPS: Final = 400
 
 Days: TypeAlias = Annotated[int, Meta(ge=1, le=366, extra={"error": "days are 1 to 366"})]
 
@@ -99,15 +102,19 @@ class FigureEndpoints:
     async def show_figures(self, request: TypedRequest[FigureParams, None]) -> FigureColumns:
         """Return the figures of turns and agents, step by step until now."""
         step = request.params.step // HOUR * HOUR
+        if request.params.days * DAY // step > MOST_STEPS:
+            raise BadInput(f"at most {MOST_STEPS} steps: choose longer ones", field="step")
         last = int(self._clock()) // step * step
         first = last - (request.params.days * DAY // step - 1) * step
         steps = await self._turns(first, last, step)
         agents: dict[str, dict[int, AgentSpan]] = {}
-        if self._records is not None:
-            for one in await self._records.figures(first, last + step):
-                spans = agents.setdefault(one.agent, {at: new_span() for at in steps})
-                add_span(spans[one.at // step * step], one)
-        columns = [_agent_columns(name, [*spans.values()]) for name, spans in agents.items()]
+        for at in steps if self._records is not None else ():
+            for one in await self._records.totals(at, at + step):
+                agents.setdefault(one.agent, {})[at] = one
+        columns = [
+            _agent_columns(name, [spans.get(at) or new_span() for at in steps])
+            for name, spans in agents.items()
+        ]
         return FigureColumns(
             step=step,
             at=[*steps],

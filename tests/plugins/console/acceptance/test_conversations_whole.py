@@ -28,7 +28,7 @@ def test_a_failure_is_found_its_person_taken_over_given_back_and_deleted(
         page.clock.run_for(6_000)
         expect(page.locator("[data-row]")).to_contain_text("where is my train")
         page.get_by_role("link", name="Failures").click()
-        expect(page.locator(".row .sign")).to_have_text("1 failed")
+        expect(page.locator(".row .sign")).to_have_text("1 failure")
         page.keyboard.press("j")
         page.keyboard.press("Enter")
         expect(page.locator(".verdict")).to_contain_text("held answered after")

@@ -169,6 +169,7 @@ async def test_figures_over_time_count_turns_and_what_each_agent_did() -> None:
         _, hours = await get(door, "/api/console/figures", days=1, step=3600)
         _, days = await get(door, "/api/console/figures", days=3)
         wrong = await get(door, "/api/console/figures", step=60)
+        many = await get(door, "/api/console/figures", days=30, step=3600)
 
     assert (hours["step"], len(hours["at"]), len(days["at"])) == (3600, 24, 3)
     assert [sum(hours[kind]) for kind in ("turns", "failed", "none", "slow", "down")] == [
@@ -182,7 +183,7 @@ async def test_figures_over_time_count_turns_and_what_each_agent_did() -> None:
     assert totals == {"wins": (2, 2, 0, 1.0), "fails": (2, 0, 2, 0.0)}
     assert [one for one in agents["wins"]["p99"] if one is not None] != []
     assert agents["fails"]["p99"] == [None] * 3
-    assert (wrong[0], wrong[1]["field"]) == (400, "step")
+    assert [(status, said["field"]) for status, said in (wrong, many)] == [(400, "step")] * 2
 
 
 async def test_an_agent_is_switched_off_and_on_by_name_and_its_breaker_let_try() -> None:

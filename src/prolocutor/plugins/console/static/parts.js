@@ -174,7 +174,7 @@ export function Signs({ flags, failed = 0, rating = null, by = "" }) {
   const has = new Set(Array.isArray(flags) ? flags : []);
   return html`${has.has("waits") && html`<span class="sign call">wants a person</span>`}
     ${has.has("taken") && html`<span class="sign">${by ? `${text(by)} answers` : "taken over"}</span>`}
-    ${(failed > 0 || has.has("failed")) && html`<span class="sign bad">${failed > 0 ? `${failed} failed` : "failed"}</span>`}
+    ${(failed > 0 || has.has("failed")) && html`<span class="sign bad">${failed > 0 ? plural(failed, "failure") : "failed"}</span>`}
     ${has.has("none") && html`<span class="sign mild">no answer</span>`}
     ${has.has("slow") && html`<span class="sign mild">slow</span>`}
     ${(has.has("down") || rating < 0) && html`<span class="thumb bad-thumb" title="thumbs down"><${Drawing} name="down" /><span class="hidden">thumbs down</span></span>`}

@@ -48,7 +48,7 @@ export default function Quality({ at, operator }) {
     <${States} of=${work.of} what="The list" filtered=${Boolean(sign)}
       empty=${html`<${NoWork} />`}
       none=${html`<${Nothing} title="None of these"><p><a href=${here({ sign: "" })}>Show all</a></p></${Nothing}>`}>
-      <${WorkList} work=${work} found=${found} chosen=${chosen} choose=${choose} takeBack=${takeBack} operator=${operator} />
+      <${WorkList} work=${work} found=${found} chosen=${chosen} choose=${choose} takeBack=${takeBack} operator=${operator} learns=${!models.value || listOf(models.value.roles).length > 0} />
     </${States}></div>`;
 }
 
@@ -100,7 +100,7 @@ function useLabels(found, totals, named) {
   return { open, given, label, undo, inTurn, of: { ...found, value: found.value && rows } };
 }
 
-function WorkList({ work, found, chosen, choose, takeBack, operator }) {
+function WorkList({ work, found, chosen, choose, takeBack, operator, learns }) {
   const box = useRef(null);
   const { open, given } = work;
   const place = Math.max(0, open.indexOf(chosen));
@@ -135,7 +135,7 @@ function WorkList({ work, found, chosen, choose, takeBack, operator }) {
       ${!open.length && html`<${Nothing} title="All done"><p class="faint">New ones come as people talk. ${plural(given.length, "label")} of yours wait for a training.</p>
         ${given.length > 0 && html`<button class="press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</${Nothing}>`}
       <${More} list=${found}>${open.length > 0 ? "most often first" : ""}</${More}></div>
-    ${chosen && html`<${LabelForm} key=${`${chosen.id} ${chosen.label?.id}`} item=${chosen} offers=${offersOf(chosen)} all=${operator.agents} writes=${operator.writes}
+    ${chosen && html`<${LabelForm} key=${`${chosen.id} ${chosen.label?.id}`} item=${chosen} offers=${offersOf(chosen)} all=${operator.agents} writes=${operator.writes} learns=${learns}
       label=${label} takeBack=${takeBack} skip=${step(1)} undo=${given.length ? undo : null} how=${link(["conversations", chosen.dialog_id, chosen.utt_id])} />`}
   </div>`;
 }

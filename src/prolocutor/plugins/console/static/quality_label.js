@@ -15,7 +15,7 @@ export function offersOf(item) {
   return [...answered, ...listOf(item.likely).filter((name) => !answered.includes(name))].slice(0, MOST);
 }
 
-export function LabelForm({ item, offers, all, writes: may, label, takeBack, skip, undo, how }) {
+export function LabelForm({ item, offers, all, writes: may, learns, label, takeBack, skip, undo, how }) {
   const writes = may && !item.label;
   const [several, setSeveral] = useState(null);
   const [every, setEvery] = useState(false);
@@ -31,6 +31,7 @@ export function LabelForm({ item, offers, all, writes: may, label, takeBack, ski
     ...Object.fromEntries(offers.map((name, n) => [String(n + 1), () => pick(name)])),
     0: () => send([]), Enter: () => (several?.length ? send(several) : false), Escape: () => (several ? setSeveral(null) : false),
   });
+  const learnt = learns ? "It is learned at the next training." : "It is kept for a router that learns; the file names none yet (skill_selector: {router: learned, model: FOLDER}).";
   const pressed = (name) => (several ? several.includes(name) : undefined);
   const other = (name, n) => html`<button class="other" key=${name} disabled=${!writes} aria-pressed=${pressed(name)} onClick=${() => pick(name)}>${n < MOST && html`<kbd>${n + 1}</kbd>`}${text(name)}</button>`;
   return html`<section class="label" aria-label="One question">
@@ -53,7 +54,7 @@ export function LabelForm({ item, offers, all, writes: may, label, takeBack, ski
       ${undo && html`<button class="press small-press quiet-press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</div>
     <label class="right-words"><span class="faint">What would have been right, in words, if you like: it becomes an example to evaluate with. Then say who.</span>
       <textarea rows="2" maxlength="100000" defaultValue=${words.get(item.id) ?? ""} onInput=${(event) => words.set(item.id, event.target.value)} disabled=${!writes}></textarea></label>
-    <p class="faint means">${item.label ? "It is learned at the next training." : writes ? html`Your label counts for ${item.times > 1 ? `all ${count(item.times)}` : "this one"}, with weight 1; a thumb counts ¼ or ½. It is learned at the next training.` : "Your key may only read."}</p>
+    <p class="faint means">${item.label ? learnt : writes ? html`Your label counts for ${item.times > 1 ? `all ${count(item.times)}` : "this one"}, with weight 1; a thumb counts ¼ or ½. ${learnt}` : "Your key may only read."}</p>
   </section>`;
 }
 
