@@ -108,9 +108,10 @@ class FigureEndpoints:
         first = last - (request.params.days * DAY // step - 1) * step
         steps = await self._turns(first, last, step)
         agents: dict[str, dict[int, AgentSpan]] = {}
-        for at in steps if self._records is not None else ():
-            for one in await self._records.totals(at, at + step):
-                agents.setdefault(one.agent, {})[at] = one
+        if self._records is not None:
+            for at in steps:
+                for one in await self._records.totals(at, at + step):
+                    agents.setdefault(one.agent, {})[at] = one
         columns = [
             _agent_columns(name, [spans.get(at) or new_span() for at in steps])
             for name, spans in agents.items()
