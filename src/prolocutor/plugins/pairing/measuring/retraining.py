@@ -152,12 +152,11 @@ async def _learn_and_compare(
     made = await learn(material.data, plan, on_step=progress, folding=Folding(on_fold=progress))
     in_use = await _restore_method(order, live, plan, material)
     mine, its = [await _ask_all(method, plan, material, made) for method in (made.method, in_use)]
-    after, before, note = made.choices(plan), its, made.note
+    after, before, note = made.choices(plan), its, ""
     if made.measured is None:
-        before = []
+        before, note = [], made.note
     elif live is not None:
-        before, problem = await _choose_unseen(its, after, plan, material, progress)
-        note = problem or note
+        before, note = await _choose_unseen(its, after, plan, material, progress)
     comparison = _Comparison(material, order)
     won, lost, flips = comparison.flips(its, mine)
     parts = {**made.model.parts, **material.parts()}

@@ -87,6 +87,7 @@ def test_figures_are_over_unseen_questions_and_flips_over_what_changes(live: Pat
     rows = {one.name: one for one in report.rows}
 
     unseen = rows["precision@1"]
+    assert report.note == ""
     assert unseen.interval is not None
     assert unseen.interval[0] <= unseen.difference <= unseen.interval[1]
     assert rows[NEW_LABELS].after == 1.0
