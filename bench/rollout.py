@@ -37,8 +37,8 @@ from prolocutor.plugins.rollout.estimates import (
     LoggedTurn,
     TrialEstimates,
     TrialLog,
-    always_of,
     estimate,
+    estimate_always,
 )
 from prolocutor.plugins.rollout.turn_trials import TurnTrials
 
@@ -142,7 +142,7 @@ def simulated(pair: Pair, share: float, turns: int, looks: int, seed: int) -> Lo
     for number, turn in enumerate(asked, 1):
         log.add(turn)
         if stopped is None and number % (turns // looks) == 0:
-            always = always_of(log)
+            always = estimate_always(log)
             if always is not None and always[1] < 0:
                 stopped = number
     return LogOutcome(estimate(log), stopped)
@@ -199,7 +199,7 @@ async def measure_latency(pairs: int = 12, turns: int = 320, at_once: int = 8) -
             for name, assistant in order:
                 taken = await timed(assistant, turns, at_once)
                 if isinstance(trials := assistant.engine.prepared.variants, TurnTrials):
-                    await trials.shadows.settled()
+                    await trials.shadows.wait_until_settled()
                 p99[name] = statistics.quantiles(taken, n=100)[98]
                 if pair:  # the first warms up
                     takings[name] += taken

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is found here when it is first asked for: it takes the extra `pairing`."""
+    """Import a name at its first use, as it needs the libraries of the extra `pairing`."""
     if name == "Router":
         return import_module("prolocutor.plugins.pairing.plain_router").PlainRouter
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -141,7 +141,7 @@ class MeaningMemory:
 
     @classmethod
     def of_model(cls, model: Model, cards: Sequence[Card]) -> MeaningMemory | None:
-        """Return the memory of a model that has one; `ConfigError` if it does not fit together."""
+        """Return a model's memory, or None; raise `ConfigError` if its parts do not fit."""
         mark = EncoderMark.of_model(model)
         if mark is None or "meaning" not in model.parts:
             return None

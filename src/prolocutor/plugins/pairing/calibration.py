@@ -1,4 +1,4 @@
-"""Calibration: probabilities p from scores, so that the share p of such choices is right."""
+"""Calibration: scores become probabilities. Of choices with probability p the share p is right."""
 
 from __future__ import annotations
 

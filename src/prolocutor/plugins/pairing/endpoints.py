@@ -1,4 +1,4 @@
-"""The models that selectors ask over HTTP, and what a chat model says when it chooses."""
+"""External models that selectors ask over HTTP, and the choices in a chat model's reply."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ class ChatEndpoint:
 
 
 class ClosingSelector:
-    """The connector to one of our selectors, which closes the models that it asks as well."""
+    """The connector to a selector of this package; it also closes the external models."""
 
     def __init__(
         self,

@@ -43,9 +43,9 @@ class RiskCurve(msgspec.Struct, frozen=True):
     questions: int
 
     def threshold(self, error: float) -> float:
-        """Return the lowest threshold whose share of wrong answers is surely as wanted.
+        """Return the lowest threshold that surely keeps within a share of wrong answers.
 
-        Above 1, so that nothing is answered, where none is.
+        It is above 1, so that nothing is answered, if no threshold does.
         """
         least = _ROOM * ceil(log(_DOUBT) / log(1 - error)) if 0 < error < 1 else 1
         found = _NONE
@@ -59,7 +59,7 @@ class RiskCurve(msgspec.Struct, frozen=True):
 
 
 def upper_bound(wrong: int, number: int) -> float:
-    """Return the share of which more is surely (95 %) not wrong, after so many of a number."""
+    """Return the upper bound (95 %) of the share of wrong answers, after `wrong` of `number`."""
     if wrong >= number:
         return 1.0
     low, high = wrong / number, 1.0
@@ -73,7 +73,7 @@ def upper_bound(wrong: int, number: int) -> float:
 
 
 def _chance_of_fewer(wrong: int, number: int, share: float) -> float:
-    """Return how probable at most so many are where each is wrong with this share."""
+    """Return the probability of at most `wrong` wrong answers, each wrong with this share."""
     if share >= 1:
         return 0.0
     whole = lgamma(number + 1)

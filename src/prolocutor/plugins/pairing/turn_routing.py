@@ -1,4 +1,4 @@
-"""A turn as routers and rankers read it, and what a router says of it, found once a turn."""
+"""The question and answers of a turn, and its routing, which is computed once a turn."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TurnRouting:
         self._known: dict[str, RoutingResult] = {}
 
     def known_result(self, request: Mapping[str, Any]) -> RoutingResult | None:
-        """Return what was said of a turn already."""
+        """Return the cached result of a turn, or None."""
         return self._known.get(str(request.get("turn_id", "")))
 
     async def route_turn(self, request: Mapping[str, Any]) -> RoutingResult:
@@ -101,7 +101,7 @@ class TurnRouting:
 
 
 class RoutingInUse:
-    """What the router said that was asked in a turn, of several of which one is tried out."""
+    """The routing of a turn by one of several routers, as one may be tried out on some people."""
 
     def __init__(self, routings: Sequence[TurnRouting]) -> None:
         self._routings = routings
@@ -119,8 +119,8 @@ def _replace_agents(
 ) -> Sequence[Pairing]:
     """Return pairings of the agents that the turn may ask.
 
-    An agent that stands in for another one has that one's pairing, so that both are asked the same
-    questions; what was said of itself does not count.
+    A stand-in gets the pairing of the agent that it replaces, so that both get the same questions;
+    its own pairing does not count.
     """
     if not instead:
         return pairings

@@ -19,7 +19,7 @@ from prolocutor.dialog.ids import format_time
 from prolocutor.plugins.rollout.door import PATH, RolloutCommand, TrialLine, TrialList, trial_list
 from prolocutor.plugins.rollout.estimates import ArmFigures, GainEstimate
 from prolocutor.plugins.rollout.rollout_desk import RolloutDesk
-from prolocutor.plugins.rollout.trials import trials_of
+from prolocutor.plugins.rollout.trials import find_trials
 from prolocutor.stores.store_catalog import open_store
 
 _FILE = assistant_option("The assistant's file.  [default: the demo's]")
@@ -87,7 +87,7 @@ def _done(command: RolloutCommand, file: Path | None, given: str | None) -> Tria
     url = store_url(given, settings)
     if (door := door_of(url)) is not None:
         return msgspec.convert(door.post(PATH, msgspec.structs.asdict(command)), TrialList)
-    return run(_direct(command, url, trials_of(settings.pipeline)))
+    return run(_direct(command, url, find_trials(settings.pipeline)))
 
 
 async def _direct(command: RolloutCommand, url: str, trials: list[Any]) -> TrialList:

@@ -148,11 +148,11 @@ def estimate(log: TrialLog, error: float = 0.05) -> TrialEstimates:
         inverse_propensity=inverse_propensity(log),
         self_normalized=self_normalized(log),
         doubly_robust=doubly_robust(log),
-        always=always_of(log, error),
+        always=estimate_always(log, error),
     )
 
 
-def always_of(log: TrialLog, error: float = 0.05) -> tuple[float, float] | None:
+def estimate_always(log: TrialLog, error: float = 0.05) -> tuple[float, float] | None:
     """Return the interval that is valid at every look; None while an arm has too few persons."""
     if min(log.figures(new=arm).persons for arm in (True, False)) < LEAST_PERSONS:
         return None
@@ -166,7 +166,7 @@ def inverse_propensity(log: TrialLog) -> GainEstimate:
     weighted = [one.rewards / one.probability * (1 if one.new else -1) for one in every]
     gain = sum(weighted) / number
     parts = [(w - gain * one.turns) / number for w, one in zip(weighted, every, strict=True)]
-    return _estimated(log, gain, parts)
+    return _with_interval(log, gain, parts)
 
 
 def self_normalized(log: TrialLog) -> GainEstimate:
@@ -182,20 +182,20 @@ def self_normalized(log: TrialLog) -> GainEstimate:
         / (one.probability * totals[one.new])
         for one in log.every
     ]
-    return _estimated(log, means[True] - means[False], parts)
+    return _with_interval(log, means[True] - means[False], parts)
 
 
 def doubly_robust(log: TrialLog) -> GainEstimate:
     """Return the gain by a regression in each arm and the weighted residuals (self-normalized)."""
     every = log.every
     number = sum([one.turns for one in every])
-    lines = {new: _FittedLine.fitted(log.arm(new=new)) for new in (True, False)}
+    lines = {new: _FittedLine.fit(log.arm(new=new)) for new in (True, False)}
     totals = {
         new: sum([one.turns / one.probability for one in log.arm(new=new)]) for new in (True, False)
     }
-    guesses = [lines[True].sum_of(one) - lines[False].sum_of(one) for one in every]
+    guesses = [lines[True].expected_sum(one) - lines[False].expected_sum(one) for one in every]
     residuals = [
-        (one.rewards - lines[one.new].sum_of(one)) / (one.probability * totals[one.new])
+        (one.rewards - lines[one.new].expected_sum(one)) / (one.probability * totals[one.new])
         for one in every
     ]
     means = {
@@ -207,7 +207,7 @@ def doubly_robust(log: TrialLog) -> GainEstimate:
     for one, guess, residual in zip(every, guesses, residuals, strict=True):
         own = residual - means[one.new] * one.turns / (one.probability * totals[one.new])
         parts.append((guess - model * one.turns) / number + (own if one.new else -own))
-    return _estimated(log, model + means[True] - means[False], parts)
+    return _with_interval(log, model + means[True] - means[False], parts)
 
 
 def always_valid(found: GainEstimate, error: float = 0.05) -> tuple[float, float]:
@@ -236,7 +236,7 @@ class _FittedLine(msgspec.Struct, frozen=True):
     center: float = 0.0
 
     @classmethod
-    def fitted(cls, own: Sequence[TurnSums]) -> _FittedLine:
+    def fit(cls, own: Sequence[TurnSums]) -> _FittedLine:
         number = sum([one.turns for one in own])
         level = sum([one.rewards for one in own]) / number
         if number < _LEAST_FITTED or sum([one.scored for one in own]) < number:
@@ -248,12 +248,12 @@ class _FittedLine(msgspec.Struct, frozen=True):
         both = sum([one.products for one in own]) - number * center * level
         return cls(level, both / spread, center)
 
-    def sum_of(self, sums: TurnSums) -> float:
+    def expected_sum(self, sums: TurnSums) -> float:
         """Return the sum of the expected rewards of some turns."""
         return self.level * sums.turns + self.slope * (sums.scores - self.center * sums.scored)
 
 
-def _estimated(log: TrialLog, gain: float, parts: Sequence[float]) -> GainEstimate:
+def _with_interval(log: TrialLog, gain: float, parts: Sequence[float]) -> GainEstimate:
     """Return a gain with its interval; `parts` are its influences, in the log's order."""
     sums: Mapping[bool, dict[str, float]] = {True: defaultdict(float), False: defaultdict(float)}
     for one, part in zip(log.every, parts, strict=True):

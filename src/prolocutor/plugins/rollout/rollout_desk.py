@@ -134,7 +134,7 @@ class RolloutDesk:
 
     async def status(self) -> list[TrialStatus]:
         """Return the status of each trial, in declared order."""
-        logged = await self._logged()
+        logged = await self._read_logs()
         counted = await self._shadows()
         off = await self._store.records("", SWITCHES)
         return await asyncio.to_thread(
@@ -193,11 +193,11 @@ class RolloutDesk:
             shadow=counted.get(trial.name, ShadowFigures()) if trial.shadow is not None else None,
         )
 
-    async def _logged(self) -> dict[str, TrialLog]:
+    async def _read_logs(self) -> dict[str, TrialLog]:
         """Return the turns of each trial whose reward is known."""
         rows = await self._store.records_since(LOGGED, limit=MOST)
         ratings = await self._store.ratings_since(limit=MOST) if rows else []
-        return await asyncio.to_thread(_logs_of, rows, ratings)
+        return await asyncio.to_thread(_sum_logs, rows, ratings)
 
     async def _shadows(self) -> dict[str, ShadowFigures]:
         found: dict[str, ShadowFigures] = {}
@@ -216,7 +216,7 @@ class RolloutDesk:
             await self._store.put_record("", SWITCHES, key, body)
 
 
-def _logs_of(rows: Sequence[StoredDocument], ratings: Sequence[RatedReply]) -> dict[str, TrialLog]:
+def _sum_logs(rows: Sequence[StoredDocument], ratings: Sequence[RatedReply]) -> dict[str, TrialLog]:
     """Return the log of each trial; a reply's last thumb takes precedence over a failure."""
     thumbs = {one.utt_id: thumb(one.rating) for one in ratings}
     logs: dict[str, TrialLog] = {}

@@ -79,7 +79,7 @@ class Shadows:
             else:
                 self._tell(call, "skipped")
 
-    async def settled(self) -> None:
+    async def wait_until_settled(self) -> None:
         """Wait until every asked shadow has settled."""
         await self._running.ended()
 

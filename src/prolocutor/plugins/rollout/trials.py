@@ -41,7 +41,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         return int.from_bytes(digest, "little") < self.share * 2.0**64
 
 
-def trials_of(pipeline: Pipeline) -> list[Trial]:
+def find_trials(pipeline: Pipeline) -> list[Trial]:
     """Return the trials of a pipeline; raise `ConfigError` for an impossible trial."""
     found: dict[tuple[Stage, str], Trial] = {}
     for stage in TRIED:
@@ -110,7 +110,7 @@ def _check_pairs(trials: list[Trial]) -> None:
 def check_trials(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
     """Record impossible trials."""
     try:
-        trials_of(loaded.settings.pipeline)
+        find_trials(loaded.settings.pipeline)
     except ConfigError as error:
         findings.add(loaded.find(error.key or ""), error.what)
     return ()

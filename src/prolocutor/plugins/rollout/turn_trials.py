@@ -13,7 +13,7 @@ from prolocutor.pipeline.variants import TurnVariant
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.rollout.rollout_watch import RolloutWatch
 from prolocutor.plugins.rollout.shadows import ShadowCall, Shadows
-from prolocutor.plugins.rollout.trials import Trial, trials_of
+from prolocutor.plugins.rollout.trials import Trial, find_trials
 
 
 class TurnTrials:
@@ -25,7 +25,7 @@ class TurnTrials:
     """
 
     def __init__(self, pipeline: Pipeline, prepared: PreparedPipeline) -> None:
-        self.trials = trials_of(pipeline)
+        self.trials = find_trials(pipeline)
         self.shadows = Shadows(prepared.strays)
         self.watch: RolloutWatch | None = None
         """What logs the choices, and stops what does harm."""

@@ -122,7 +122,7 @@ async def test_a_shadow_is_asked_what_the_others_were_and_never_shown() -> None:
         Pipeline(skills=old_and_new(shadow, shadow=True)), store="memory:"
     ) as assistant:
         result = await assistant.turn("hello", user="ann")
-        await trials_of(assistant).shadows.settled()
+        await trials_of(assistant).shadows.wait_until_settled()
         (status,) = await watch_of(assistant).look()
 
     assert result.reply.text == "old"
@@ -155,7 +155,7 @@ async def test_a_shadow_costs_no_more_than_its_cap() -> None:
     async with Assistant(Pipeline(skills=skills), store="memory:") as assistant:
         for one in PEOPLE[:6]:
             await assistant.reply("hello", user=one)
-            await trials_of(assistant).shadows.settled()
+            await trials_of(assistant).shadows.wait_until_settled()
         (status,) = await watch_of(assistant).look()
 
     assert status.shadow.asked == 3

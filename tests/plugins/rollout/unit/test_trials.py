@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Canary, Pipeline, ResponseSelector, Shadow, Skill, Stage
-from prolocutor.plugins.rollout.trials import Trial, trials_of
+from prolocutor.plugins.rollout.trials import Trial, find_trials
 
 
 def answer(request: object) -> list[dict[str, object]]:
@@ -52,7 +52,7 @@ def test_a_canary_of_a_selector_names_the_skill_that_it_is_about() -> None:
         response_selector=ResponseSelector(answer, name="best", canary=canary),
     )
 
-    assert trials_of(pipeline) == [
+    assert find_trials(pipeline) == [
         Trial(stage=Stage.SKILL, name="new", instead_of="old", share=0.2, shadow=Shadow())
     ]
 
@@ -91,6 +91,6 @@ def test_a_canary_of_a_selector_names_the_skill_that_it_is_about() -> None:
 )  # fmt: skip
 def test_a_trial_that_cannot_be_is_refused(skills: list[Skill], key: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words) as caught:
-        trials_of(Pipeline(skills=skills))
+        find_trials(Pipeline(skills=skills))
 
     assert caught.value.key == key

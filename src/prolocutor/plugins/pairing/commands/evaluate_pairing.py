@@ -172,9 +172,9 @@ async def _run_measurement(
 
 
 def _names(given: Sequence[str], which: Role, locations: ModelLocations) -> list[str]:
-    """Return the methods that were named, else all that can be had here.
+    """Return the methods that were named, by default all that the options allow.
 
-    What is left out is printed with the reason.
+    Methods that are left out are printed with the reason.
     """
     if names := _split(given):
         for name in names:

@@ -243,7 +243,7 @@ class PresentEncoder(Protocol):
 
 
 class EncoderWiring(msgspec.Struct, frozen=True):
-    """An encoder, and the seconds that a turn may wait for it (None: without limit)."""
+    """An encoder, and the seconds that a turn may wait for vectors (None: without limit)."""
 
     encoder: Encoder
     seconds: float | None = None

@@ -1,4 +1,4 @@
-"""Budgets on given answers: the agents that a policy asks, and the answer that it chooses."""
+"""Budgets on recorded answers: a policy calls agents, and the best answer is chosen."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ async def spend(
     prior: Mapping[str, float],
     answering: Sequence[str],
     rank: Rank,
-    seen: Callable[[list[list[str]], Sequence[Pairing]], None],
+    on_ranking: Callable[[list[list[str]], Sequence[Pairing]], None],
 ) -> None:
     """Ask by a policy until it has enough.
 
-    An agent without an answer has failed. `seen` is called after every step with the agents
+    An agent without an answer has failed. `on_ranking` is called after every step with the agents
     by step, and the last ranking.
     """
     offers = [
@@ -62,7 +62,7 @@ async def spend(
         steps.append(asked)
         called += asked
         pairs = await rank([agent for agent in called if agent in answering])
-        seen(steps, pairs)
+        on_ranking(steps, pairs)
         found = {one.agent: one.probability for one in reversed(pairs)}
         answered = {agent: found.get(agent, 0.0) for agent in called}
 
@@ -95,11 +95,11 @@ class BudgetMeasurement:
             known = [each for each in answers if each.agent in called]
             return await await_result(ranker.rank(question, known, prior))
 
-        def seen(steps: list[list[str]], pairs: Sequence[Pairing]) -> None:
+        def keep_choice(steps: list[list[str]], pairs: Sequence[Pairing]) -> None:
             nonlocal last
             spent = perf_counter() - start
             last = self._scoring.choose_first(position, pairs, spent, [*steps])
 
         answering = [answer.agent for answer in answers]
-        await spend(policy, self._data.cards, prior, answering, rank, seen)
+        await spend(policy, self._data.cards, prior, answering, rank, keep_choice)
         return last

@@ -269,7 +269,7 @@ class _Measuring:
         choices: list[MethodChoice],
         against: str | None = None,
     ) -> None:
-        """Add a row, paired with the ranker whose budget it is, else the stage's best baseline."""
+        """Add a row, paired with the method `against`, else with the best baseline of the stage."""
         self.choices[stage, method] = choices
         best = self._best_baseline.get(stage)
         than = against or (best.method if best is not None else None)

@@ -91,9 +91,9 @@ class MeantRanker(_MeantMethod):
 
 
 def attach_encoder(method: Any, model: Model, wired: EncoderWiring | None) -> Any:
-    """Return the method of a model with the encoder that the model was trained with, if any.
+    """Return the method of a model, which asks the encoder if the model was trained with one.
 
-    `ConfigError` if that is not there, or one is that it was not trained with.
+    Raise `ConfigError` if encoder and model do not belong together.
     """
     meanings = open_meanings(model, wired, getattr(method, "fixed_texts", ()))
     if meanings is None:

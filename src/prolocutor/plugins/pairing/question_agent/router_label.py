@@ -1,4 +1,4 @@
-"""RouterLabel: what a router learns from, a question with its right agents."""
+"""RouterLabel: a question with its right agents, from which a router learns."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _LEAST_SEEN: Final = 2
 
 
 class StyleWeights(msgspec.Struct, frozen=True):
-    """What was learned of each term of a table; `idf` is 0 for those that are too rare."""
+    """The learned weight of each term of a table; `idf` is 0 for terms that are too rare."""
 
     idf: Floats
     weight: Floats
