@@ -58,7 +58,7 @@ function Times({ one, hours }) {
   const label = `Half of its answers came within ${duration(one.p50)}, 99 of 100 within ${duration(one.p99)}; ${plural(one.failed, "failure")}.`;
   const few = { show: at.length < 3 };
   const build = (colour, uPlot) => ({
-    legend: { show: false }, cursor: { points: { show: false }, y: false, drag: { x: false, y: false } }, padding: [6, 4, 0, 0],
+    padding: [6, 4, 0, 0],
     scales: { x: { range: () => [at[0] - one.series.step / 2, at.at(-1) + one.series.step / 2] }, s: { range: (_, low, high) => [0, Math.max((high ?? 0) * 1.1, 0.001)] }, n: { range: (_, low, high) => [0, Math.max(5, 3 * (high ?? 0))] } },
     axes: [axis(colour, { size: 22, grid: { show: false }, space: 70, values: (_, ticks) => ticks.map(Number(hours) > 24 ? day : clock) }), axis(colour, { scale: "s", size: 52, space: 30, values: (_, ticks) => ticks.map((tick) => (one.p50 === null ? "" : tick === 0 ? "0" : duration(tick).replace(".00", ""))) })],
     series: [{}, { scale: "s", stroke: colour("accent"), width: 1.5, points: few }, { scale: "s", stroke: colour("bar-strong"), width: 1.5, points: few },

@@ -3,6 +3,8 @@
 import { onTheme } from "./themes.js";
 import { html, useEffect, useRef, useState } from "./ui.js";
 
+const STILL = { legend: { show: false }, cursor: { points: { show: false }, y: false, drag: { x: false, y: false } } };
+
 // `data` are columns as uPlot takes them; `build(colour, uPlot)` gives its options, where
 // `colour("accent")` is a token's colour now. `label` says in words what is drawn.
 export function Chart({ label, data, height, build }) {
@@ -21,7 +23,7 @@ export function Chart({ label, data, height, build }) {
   useEffect(() => {
     const place = box.current;
     if (!uPlot || !place) return undefined;
-    const plot = new uPlot({ width: place.clientWidth || 300, height, ...making.current(colours(place), uPlot) }, data, place);
+    const plot = new uPlot({ ...STILL, width: place.clientWidth || 300, height, ...making.current(colours(place), uPlot) }, data, place);
     const watching = new ResizeObserver(() => place.clientWidth && plot.setSize({ width: place.clientWidth, height }));
     watching.observe(place);
     return () => {

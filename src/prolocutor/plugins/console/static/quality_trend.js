@@ -25,7 +25,7 @@ function options(colour, data, live) {
   const few = data[1].filter(Number.isFinite).length < 4;
   const line = (name) => ({ stroke: colour(name), width: 1.5, points: { show: few, size: 5, fill: colour(name) }, spanGaps: true });
   return {
-    legend: { show: false }, cursor: { points: { show: false }, y: false, drag: { x: false, y: false } }, padding: [6, 2, 0, 0],
+    padding: [6, 2, 0, 0],
     scales: { y: { range: [0, top] } },
     axes: [
       axis(colour, { size: 20, gap: 2, grid: { show: false }, space: 90, values: (_, ticks) => ticks.map(date) }),
