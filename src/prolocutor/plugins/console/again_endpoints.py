@@ -20,7 +20,7 @@ from prolocutor.plugins.console.jobs import Job, JobStarted
 from prolocutor.plugins.console.resources import BASE, ConsoleContext
 from prolocutor.plugins.console.said_again import TurnRunAgain, run_again
 from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints, TurnPath
-from prolocutor.plugins.console.turn_views import TurnView, view_of
+from prolocutor.plugins.console.turn_views import TurnView, make_turn_view
 from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 
@@ -124,7 +124,7 @@ def _view(again: TurnRunAgain, assistant: Assistant) -> TurnView:
         position=0,
         record=record,
     )
-    return view_of(kept, again.utterances, assistant.engine.prepared.graph)
+    return make_turn_view(kept, again.utterances, assistant.engine.prepared.graph)
 
 
 def _compared(view: TurnView) -> ComparedTurn:

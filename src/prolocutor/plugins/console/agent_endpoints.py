@@ -111,7 +111,7 @@ class AgentEndpoints:
 
     async def list_agents(self, request: TypedRequest[AgentsPeriod, None]) -> AgentList:
         """List all services, with their outcomes since a time."""
-        return await self._views.listed(_began(request.params.since))
+        return await self._views.list_agents(_began(request.params.since))
 
     async def show_agent(self, request: TypedRequest[AgentDetailPath, None]) -> AgentDetail:
         """Show one service in full."""

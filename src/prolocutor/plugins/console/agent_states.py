@@ -41,7 +41,7 @@ class AgentStates:
         self._left: set[str] = set()
 
     async def read_earlier(self, store: TurnRecordStore) -> None:
-        """Note the latest turns before a restart, so that a service that fails often still does."""
+        """Note the latest recorded turns: a restart does not hide that a service fails often."""
         earlier = await store.latest_turns(TurnQuery(), None, EARLIER)
         for one in reversed(earlier.items):
             self.turn_ended(one.record)
@@ -49,7 +49,7 @@ class AgentStates:
     def turn_ended(self, record: TurnRecord) -> None:
         """Note for each called service whether it failed.
 
-        Where it answers after it was left alone, its earlier failures count no more.
+        The first answer of a service that was left alone clears its earlier failures.
         """
         for one in record.services:
             if one.started is None:
@@ -76,7 +76,7 @@ class AgentStates:
         else:
             self._changed.setdefault(service, self._clock())
 
-    def of(self, step: ServiceStep) -> AgentState:
+    def find_state(self, step: ServiceStep) -> AgentState:
         """Return the present state of a service."""
         if step.off is not None:
             return "off"

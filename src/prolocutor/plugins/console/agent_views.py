@@ -148,7 +148,7 @@ class AgentViews:
             if (members := card.members)
         }
 
-    async def listed(self, since: float) -> AgentList:
+    async def list_agents(self, since: float) -> AgentList:
         """Return all services, with figures since a time."""
         counts = await self._counts.since(since)
         items = [self._item(one, counts) for one in self._prepared.every()]
@@ -191,7 +191,7 @@ class AgentViews:
             name=step.name,
             stage=step.stage_name,
             kind=way_of(service).kind,
-            state=self._states.of(step),
+            state=self._states.find_state(step),
             breaker=guard.breaker.state,
             note=self._states.note(step) if off is None else off.reason,
             since=self._states.since(step) if off is None else off.at,

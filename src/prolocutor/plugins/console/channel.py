@@ -20,7 +20,7 @@ from prolocutor.plugins.console.figure_endpoints import FigureEndpoints
 from prolocutor.plugins.console.handover_endpoints import HandoverEndpoints
 from prolocutor.plugins.console.job_endpoints import JobEndpoints
 from prolocutor.plugins.console.jobs import JobRegister
-from prolocutor.plugins.console.live_endpoints import LiveEndpoint
+from prolocutor.plugins.console.live_endpoints import LiveEndpoints
 from prolocutor.plugins.console.live_feed import LiveFeed
 from prolocutor.plugins.console.model_desk import ModelDesk
 from prolocutor.plugins.console.model_endpoints import ModelEndpoints
@@ -124,7 +124,7 @@ class Console:
             again,
             AgentEndpoints(assistant, figures, states, cards),
             PlanEndpoint(assistant, figures, states, place.file),
-            LiveEndpoint(LiveFeed(assistant, states, slow), recorder),
+            LiveEndpoints(LiveFeed(assistant, states, slow), recorder),
             WorkEndpoints(assistant, cards),
             FigureEndpoints(records, self._models),
             ModelEndpoints(self._models, has_data=options.data is not None),

@@ -41,7 +41,7 @@ class FigureParams(msgspec.Struct, frozen=True):
 
 
 class AgentColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent did in each step; `p50` and `p99` in seconds, null where it gave no answer."""
+    """Outcomes of an agent in each step; `p50` and `p99` are seconds, null without an answer."""
 
     agent: str
     asked: list[int]
@@ -53,7 +53,7 @@ class AgentColumns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FigureColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Columns by step (UTC, from `at` on): turns of each kind, and what each agent did.
+    """Columns by step (UTC, from `at` on): turns of each kind, and the outcomes of each agent.
 
     Agents stand in the order of how often they were asked.
     """
@@ -83,7 +83,7 @@ class DailyShares(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FigureEndpoints:
-    """Shows what happened and how content people are, over time."""
+    """Shows figures of turns and agents over time."""
 
     def __init__(
         self,

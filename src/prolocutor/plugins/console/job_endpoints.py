@@ -10,7 +10,7 @@ import msgspec
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.store import Store
 from prolocutor.errors import NotFound
-from prolocutor.plugins.console.jobs import Job, JobPath, JobRegister, JobView, view_of
+from prolocutor.plugins.console.jobs import Job, JobPath, JobRegister, JobView, make_job_view
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
@@ -61,18 +61,18 @@ class JobEndpoints:
         shown = found[: params.limit]
         more = len(found) > len(shown)
         return JobPage(
-            [view_of(job) for job in shown], CURSOR.write(shown[-1].number if more else None)
+            [make_job_view(job) for job in shown], CURSOR.write(shown[-1].number if more else None)
         )
 
     async def show_job(self, request: TypedRequest[JobPath, None]) -> JobView:
         """Show a job."""
         await self._forget_deleted([self._jobs.find(request.params.id)])
-        return view_of(self._jobs.find(request.params.id))
+        return make_job_view(self._jobs.find(request.params.id))
 
     async def stop_job(self, request: TypedRequest[JobPath, None]) -> JobView:
         """Stop a job that has not ended."""
         await self._forget_deleted([self._jobs.find(request.params.id)])
-        return view_of(await self._jobs.stop(request.params.id))
+        return make_job_view(await self._jobs.stop(request.params.id))
 
     async def _forget_deleted(self, jobs: Sequence[Job]) -> bool:
         """Forget the jobs whose reply was deleted; return whether there were any."""

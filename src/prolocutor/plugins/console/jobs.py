@@ -163,7 +163,7 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     result: Any
 
 
-def view_of(job: Job) -> JobView:
+def make_job_view(job: Job) -> JobView:
     """Return the view of a job."""
     return JobView(
         id=job.id,

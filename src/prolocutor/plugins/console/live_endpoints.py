@@ -1,4 +1,4 @@
-"""Turns as they run, over a socket, and the latest turns of before, as a list."""
+"""Turns as they run, over a socket, and earlier turns as a list."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class TurnRowPage(msgspec.Struct, frozen=True):
     next: str | None
 
 
-class LiveEndpoint:
-    """Sends operators the turns that run and lists those of before, of one kind or all."""
+class LiveEndpoints:
+    """Sends operators the turns that run, and lists earlier turns."""
 
     def __init__(self, feed: LiveFeed, recorder: TurnRecorder | None) -> None:
         self._feed = feed

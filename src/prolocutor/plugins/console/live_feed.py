@@ -214,7 +214,9 @@ class LiveFeed:
     def switched(self, step: ServiceStep) -> None:
         """Show the state of a service that has changed."""
         if self._viewers:
-            now = BreakerChange(agent=step.name, stage=step.stage_name, state=self._states.of(step))
+            now = BreakerChange(
+                agent=step.name, stage=step.stage_name, state=self._states.find_state(step)
+            )
             _send(self._viewers, now)
 
     def dialog_waits(self, dialog_id: str) -> None:

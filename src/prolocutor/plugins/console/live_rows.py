@@ -7,14 +7,13 @@ from typing import Literal
 
 import msgspec
 
-from prolocutor.contracts.observer import Outcome, TurnRecord
+from prolocutor.contracts.observer import FAILURES, Outcome, TurnRecord
 from prolocutor.contracts.turn_record_store import SHOWN, TURN_FLAGS, TurnFlag, TurnQuery
 from prolocutor.plugins.console.agent_states import AgentState
-from prolocutor.plugins.console.turn_views import ServiceFailure, failures_of
+from prolocutor.plugins.console.turn_views import ServiceFailure, list_failures
 
 TurnKind = Literal["all", "trouble", "waits", "down", "none", "failed", "slow"]
-"""Which turns are wanted: all, those with any flag or with one; of `waits` no turn, and none with
-a thumb down while it runs."""
+"""A kind of turns: all, with any flag, or with a certain flag; no turn is of the kind `waits`."""
 
 
 class TurnChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +25,7 @@ class TurnChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def takes_all(self) -> bool:
-        """Whether a turn is wanted before it is known what becomes of it."""
+        """Whether every turn is wanted, so that a turn can be shown from its start."""
         return self.kind == "all" and self.failed is None
 
     def query(self) -> TurnQuery:
@@ -148,7 +147,8 @@ def make_row(record: TurnRecord, flags: Sequence[TurnFlag]) -> Ended:
         failed=record.failures,
         failures=[
             msgspec.structs.replace(one, error=one.error[:SHOWN] if one.error else one.error)
-            for one in failures_of(record)
+            for one in list_failures(record)
+            if one.outcome in FAILURES
         ],
         flags=[*flags],
     )

@@ -128,7 +128,7 @@ class PlanEndpoint:
             p99=tally.within(0.99),
             timeout=step.timeout,
             asked=tally.asked,
-            state=self._states.of(step),
+            state=self._states.find_state(step),
         )
 
     def _edges(self) -> Iterator[tuple[str, str, Literal["after", "requires"]]]:

@@ -14,7 +14,7 @@ from prolocutor.errors import NotFound, StoreCorrupt
 from prolocutor.plugins.console.call_log import CallLog, ShownCall
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.turn_notes import TurnNotes, given_label
-from prolocutor.plugins.console.turn_views import TurnView, view_of
+from prolocutor.plugins.console.turn_views import TurnView, make_turn_view
 from prolocutor.web.operations import Operation, TypedRequest
 
 ReplyId: TypeAlias = Annotated[str, Meta(description="The `utt_id` of the reply.", max_length=100)]
@@ -71,7 +71,7 @@ class ReplyEndpoints:
             utterances = await assistant.store.turn(utt_id)
         except StoreCorrupt:
             utterances = []  # what is damaged is not shown; the rest is
-        view = view_of(kept, utterances, assistant.engine.prepared.graph)
+        view = make_turn_view(kept, utterances, assistant.engine.prepared.graph)
         label = given_label(await assistant.labels.find_label(utt_id))
         return msgspec.structs.replace(view, note=await self.notes.find(utt_id), label=label)
 

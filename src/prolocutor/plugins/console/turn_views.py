@@ -117,7 +117,7 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     again: bool = False
 
 
-def view_of(
+def make_turn_view(
     kept: KeptTurn, utterances: Sequence[HumanUtterance | BotUtterance], plan: Graph
 ) -> TurnView:
     """Return the view of a turn from its utterances, the last of which is the reply."""
@@ -127,7 +127,7 @@ def view_of(
     hypotheses = [] if asked is None else asked.hypotheses
     record = kept.record
     scores = {} if record is None else record.scores
-    chosen = _of_words(reply, hypotheses) if record is None else record.chosen
+    chosen = _find_chosen(reply, hypotheses) if record is None else record.chosen
     view = TurnView(
         utt_id=kept.utt_id,
         dialog_id=kept.dialog_id,
@@ -136,7 +136,7 @@ def view_of(
         active_skill=reply.active_skill if isinstance(reply, BotUtterance) else "",
         confidence=reply.confidence if isinstance(reply, BotUtterance) else None,
         chosen=chosen,
-        hypotheses=[_scored(one, scores, chosen) for one in hypotheses],
+        hypotheses=[_make_hypothesis(one, scores, chosen) for one in hypotheses],
         annotations={} if asked is None else asked.annotations,
         reply_annotations=reply.annotations if isinstance(reply, BotUtterance) else {},
         attributes={} if reply is None else reply.attributes,
@@ -144,10 +144,10 @@ def view_of(
         rating=kept.rating,
         again=asked is not None,
     )
-    return view if record is None else _recorded(view, record, hypotheses, plan)
+    return view if record is None else _complete_view(view, record, hypotheses, plan)
 
 
-def _recorded(
+def _complete_view(
     view: TurnView, record: TurnRecord, hypotheses: Sequence[Hypothesis], plan: Graph
 ) -> TurnView:
     """Return the view, completed from the turn's record."""
@@ -169,14 +169,14 @@ def _recorded(
         cost=record.cost,
         scores=record.scores,
         version=record.version,
-        waves=waves_of(record),
-        changes=[_change(one, hypotheses, record.chosen) for one in record.changes],
-        lost=_lost(services),
-        errors=failures_of(record),
+        waves=make_waves(record),
+        changes=[_make_change(one, hypotheses, record.chosen) for one in record.changes],
+        lost=_find_lost_time(services),
+        errors=list_failures(record),
     )
 
 
-def waves_of(record: TurnRecord) -> list[AskedWave]:
+def make_waves(record: TurnRecord) -> list[AskedWave]:
     """Return the skills by time and reason of asking; skills without a reason are one wave."""
     skills = {one.name: one for one in record.services if one.stage == _SKILLS}
     started = {name: one.started for name, one in skills.items() if one.started is not None}
@@ -198,7 +198,7 @@ def waves_of(record: TurnRecord) -> list[AskedWave]:
     return waves
 
 
-def _of_words(reply: object, hypotheses: Sequence[Hypothesis]) -> list[str]:
+def _find_chosen(reply: object, hypotheses: Sequence[Hypothesis]) -> list[str]:
     """Return the id of the hypothesis with the words of the reply."""
     if not isinstance(reply, BotUtterance):
         return []
@@ -206,7 +206,9 @@ def _of_words(reply: object, hypotheses: Sequence[Hypothesis]) -> list[str]:
     return [one.hypothesis_id for one in hypotheses if (one.skill_name, one.text) == said][:1]
 
 
-def _scored(one: Hypothesis, scores: dict[str, float], chosen: list[str]) -> ScoredHypothesis:
+def _make_hypothesis(
+    one: Hypothesis, scores: dict[str, float], chosen: list[str]
+) -> ScoredHypothesis:
     cost = one.extra.get("cost")
     return ScoredHypothesis(
         hypothesis_id=one.hypothesis_id or None,
@@ -220,7 +222,7 @@ def _scored(one: Hypothesis, scores: dict[str, float], chosen: list[str]) -> Sco
     )
 
 
-def _change(
+def _make_change(
     change: ProfileChange, hypotheses: Sequence[Hypothesis], chosen: list[str]
 ) -> ShownChange:
     setters = []
@@ -239,7 +241,7 @@ def _change(
     )
 
 
-def _lost(services: Sequence[ServiceRecord]) -> list[LostTime]:
+def _find_lost_time(services: Sequence[ServiceRecord]) -> list[LostTime]:
     return [
         LostTime(one.name, one.ended - one.started)
         for one in services
@@ -247,7 +249,7 @@ def _lost(services: Sequence[ServiceRecord]) -> list[LostTime]:
     ]
 
 
-def failures_of(record: TurnRecord) -> list[ServiceFailure]:
+def list_failures(record: TurnRecord) -> list[ServiceFailure]:
     """Return the errors of the services of a turn."""
     return [
         ServiceFailure(

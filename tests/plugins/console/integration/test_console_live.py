@@ -218,6 +218,18 @@ async def test_turns_of_before_are_listed_by_kind_and_by_who_failed_page_by_page
     )
 
 
+async def test_a_service_that_was_skipped_did_not_fail() -> None:
+    ill = says("ill", ValueError("no"))
+    needy = says("needy", hypothesis("hi"), requires=["ill"])
+    async with assistant(ill, needy) as it, served(it) as http:
+        await it.turn("one", user="ann")
+        (turn,) = (await listed_turns(http))["items"]
+        skipped = await listed_turns(http, failed="needy")
+
+    assert [one["service"] for one in turn["failures"]] == ["ill"]
+    assert skipped["items"] == []
+
+
 async def test_an_unknown_kind_is_refused_in_words() -> None:
     async with assistant() as it, served(it) as http, http.ws_connect(f"{LIVE}?kind=x") as socket:
         said = json.loads((await socket.receive()).data)

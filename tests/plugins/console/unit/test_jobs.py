@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, NotFound, Overloaded
-from prolocutor.plugins.console.jobs import MOST_WAITING, Job, JobRegister, view_of
+from prolocutor.plugins.console.jobs import MOST_WAITING, Job, JobRegister, make_job_view
 
 
 class Sum(msgspec.Struct):
@@ -41,12 +41,12 @@ async def test_jobs_of_a_kind_wait_for_each_other_and_may_be_stopped() -> None:
     assert seen == [("runs", 0.5), ("waits", 0.0)]
     assert stopped.state == "stopped"
     assert unstarted.state == "stopped"
-    shown = plain.decode(plain.encode(view_of(first)))
+    shown = plain.decode(plain.encode(make_job_view(first)))
     assert shown["state"] == "done"
     assert shown["share"] == 1.0
     assert shown["result"] == {"total": 7}
     assert failing.error == "there are no labels"
-    assert view_of(failing).result is None
+    assert make_job_view(failing).result is None
     await jobs.aclose()
 
 
