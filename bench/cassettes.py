@@ -29,7 +29,7 @@ from websockets.asyncio.server import serve
 
 import prolocutor_demo
 from prolocutor.assistant.call_recording import record_calls
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load
 from prolocutor.config.settings import Settings
 from prolocutor.plugins.cassettes.cassette import Cassette, read_cassette
@@ -221,7 +221,7 @@ async def recorded(file: Path, folder: Path, talks: Sequence[Sequence[str]]) -> 
     """Have these dialogs with live agents, and return their cassettes."""
     recorder = CassetteRecorder(folder, redaction=Redaction({}))
     with record_calls(recorder):
-        async with assistant_from(load(file), store="memory:", recording=False) as assistant:
+        async with build_assistant(load(file), store="memory:", recording=False) as assistant:
             for number, talk in enumerate(talks):
                 for words in talk:
                     await assistant.reply(words, f"person {number}")

@@ -96,7 +96,7 @@ async def cost_of_cells(number: int, at_once: int, each: int) -> str:
         trips: list[float] = []
 
         async def talk(user: str, turns: int) -> None:
-            store = stores[person_moves.bucket_of(user) * number // person_moves.BUCKETS]
+            store = stores[person_moves.person_bucket(user) * number // person_moves.BUCKETS]
             for opening in openings(user, turns):
                 start = time.perf_counter()
                 opened = await store.open_turn(opening)
@@ -168,7 +168,7 @@ async def cost_of_split(number: int, at_once: int, each: int, *, proxy: bool) ->
         people = [f"user {n}" for n in range(at_once)]
 
         def place(user: str) -> int:
-            return person_moves.bucket_of(user) * len(fronts) // person_moves.BUCKETS
+            return person_moves.person_bucket(user) * len(fronts) // person_moves.BUCKETS
 
         for n, user in enumerate(people):
             ids = [f"{kind}{n}" for kind in "abcd"]
@@ -232,7 +232,7 @@ class Growth:
         self.made = made
         self.stores: list[PostgresqlStore] = []
         self.people = [f"user {n}" for n in range(people)]
-        self.cell = {user: person_moves.bucket_of(user) // 1024 for user in self.people}
+        self.cell = {user: person_moves.person_bucket(user) // 1024 for user in self.people}
         self.said: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.waits: list[float] = []
@@ -299,7 +299,7 @@ class Growth:
         while True:
             # by name, so that who was gone before it could be said is named again
             left = [u for u in self.people if self.cell[u] == source]
-            names = [u for u in left if person_moves.bucket_of(u) in half]
+            names = [u for u in left if person_moves.person_bucket(u) in half]
             process = await asyncio.create_subprocess_exec(
                 PROGRAM,
                 "person",

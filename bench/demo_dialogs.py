@@ -18,9 +18,9 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.settings import Settings
-from prolocutor.dialog.rounds import follow_up_of
+from prolocutor.dialog.rounds import read_follow_up
 from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.plugins.language.follow_up import annotate
 from prolocutor.plugins.language.together.clauses import ask_each
@@ -106,7 +106,7 @@ async def score_dialogs(settings: Settings) -> DialogScore:
         settings, pipeline=msgspec.structs.replace(pipeline, skills=skills)
     )
     slots = asyncio.Semaphore(CONCURRENCY)
-    async with assistant_from(still, store="memory:", observers=[RecordRequest()]) as assistant:
+    async with build_assistant(still, store="memory:", observers=[RecordRequest()]) as assistant:
 
         async def hold(number: int, line: DialogLine) -> DialogVerdict:
             async with slots:
@@ -143,7 +143,7 @@ async def _hold(assistant: Assistant, user: str, line: DialogLine) -> DialogVerd
     record = result.record
     assert record is not None
     by = list(dict.fromkeys(id_.rpartition(".")[0] for id_ in record.chosen))
-    found = follow_up_of(result.annotations)
+    found = read_follow_up(result.annotations)
     shows = re.search(line.pattern, record.response, re.IGNORECASE | re.DOTALL) is not None
     right = shows and ("*" in line.agents or bool(set(by) & set(line.agents)))
     return DialogVerdict(line, right, by, record.response, found.text if found else "")

@@ -29,7 +29,7 @@ import msgspec
 from demo_dialogs import DialogScore, score_dialogs, show_dialogs
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import demo_file, load
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
@@ -233,7 +233,7 @@ async def _run_phrases(settings: Settings, lines: list[Phrase]) -> RunOutcome:
     for line in lines:
         owners.setdefault(line.text, set()).add(line.agent)
     calls = _Calls()
-    async with assistant_from(
+    async with build_assistant(
         settings, store="memory:", observers=[RecordRequest(), calls]
     ) as assistant:
         began = time.perf_counter()

@@ -32,7 +32,7 @@ import msgspec
 import uvloop
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.connectors.connector_catalog import options_of
+from prolocutor.connectors.connector_catalog import make_options
 from prolocutor.contracts.connector import Connector, ServiceContext
 from prolocutor.dialog.ids import new_id
 from prolocutor.doors import door_catalog
@@ -369,7 +369,7 @@ async def connector_costs(
             if one.path.startswith("ws/"):
                 at = sockets + one.path.removeprefix("ws")
             call = Call(at, one.connector, one.options)
-            connector = options_of(call).build(ServiceContext(name=one.name))
+            connector = make_options(call).build(ServiceContext(name=one.name))
             stack.push_async_callback(connector.aclose)
             made[one.name] = connector
         for lap in range(-1, options.laps):

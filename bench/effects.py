@@ -221,13 +221,13 @@ async def prolocutor(
         until = time.monotonic() + 60
         while last and time.monotonic() < until:
             await asyncio.sleep(1)
-            found = await ledger.listed()
+            found = await ledger.list_effects()
             left = [one for one in found if one.record.state != "unknown" or one.record.untold]
             waits = [one for one in found if one.record.until < 1e10]
             if not (left or waits):
                 break
-        every = await ledger.listed(limit=1_000_000)
-        every += await ledger.listed(closed=True, limit=1_000_000)
+        every = await ledger.list_effects(limit=1_000_000)
+        every += await ledger.list_effects(closed=True, limit=1_000_000)
         states: dict[str, Any] = {}
         for one in every:
             how = one.record.state

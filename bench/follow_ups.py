@@ -35,7 +35,7 @@ from prolocutor.plugins.language.follow_up.general import RULES, continuing
 from prolocutor.plugins.language.follow_up.grammar import grammar_of
 from prolocutor.plugins.language.follow_up.last_turn import last_turns_of
 from prolocutor.reading.languages import language_of
-from prolocutor.reading.plain_text import without_accents
+from prolocutor.reading.plain_text import strip_accents
 
 LISTS: Final = Path(__file__).parents[1] / "tests" / "data" / "follow_ups"
 FITTED: Final = ("known", "tuned", "invented")
@@ -297,7 +297,7 @@ def _profiles(lines: list[str]) -> Iterator[AgentProfile]:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(without_accents(text).lower())
+    return _WORD.findall(strip_accents(text).lower())
 
 
 if __name__ == "__main__":

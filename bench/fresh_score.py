@@ -23,7 +23,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import demo_file, load
 from prolocutor.observe.recent_turns import RecordRequest
 
@@ -94,7 +94,7 @@ async def _graded(phrases: Sequence[FreshPhrase]) -> list[GradedReply]:
         by = list(dict.fromkeys(id_.rpartition(".")[0] for id_ in record.chosen))
         return GradedReply(phrase, by, record.response, _grade(phrase, by, record.response))
 
-    async with assistant_from(
+    async with build_assistant(
         load(demo_file()), store="memory:", observers=[RecordRequest()]
     ) as assistant:
         asked = (ask(assistant, number, phrase) for number, phrase in enumerate(phrases))

@@ -96,9 +96,9 @@ class Pool:
         self._next = (self._next + 1) % POOL
         return self._lanes[self._next].submit(item)
 
-    async def drained(self) -> None:
+    async def wait_until_empty(self) -> None:
         for lane in self._lanes:
-            await lane.drained()
+            await lane.wait_until_empty()
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Background tasks: what an object does beside those who await it, owned by it until it closes."""
+"""Background tasks, owned by an object until it closes, and awaited by nobody."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ log = logging.getLogger(__name__)
 
 
 class BackgroundTasks:
-    """The tasks of one owner, after whom they are named; a failure of one is logged at once.
+    """The tasks of an owner, with names after the owner; failures are logged at once.
 
-    It is true while one runs.
+    It is true while a task runs.
     """
 
     def __init__(self, owner: str) -> None:
@@ -31,7 +31,7 @@ class BackgroundTasks:
         """Run work beside the caller. Somebody else awaits its outcome: then `awaited`."""
         task = asyncio.get_running_loop().create_task(work, name=self._owner)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard if awaited else self._ended)
+        task.add_done_callback(self._tasks.discard if awaited else self._note_end)
         return task
 
     def cancel(self) -> None:
@@ -39,7 +39,7 @@ class BackgroundTasks:
         for task in self._tasks:
             task.cancel()
 
-    async def ended(self, seconds: float | None = None) -> bool:
+    async def wait_until_ended(self, seconds: float | None = None) -> bool:
         """Wait until all have ended, so many seconds at most; return whether they have."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
@@ -48,11 +48,11 @@ class BackgroundTasks:
     async def aclose(self, grace: float = 0.0) -> None:
         """Give all so many seconds to end by themselves, then cancel them; wait for their ends."""
         if grace:
-            await self.ended(grace)
+            await self.wait_until_ended(grace)
         self.cancel()
-        await self.ended()
+        await self.wait_until_ended()
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _note_end(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("%s failed", self._owner, exc_info=error)

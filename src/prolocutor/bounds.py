@@ -64,7 +64,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
             and value > self.above
         )
 
-    def expected(self, value: object) -> str:
+    def describe_for(self, value: object) -> str:
         """Say what is expected in place of a value that is out of the bounds."""
         if isinstance(value, int | float) and value > self.most:
             return f"at most {self.most:.12g}"
@@ -83,7 +83,9 @@ def check_bounds(struct: msgspec.Struct, *, path: str = "") -> None:
     for name, kinds in _kinds(type(struct)).items():
         value = getattr(struct, name)
         if kinds and not any(_fits(value, kind) for kind in kinds):
-            expected = ", or ".join(_expected(kind, value) for kind in kinds if kind is not None)
+            expected = ", or ".join(
+                _describe_kind(kind, value) for kind in kinds if kind is not None
+            )
             key = f"{path}.{name}" if path else name
             raise ConfigError(f"expected {expected}, found {value!r:.80}", key=key)
 
@@ -96,11 +98,11 @@ Kind = Bounds | tuple[str, ...] | type[str] | None
 def _kinds(struct: type[msgspec.Struct]) -> dict[str, tuple[Kind, ...]]:
     """Return for each field what it may be; nothing for a type that cannot be checked here."""
     hints = get_type_hints(struct, include_extras=True)
-    return {name: _kinds_of(hints[name]) for name in struct.__struct_fields__}
+    return {name: _read_kinds(hints[name]) for name in struct.__struct_fields__}
 
 
-def _kinds_of(hint: Any) -> tuple[Kind, ...]:
-    words = _words_in(hint)
+def _read_kinds(hint: Any) -> tuple[Kind, ...]:
+    words = _literal_words(hint)
     try:
         kinds = _read(inspect.type_info(hint))
     except TypeError:  # a union of several types that msgspec does not know
@@ -108,11 +110,11 @@ def _kinds_of(hint: Any) -> tuple[Kind, ...]:
     return tuple(words if isinstance(kind, tuple) else kind for kind in kinds)
 
 
-def _words_in(hint: Any) -> tuple[str, ...]:
+def _literal_words(hint: Any) -> tuple[str, ...]:
     """Return the words of the first literal in a type, in their order."""
     if get_origin(hint) is Literal:
         return get_args(hint)
-    return next((words for part in get_args(hint) if (words := _words_in(part))), ())
+    return next((words for part in get_args(hint) if (words := _literal_words(part))), ())
 
 
 def _read(kind: inspect.Type) -> tuple[Kind, ...]:
@@ -150,7 +152,7 @@ def _fits(value: object, kind: Kind) -> bool:
     return value in kind if isinstance(kind, tuple) else isinstance(value, str)
 
 
-def _expected(kind: Kind, value: object) -> str:
+def _describe_kind(kind: Kind, value: object) -> str:
     if isinstance(kind, Bounds):
-        return kind.expected(value)
+        return kind.describe_for(value)
     return " or ".join(kind) if isinstance(kind, tuple) else "a text"

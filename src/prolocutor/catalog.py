@@ -90,7 +90,7 @@ class Catalog(Generic[T]):
                 raise ConfigError(what, key=self._key)
         return cast(T, loaded)
 
-    def installed(self) -> Iterator[tuple[str, T]]:
+    def import_all(self) -> Iterator[tuple[str, T]]:
         """Import all that can be imported, with their names.
 
         What needs a library that is not installed is left out; a broken one is so with a warning.
@@ -142,7 +142,7 @@ class Catalog(Generic[T]):
             what = f"{named} cannot be loaded: {type(error).__name__}: {error}"
             raise ConfigError(what, key=self._key) from error
 
-    def checked(self, name: str, /, *args: Any, **options: Any) -> T:
+    def load_checked(self, name: str, /, *args: Any, **options: Any) -> T:
         """Import what has this name; raise the catalog's error if it does not take these."""
         found = self.load(name)
         signature = inspect.signature(cast(Callable[..., Any], found))
@@ -158,7 +158,7 @@ class Catalog(Generic[T]):
 
     def make(self: Catalog[Callable[..., Made]], name: str, /, *args: Any, **options: Any) -> Made:
         """Make one: call what has this name with these arguments, which are checked first."""
-        return self.checked(name, *args, **options)(*args, **options)
+        return self.load_checked(name, *args, **options)(*args, **options)
 
     def _fault(self, what: str) -> ProlocutorError:
         if issubclass(self._error, BadInput):

@@ -77,7 +77,7 @@ def open_source(
 ) -> EpisodeSource:
     """Make the data set that `KIND:PATH` means; `BadInput` for what its kind does not know."""
     kind, path = split(data)
-    type_: Any = DATA.checked(kind, **options)
+    type_: Any = DATA.load_checked(kind, **options)
     try:
         made: DataOptions = msgspec.convert(options, type_, strict=False)
     except msgspec.ValidationError as error:
@@ -85,6 +85,6 @@ def open_source(
     return made.build(DataPlace(spec=data, path=path, fold=fold, on_fault=on_fault))
 
 
-def suffix_of(kind: str) -> str | None:
+def file_suffix(kind: str) -> str | None:
     """Return how the files of a kind end; None for a kind that is no file."""
     return getattr(DATA.load(kind), "suffix", None)

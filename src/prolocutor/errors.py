@@ -274,7 +274,7 @@ class PersonMoved(StoreError):
 
 
 class RoundChanged(StoreError):
-    """The dialog's round is not the one that the caller knew; `round` is what it is now (JSON)."""
+    """The dialog's round has changed since the caller read it; `round` is the new one (JSON)."""
 
     code = "round_changed"
 
@@ -381,7 +381,7 @@ class PurseEmpty(ServiceError):
 
 
 class SwitchedOff(ServiceError):
-    """An operator has switched the service off, or one that it requires."""
+    """An operator has switched off the service, or a service that it requires."""
 
     code = "switched_off"
     sent = False

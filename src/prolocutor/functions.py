@@ -50,12 +50,12 @@ def is_cancelled_from_outside() -> bool:
     return task is None or task.cancelling() > 0
 
 
-def text_of(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return `Type: message`, also for an exception whose own text raises or is endless."""
     name = "an error"
     try:
         name = type(error).__name__
-        said = _leaves_of(error.args) if _is_endless(error) else str(error)
+        said = _join_leaves(error.args) if _is_endless(error) else str(error)
         text = legible(said[:MAX_TEXT])
     except BaseException:  # its text is code of others too
         text = "(its text cannot be read)"
@@ -73,7 +73,7 @@ def text_and_place(error: BaseException) -> str:
         for code, line in frames
         if not code.co_filename.startswith(_FOREIGN)
     ][: -MAX_FRAMES - 1 : -1]
-    text = text_of(error)
+    text = error_text(error)
     return f"{text} (at {', called at '.join(places)})" if places else text
 
 
@@ -114,7 +114,7 @@ def _is_endless(error: BaseException) -> bool:
     return number > MAX_PARTS
 
 
-def _leaves_of(values: tuple[Any, ...]) -> str:
+def _join_leaves(values: tuple[Any, ...]) -> str:
     return ", ".join([str(one) for one in values if isinstance(one, str | int | float)])
 
 
@@ -151,7 +151,9 @@ def _module(name: str, dotted: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
-            raise ConfigError(f"{dotted}: there is no module {error.name!r}{_seen()}") from None
+            raise ConfigError(
+                f"{dotted}: there is no module {error.name!r}{_search_hint()}"
+            ) from None
         raise ConfigError(
             f"{dotted}: the module {name!r} imports {error.name!r}, which is not installed"
         ) from error
@@ -174,7 +176,7 @@ def _attribute(found: Any, name: str, place: str, dotted: str) -> Any:
         raise ConfigError(f"{what}; {hint}" if hint else what) from None
 
 
-def _seen() -> str:
+def _search_hint() -> str:
     """Say where modules are looked for when it is the current folder that is missing."""
     here = os.getcwd()
     return "" if {"", here} & set(sys.path) else f" (the folder {here} is not searched)"

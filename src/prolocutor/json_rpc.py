@@ -80,7 +80,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def read_message(body: bytes | Raw) -> RpcMessage:
-    """Read one message; raise `RpcFault` for what is none."""
+    """Read a message; raise `RpcFault` for other JSON."""
     try:
         message = _decode_message(body)
     except msgspec.ValidationError as error:
@@ -95,7 +95,7 @@ def read_message(body: bytes | Raw) -> RpcMessage:
 
 
 def _readable_id(body: bytes | Raw) -> RpcId:
-    """Return the id of what is no message otherwise; None where there is none (JSON-RPC, 5)."""
+    """Return the id of an invalid message; None without a valid id (JSON-RPC, 5)."""
     try:
         return _decode_id(body).id
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -112,7 +112,7 @@ def read_batch(body: bytes) -> list[Raw] | None:
         raise RpcFault(PARSE_ERROR, f"this is not JSON: {error}") from None
 
 
-def params_as(type_: Any, message: RpcMessage) -> Any:
+def read_params(type_: Any, message: RpcMessage) -> Any:
     """Read the parameters of a request as a type; raise `RpcFault` for what does not fit."""
     try:
         return msgspec.json.decode(message.params or b"{}", type=type_)

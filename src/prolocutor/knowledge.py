@@ -29,7 +29,7 @@ _lock = threading.Lock()
 
 
 def get(service: str, key: Hashable, default: Any = None) -> Any:
-    """Return what this service put under `key`, `default` if there is nothing or it has expired.
+    """Return the value that this service put under `key`, `default` for a missing or expired value.
 
     It is the very object that was put, which others see too, so do not change it.
     """
@@ -41,7 +41,7 @@ def get(service: str, key: Hashable, default: Any = None) -> Any:
 
 
 def put(service: str, key: Hashable, value: Any, *, seconds: float) -> None:
-    """Store `value` under `key` for so many seconds, in place of what was there."""
+    """Store `value` under `key` for so many seconds, in place of an earlier value."""
     now = time.monotonic()
     with _lock:
         entries = _entries.setdefault(service, OrderedDict())

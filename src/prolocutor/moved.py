@@ -1,8 +1,8 @@
 """Moved modules: old paths go on working, by entry points of the group `prolocutor.moved`.
 
-An entry is an old path and the new one, `old = "new"`; what lies below moves along. Importing an
-old path warns. One that is meant to stay beside the new one has the extra `[stays]` and does not.
-A single name of a module moves by `module.name = "new:name"`.
+An entry is an old path and the new one, `old = "new"`; modules below it move along. Importing an
+old path warns. An old path that stays beside the new path has the extra `[stays]` and does not
+warn. A single name of a module moves by `module.name = "new:name"`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class MovedModules:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return how an old path is loaded, None if it is not one or leads to one."""
+        """Return the spec of an old path, or of a package above an old path; else None."""
         if not name.startswith(self._prefix):
             return None
         if self._places is None:
@@ -46,7 +46,7 @@ class MovedModules:
 
 
 class MovedModule:
-    """Loads an old path as a module whose names are those of the new one."""
+    """Loads an old path as a module with the names of the new module."""
 
     def __init__(self, new: str, warning: str | None) -> None:
         self._new = new

@@ -20,7 +20,7 @@ if sys.platform != "win32":
 
 
 @contextmanager
-def owned(path: Path, *, option: str = "--out") -> Iterator[None]:
+def own_folder(path: Path, *, option: str = "--out") -> Iterator[None]:
     """Make a folder and lock it against other processes for as long as the block runs.
 
     Raise `StoreLocked` where another process has it, and `BadInput` for what is no folder.
@@ -86,7 +86,7 @@ def whole_lines(file: Path, *, cut: bool = False) -> Iterator[tuple[int, int, by
 _BLOCK: Final = 1 << 20
 
 
-def content_of(paths: Iterable[Path]) -> str | None:
+def content_hash(paths: Iterable[Path]) -> str | None:
     """Return one hash over files, and all files of folders; None if there are none.
 
     Neither names of folders nor times are part of it.

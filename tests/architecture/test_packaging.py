@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,14 @@ def test_the_demo_requires_nothing_of_ours_and_we_require_it_as_an_extra() -> No
     assert [one for one in demo["dependencies"] if one.startswith("prolocutor")] == []
     assert "prolocutor-demo" in ours["optional-dependencies"]["demo"]
     assert "prolocutor-demo" not in ours["dependencies"]
+
+
+def test_every_entry_point_leads_to_an_object_that_exists() -> None:
+    groups = project(PROJECTS[0])["entry-points"]
+
+    for group, points in groups.items():
+        for name, value in points.items():
+            EntryPoint(name, value, group).load()
 
 
 ALIASES = {"demo", "eval", "learn", "thingtalk"}

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.plan.pipeline import StageService
@@ -41,7 +41,7 @@ def patient() -> Settings:
 async def test_a_timer_is_changed_by_what_corrects_it_and_not_by_what_asks_for_another() -> None:
     pytest.importorskip("dateutil")
     left = {}
-    async with assistant_from(patient(), store="memory:") as assistant:
+    async with build_assistant(patient(), store="memory:") as assistant:
         for language, words in (*CORRECTED, *MORE):
             for text in (SET[language], words, "list my timers"):
                 reply = await assistant.reply(text, user=words)
@@ -70,7 +70,7 @@ NO_TIMER = "You have no timer running."
 )  # fmt: skip
 async def test_what_was_noted_is_taken_back(said: str, then: str, asked: str, shown: str) -> None:
     pytest.importorskip("dateutil")
-    async with assistant_from(patient(), store="memory:") as assistant:
+    async with build_assistant(patient(), store="memory:") as assistant:
         for text in (said, then, asked):
             reply = await assistant.reply(text, user="one")
 
@@ -79,7 +79,7 @@ async def test_what_was_noted_is_taken_back(said: str, then: str, asked: str, sh
 
 async def test_what_was_removed_is_back_and_what_another_turn_added_stays() -> None:
     pytest.importorskip("dateutil")
-    async with assistant_from(patient(), store="memory:") as assistant:
+    async with build_assistant(patient(), store="memory:") as assistant:
         said = ["add tea to my list", "add milk to my list", "remove tea from my list", "undo that"]
         for text in (*said, "show my list"):
             reply = await assistant.reply(text, user="one")

@@ -76,7 +76,7 @@ class ModelArchiveStore:
         self._state.rated.append((utt_id, rating))
         utterance.ratings.append(one)
         utterance.parts = structs.replace(
-            utterance.parts, body=agent_state.with_ratings(utterance.parts.body, [one])
+            utterance.parts, body=agent_state.add_ratings(utterance.parts.body, [one])
         )
 
     async def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:
@@ -94,7 +94,7 @@ class ModelArchiveStore:
         """Return how many ratings of replies there are."""
         return sum(utt_id in self._state.utterances for utt_id, _ in self._state.rated)
 
-    async def owner_of(self, id_: str) -> str | None:
+    async def find_owner(self, id_: str) -> str | None:
         """Return the user whose dialog or utterance this is."""
         dialog = self._state.dialogs.get(id_) or self._state.utterances.get(id_, (None,))[0]
         return dialog.person.user if dialog else None

@@ -109,7 +109,7 @@ def speaks(turn: TurnRequest) -> Hypothesis:
 
 @service(inline=True)
 def chooses(turn: TurnRequest) -> SelectorReply:
-    return SelectorReply.of(max(turn.hypotheses, key=lambda one: one.confidence))
+    return SelectorReply.choose(max(turn.hypotheses, key=lambda one: one.confidence))
 
 
 assert_type(

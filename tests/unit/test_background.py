@@ -32,7 +32,7 @@ async def test_a_failure_is_logged_unless_somebody_awaits_it(
 ) -> None:
     tasks = BackgroundTasks("upkeep")
     tasks.start(fails())
-    await tasks.ended()
+    await tasks.wait_until_ended()
     await asyncio.sleep(0)
     assert [(one.levelno, one.message) for one in caplog.records] == [
         (logging.ERROR, "upkeep failed")
@@ -48,9 +48,9 @@ async def test_waiting_for_the_end_has_an_end() -> None:
     tasks = BackgroundTasks("upkeep")
     tasks.start(hangs())
 
-    assert not await tasks.ended(0.01)
+    assert not await tasks.wait_until_ended(0.01)
     await tasks.aclose(grace=0.01)
-    assert await tasks.ended()
+    assert await tasks.wait_until_ended()
 
 
 async def test_closing_cancels_what_runs_and_waits_for_its_end() -> None:

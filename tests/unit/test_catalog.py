@@ -84,7 +84,7 @@ def test_what_a_thing_lacks_is_said() -> None:
 def test_what_is_broken_or_lacks_a_library_is_not_installed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    assert {name for name, _ in THINGS.installed()} == {"fraction", "method"}
+    assert {name for name, _ in THINGS.import_all()} == {"fraction", "method"}
     assert [one.getMessage().split("'")[1] for one in caplog.records] == ["faulty", "moved"]
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from prolocutor.errors import MAX_SAID, BadReply, ServiceError
-from prolocutor.functions import MAX_FRAMES, MAX_TEXT, text_and_place, text_of
+from prolocutor.functions import MAX_FRAMES, MAX_TEXT, error_text, text_and_place
 
 DOUBLED = 22
 """Often enough to be seen in a text that is written out, and not for ever."""
@@ -76,7 +76,7 @@ def doubled(together: Callable[[Any, Any], Any]) -> Any:
 def test_of_an_exception_that_holds_what_doubles_only_the_plain_words_are_said(
     error: Callable[[Any], BaseException], together: Callable[[Any, Any], Any]
 ) -> None:
-    text = text_of(error(doubled(together)))
+    text = error_text(error(doubled(together)))
 
     assert text.endswith(("why", "told"))
     assert "part" not in text
@@ -92,7 +92,7 @@ def test_of_an_exception_that_holds_what_doubles_only_the_plain_words_are_said(
     ],
 )
 def test_an_exception_whose_text_cannot_be_read_is_named(text: Callable[[], Any]) -> None:
-    assert text_of(Odd(text)) == "Odd: (its text cannot be read)"
+    assert error_text(Odd(text)) == "Odd: (its text cannot be read)"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_an_exception_whose_text_cannot_be_read_is_named(text: Callable[[], Any]
     ],
 )
 def test_any_other_exception_says_what_it_says(error: BaseException, text: str) -> None:
-    assert text_of(error) == text
+    assert error_text(error) == text
 
 
 def test_what_a_service_error_says_is_short_and_in_unicode() -> None:

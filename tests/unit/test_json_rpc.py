@@ -6,9 +6,9 @@ import pytest
 from prolocutor import json_rpc
 from prolocutor.json_rpc import (
     RpcFault,
-    params_as,
     read_batch,
     read_message,
+    read_params,
     rpc_failure,
     rpc_notification,
     rpc_request,
@@ -66,7 +66,7 @@ def test_parameters_that_do_not_fit_name_the_request() -> None:
         name: str
 
     with pytest.raises(RpcFault) as fault:
-        params_as(Wanted, read_message(b'{"jsonrpc":"2.0","id":7,"method":"m","params":{}}'))
+        read_params(Wanted, read_message(b'{"jsonrpc":"2.0","id":7,"method":"m","params":{}}'))
 
     assert fault.value.number == json_rpc.INVALID_PARAMS
     assert fault.value.id == 7

@@ -1,1 +1,1 @@
-"""Reads answers to asks: typed text (a file for each kind of ask) and what buttons carry."""
+"""Reads answers to asks: typed text (a file for each kind of ask) and the content of buttons."""

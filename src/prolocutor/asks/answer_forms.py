@@ -1,4 +1,4 @@
-"""Forms for answers: what is asked for as a JSON Schema, and values that follow it as inputs."""
+"""Forms for answers: the JSON Schema of an open ask, and values of that schema as inputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.asks.kinds import schema_of
+from prolocutor.asks.kinds import value_schema
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.dialog.rounds import PendingAsk
@@ -21,7 +21,7 @@ _NEVER_MIND: Final = ("never mind", "nevermind")
 
 
 class GivenAnswer(msgspec.Struct, frozen=True):
-    """An answer as `Assistant.turn` takes it: a text, and what came parsed if it did."""
+    """An answer as `Assistant.turn` takes it: a text, and its parsed form if any."""
 
     text: str
     parsed: JsonObject | None = None
@@ -33,11 +33,11 @@ CANCEL: Final = GivenAnswer(
 
 
 def answer_schema(waiting: PendingAsk) -> JsonObject:
-    """Return the JSON Schema of one value that answers an open ask.
+    """Return the JSON Schema of a value that answers an open ask.
 
-    Yes or no is "yes" or "no", a choice the title of one of them.
+    Yes or no is "yes" or "no", a choice its title.
     """
-    schema = schema_of(waiting.ask)
+    schema = value_schema(waiting.ask)
     if waiting.ask == "choice" and waiting.choices:
         schema["enum"] = list(dict.fromkeys(choice.title for choice in waiting.choices))
     return schema
@@ -76,8 +76,8 @@ def gives_up(answer: Mapping[str, Any]) -> bool:
 def typed_answer(value: Any, kind: str = "location") -> GivenAnswer:
     """Return the input for an answer by its own type, whatever was asked for.
 
-    True and False are yes and no. An object with an `idx` is a choice; another one is an entity of
-    this kind: a location, a time or a date. A list is nothing.
+    True and False are yes and no. An object with an `idx` is a choice; another is an entity of this
+    kind: a location, a time or a date. A list is nothing.
     """
     if isinstance(value, bool):
         said = "yes" if value else "no"
@@ -86,7 +86,9 @@ def typed_answer(value: Any, kind: str = "location") -> GivenAnswer:
         if (idx := whole_number(value.get("idx"))) is not None:
             return GivenAnswer(str(value.get("title", "")), _code("choice", str(idx)))
         name = f"{_ENTITIES.get(kind, 'LOCATION')}_0"
-        return GivenAnswer(_shown(value), {**_code("answer", name), "entities": {name: value}})
+        return GivenAnswer(
+            _display_text(value), {**_code("answer", name), "entities": {name: value}}
+        )
     return GivenAnswer("" if isinstance(value, list) else written_answer(value))
 
 
@@ -101,7 +103,7 @@ def _code(*words: str) -> JsonObject:
     return {"code": ["bookkeeping", *words], "entities": {}}
 
 
-def _shown(entity: JsonObject) -> str:
+def _display_text(entity: JsonObject) -> str:
     """Return an entity as a person would type it, as far as that is known."""
     display = entity.get("display")
     if isinstance(display, str) and display:

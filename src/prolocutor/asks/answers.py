@@ -16,7 +16,7 @@ EXTRA: Final = "pip install 'prolocutor[asks]'"
 
 
 def extra_hint(what: str, instead: str) -> str:
-    """Return the sentence that says which answers need an extra, and what works without it.
+    """Return the sentence that names the answers that need an extra, and works without it.
 
     >>> extra_hint("Numbers in words", "digits")
     "Numbers in words need an extra (pip install 'prolocutor[asks]'); please use digits."
@@ -32,10 +32,10 @@ class Contact(msgspec.Struct, frozen=True):
 
 
 class AnswerContext(ReadingContext, frozen=True, kw_only=True):
-    """What is known of the person who answers, and when.
+    """Facts about the person who answers, and the time.
 
-    `choices` are the offered ones, `contacts` the person's own. `here` is a location as an answer
-    has it: `{latitude, longitude, display}`; `places` are the person's own by name ("home").
+    `choices` are the offered choices, `contacts` the person's own. `here` is a location as an
+    answer has it: `{latitude, longitude, display}`; `places` are the person's own by name ("home").
     """
 
     choices: list[OfferedChoice] = msgspec.field(default_factory=list)
@@ -57,7 +57,7 @@ class NotUnderstood(msgspec.Struct, frozen=True):
 
 
 class Ambiguous(msgspec.Struct, frozen=True):
-    """The answer may mean several values: what each is called, and the values."""
+    """The answer may mean several values: their titles, and the values."""
 
     question: str
     titles: list[str]
@@ -74,30 +74,30 @@ Outcome: TypeAlias = Understood | NotUnderstood | Ambiguous | UnknownPlace
 
 
 class AnswerReader(Protocol):
-    """Reads answers to one kind of ask; neither method ever raises."""
+    """Reads answers to a kind of ask; neither method ever raises."""
 
     def read(self, text: str, context: AnswerContext, /) -> Outcome:
         """Read a text."""
 
     def take(self, type_name: str, value: Any, context: AnswerContext, /) -> Outcome:
-        """Take a parsed value of a type, such as "number"; "" for one without a type."""
+        """Take a parsed value of a type, such as "number"; "" for a value without a type."""
 
 
 class AskKind(Protocol):
-    """The options of a kind of ask: what an entry point of the group `prolocutor.asks` names.
+    """The options of a kind of ask; entry points of `prolocutor.asks` name them.
 
     They are a frozen `msgspec.Struct` with defaults for all fields. `hint` is the sentence that
-    says what is expected. As class variables there may be `schema`, the JSON Schema of one written
-    answer (a text where it has none), and `is_raw`: the answer is whatever text comes, even
+    describes the expected answer. As class variables there may be `schema`, the JSON Schema of a
+    written answer (by default a text's), and `is_raw`: the answer is whatever text comes, even
     "cancel".
     """
 
     @property
     def hint(self) -> str:
-        """What is said when an answer is not understood."""
+        """The assistant's words about an answer that is not understood."""
 
     def build(self, context: None) -> AnswerReader:
-        """Return what reads answers."""
+        """Return the reader of answers."""
 
 
 class AskOptions(msgspec.Struct, frozen=True):

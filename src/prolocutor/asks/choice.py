@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final
 from prolocutor.asks import yesno
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.reading.languages import without_framing
-from prolocutor.reading.locales.locale import codes, words_of
-from prolocutor.reading.plain_text import bare, plain, without_accents
+from prolocutor.reading.locales.locale import codes, find_words
+from prolocutor.reading.plain_text import bare, plain, strip_accents
 
 _ORDINALS: Final = {
     word: n
@@ -56,22 +56,22 @@ def read(text: str, context: AnswerContext) -> Outcome:
     for said in dict.fromkeys((plain(text), bare(text), phrase, short)):
         index = _index(said, titles)
         if index is not None:
-            return _chosen(index, context)
+            return _choose(index, context)
     stem = _stem(short)
     alike = [n for n, title in enumerate(titles) if stem and _stem(title) == stem]
     if len(alike) == 1:
-        return _chosen(alike[0], context)
-    if (side := yesno.said(text, firmly=True)) is not None:
-        meant = [n for n, title in enumerate(titles) if _side_of(title) is side]
+        return _choose(alike[0], context)
+    if (side := yesno.read_yes_no(text, firmly=True)) is not None:
+        meant = [n for n, title in enumerate(titles) if _yes_no_side(title) is side]
         if len(meant) == 1:
-            return _chosen(meant[0], context)
+            return _choose(meant[0], context)
     return NotUnderstood(OneOfChoices.hint)
 
 
 def _stem(said: str) -> str:
     """Return a title without article and accents, its words without their endings: "das Grüne"."""
     name = without_framing(_bare_title(said), "articles", "indefinite", "demonstratives", "ones")
-    return " ".join(_ENDING.sub("", word) for word in without_accents(name).split())
+    return " ".join(_ENDING.sub("", word) for word in strip_accents(name).split())
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
@@ -80,17 +80,17 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
         return read(value, context)
     whole = isinstance(value, int) and not isinstance(value, bool)
     if type_name in {"choice", "number"} and whole and 0 <= value < len(context.choices):
-        return _chosen(value, context)
+        return _choose(value, context)
     return NotUnderstood(OneOfChoices.hint)
 
 
-def _side_of(title: str) -> bool | None:
+def _yes_no_side(title: str) -> bool | None:
     """Return whether a title says yes or no, as a whole or in brackets: "Approve (yes)"."""
     named = _BRACKETS.search(title)
-    return yesno.said(named[1] if named else title, firmly=True)
+    return yesno.read_yes_no(named[1] if named else title, firmly=True)
 
 
-def _chosen(index: int, context: AnswerContext) -> Understood:
+def _choose(index: int, context: AnswerContext) -> Understood:
     return Understood({"idx": index, "title": context.choices[index].title})
 
 
@@ -99,14 +99,14 @@ def _index(said: str, titles: list[str]) -> int | None:
         return None
     if titles.count(said) >= 1:
         return titles.index(said) if titles.count(said) == 1 else None
-    counted = _counted(said, len(titles))
+    counted = _find_position(said, len(titles))
     begun = _begun(said, titles)
     if counted is not None:
         return counted if begun in {None, counted} else None
     return begun
 
 
-def _counted(said: str, length: int) -> int | None:
+def _find_position(said: str, length: int) -> int | None:
     """Find the position in a text: "2", "number 2", "the second one", "last"."""
     index: int | None = None
     if found := _NUMBERED.fullmatch(said):
@@ -130,15 +130,15 @@ def _counted(said: str, length: int) -> int | None:
 
 @cache
 def _ordinals() -> list[re.Pattern[str]]:
-    """Return what means the first, the second and so on in any known language."""
-    known = [words for code in codes() if (words := words_of(code)) is not None]
+    """Return the words for the first, the second and so on in any known language."""
+    known = [words for code in codes() if (words := find_words(code)) is not None]
     most = max((len(words.ordinals) for words in known), default=0)
     ways = [[way for one in known for way in chain(*one.ordinals[n : n + 1])] for n in range(most)]
     return [re.compile("|".join(each)) for each in ways]
 
 
 def _begun(said: str, titles: list[str]) -> int | None:
-    """Find the only title that begins with a text, or the only one that has it as a word."""
+    """Find the only title that begins with a text, or the only title that has it as a word."""
     for short in dict.fromkeys((said, _ABOUT.sub("", _ABOUT.sub("", said)))):
         if not short:
             continue
@@ -156,7 +156,7 @@ def _bare_title(title: str) -> str:
 
 
 class OneOfChoices(AskOptions, frozen=True):
-    """One of the choices, as {idx, title}."""
+    """A choice, as {idx, title}."""
 
     hint: ClassVar[str] = "Please choose one of these."
     read, take = staticmethod(read), staticmethod(take)

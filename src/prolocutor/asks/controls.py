@@ -8,8 +8,8 @@ from itertools import product
 from typing import Final, Literal, TypeAlias
 
 from prolocutor.asks import yesno
-from prolocutor.reading.locales.locale import codes, replies_of
-from prolocutor.reading.plain_text import bare, plain, without_accents
+from prolocutor.reading.locales.locale import codes, reply_wordings
+from prolocutor.reading.plain_text import bare, plain, strip_accents
 
 Control: TypeAlias = Literal[
     "yes", "no", "nevermind", "stop", "help", "more", "back", "again", "unsure", "wait"
@@ -24,13 +24,13 @@ _NAMES: Final[tuple[Control, ...]] = (
 @cache
 def _controls(every: tuple[str, ...]) -> dict[str, Control]:
     """Return the control commands by their wordings in every language."""
-    return {phrase: name for name in _NAMES for phrase in replies_of(name)}
+    return {phrase: name for name in _NAMES for phrase in reply_wordings(name)}
 
 
 @cache
-def _unaccented(every: tuple[str, ...]) -> dict[str, Control]:
+def _controls_without_accents(every: tuple[str, ...]) -> dict[str, Control]:
     controls = _controls(every).items()
-    return {without_accents(phrase): name for phrase, name in controls if len(phrase) > 3}
+    return {strip_accents(phrase): name for phrase, name in controls if len(phrase) > 3}
 
 
 _LEAD: Final = re.compile(
@@ -92,7 +92,7 @@ def wrapped_answer(text: str) -> str:
 
 
 def opens_correction(text: str) -> bool:
-    """Return whether a text takes back what was said before it: "no wait, call dad".
+    """Return whether a text takes back the words before it: "no wait, call dad".
 
     >>> opens_correction("no wait, call dad"), opens_correction("Monday, no wait, Friday")
     (True, False)
@@ -103,18 +103,18 @@ def opens_correction(text: str) -> bool:
 _LONGEST_CORRECTION: Final = 400
 
 
-def _without_leads(said: str) -> Control | None:
+def _strip_leads(said: str) -> Control | None:
     """Return the control command in a text without the words that open and close it."""
     if len(said) > _LONGEST:
         return None
-    said, starts = without_accents(said), [0]
+    said, starts = strip_accents(said), [0]
     while lead := _LEAD.match(said, starts[-1]):
         starts.append(lead.end())
     ends = [len(said)]
     while tail := _TAIL.search(said[: ends[-1]]):
         ends.append(tail.start())
     for start, end in product(reversed(starts), ends):
-        found = _unaccented(codes()).get(_MARKS.sub(" ", said[start:end]).strip())
+        found = _controls_without_accents(codes()).get(_MARKS.sub(" ", said[start:end]).strip())
         if found in ("nevermind", "stop", "help", "unsure", "wait"):
             return found
     return None
@@ -128,7 +128,7 @@ def _same_in_each_part(said: str) -> Control | None:
     parts = [part for part in _PARTS.split(said[: _LONGEST + 1]) if part]
     if len(said) > _LONGEST or len(parts) < 2:
         return None
-    first, *others = [_controls(codes()).get(part) or _without_leads(part) for part in parts]
+    first, *others = [_controls(codes()).get(part) or _strip_leads(part) for part in parts]
     return first if first is not None and all(one == first for one in others) else None
 
 
@@ -138,16 +138,16 @@ _LONGEST: Final = 60
 """Characters of the longest command with words around it."""
 
 
-def control_of(text: str) -> Control | None:
+def find_control(text: str) -> Control | None:
     """Return the control command that a text is as a whole; None for any other text.
 
-    >>> control_of("Never mind, thanks."), control_of("cancel my booking at the Hilton")
+    >>> find_control("Never mind, thanks."), find_control("cancel my booking at the Hilton")
     ('nevermind', None)
     """
     said, controls = plain(text).strip(" .,!"), _controls(codes())
-    found = controls.get(said) or controls.get(bare(text)) or _without_leads(said)
+    found = controls.get(said) or controls.get(bare(text)) or _strip_leads(said)
     found = found or controls.get(said.strip("?¿ ")) or _same_in_each_part(said)
     if found is not None:
         return found
-    answer = yesno.said(text, firmly=True)
+    answer = yesno.read_yes_no(text, firmly=True)
     return None if answer is None else ("yes" if answer else "no")

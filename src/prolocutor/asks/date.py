@@ -20,7 +20,7 @@ from prolocutor.reading.plain_text import bare
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a date: `YYYY-MM-DD`. Without a year or a month it is the next such day."""
     said = bare(text)
-    day = dates.day_of(said, context)
+    day = dates.read_day(said, context)
     if day is not None:
         return Understood(day.isoformat())
     if dates.needs_library(said, context):

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any, ClassVar, Final
 
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
-from prolocutor.asks.known_contacts import of_contact
+from prolocutor.asks.known_contacts import find_contact
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading.plain_text import LONGEST, bare
 
@@ -31,37 +31,37 @@ _SPOKEN: Final = (
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read one e-mail address, its domain in lower case, or the name of a known contact."""
-    address = address_of(text)
+    """Read an e-mail address, its domain in lower case, or the name of a known contact."""
+    address = find_email_address(text)
     if address is not None:
         return Understood(address)
-    meant = of_contact(bare(text), (one for one in context.contacts if "@" in one.value))
+    meant = find_contact(bare(text), (one for one in context.contacts if "@" in one.value))
     return NotUnderstood(EmailAddress.hint) if meant is None else meant
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
-    """Take a parsed e-mail address, or a text that is one."""
+    """Take a parsed e-mail address, or the text of an address."""
     if type_name in {"email_address", "contact", "raw_string"} and isinstance(value, str):
         return read(value, context)
     return NotUnderstood(EmailAddress.hint)
 
 
-def address_of(text: str) -> str | None:
-    """Return the e-mail address that a text is as a whole; None where it is none."""
+def find_email_address(text: str) -> str | None:
+    """Return a text that is an e-mail address as a whole; None for other texts."""
     said = unicodedata.normalize("NFKC", text[: LONGEST + 1]).strip()
     if len(said) > LONGEST or len(text) > LONGEST:
         return None
     if named := _NAMED.fullmatch(said):
         said = named[1]
     for form in (said, _LEAD.sub("", said, count=1)):
-        for candidate in (form, _written(form)):
+        for candidate in (form, _write_signs(form)):
             if _is_address(candidate := candidate.lstrip(' "').rstrip(' .,;!"')):
                 local, _, domain = candidate.rpartition("@")
                 return f"{local}@{domain.lower()}"
     return None
 
 
-def _written(said: str) -> str:
+def _write_signs(said: str) -> str:
     for spoken, sign in _SPOKEN:
         said = spoken.sub(sign, said)
     return said

@@ -34,7 +34,7 @@ _CLOCK: Final = ("hour", "minute", "second")
 class ParsedValue(msgspec.Struct, frozen=True):
     """A value, and the ask that it answers.
 
-    An incomplete date is the object of its parts; the missing ones are today's in the person's time
+    An incomplete date is the object of its parts; missing parts are today's in the person's time
     zone.
     """
 
@@ -42,43 +42,43 @@ class ParsedValue(msgspec.Struct, frozen=True):
     kind: Ask
 
 
-def of_entity(kind: str, value: Any) -> ParsedValue | None:
+def read_entity(kind: str, value: Any) -> ParsedValue | None:
     """Return the value of an entity of a kind (`NUMBER`, `MEASURE_km`); None if it is none."""
     if kind in _TEXTS:
         return ParsedValue(value, _TEXTS[kind]) if isinstance(value, str) else None
     if kind == "NUMBER":
         return ParsedValue(value, "number") if _is_number(value) else None
     if kind == "DATE":
-        return of_date(value)
+        return read_date_entity(value)
     if not isinstance(value, dict):
         return None
     if kind in {"DURATION", "CURRENCY"} or kind.startswith("MEASURE_"):
         return _measure(value, kind)
     if kind == "TIME":
-        return of_time([value.get(name) or 0 for name in _CLOCK])
+        return read_time_entity([value.get(name) or 0 for name in _CLOCK])
     if kind == "LOCATION":
-        return of_location(value.get("latitude"), value.get("longitude"), value.get("display"))
+        return read_coordinates(value.get("latitude"), value.get("longitude"), value.get("display"))
     if kind.startswith("GENERIC_ENTITY_"):
         named = value.get("value")
         named = value.get("display") if named is None else named
-        return of_typed(named, kind.removeprefix("GENERIC_ENTITY_"))
+        return read_typed_entity(named, kind.removeprefix("GENERIC_ENTITY_"))
     return None
 
 
-def of_typed(value: Any, type_name: str) -> ParsedValue | None:
+def read_typed_entity(value: Any, type_name: str) -> ParsedValue | None:
     """Return the value of a text with the type of its entity (`tt:contact`)."""
     if not isinstance(value, str):
         return None
     return ParsedValue(value, _ENTITY_ASKS.get(type_name, "raw_string"))
 
 
-def of_time(parts: list[Any]) -> ParsedValue | None:
+def read_time_entity(parts: list[Any]) -> ParsedValue | None:
     """Return the value of hour, minute and second."""
     time = times.time_of_value(dict(zip(_CLOCK, parts, strict=False)))
     return None if time is None else ParsedValue(time.isoformat(), "time")
 
 
-def of_date(value: Any) -> ParsedValue | None:
+def read_date_entity(value: Any) -> ParsedValue | None:
     """Return the value of ISO 8601, or of `{year, month, day}` with -1 for a missing part."""
     if isinstance(value, str):
         return ParsedValue(value, "date")
@@ -94,7 +94,7 @@ def of_date(value: Any) -> ParsedValue | None:
         return None
 
 
-def of_location(latitude: Any, longitude: Any, display: Any) -> ParsedValue | None:
+def read_coordinates(latitude: Any, longitude: Any, display: Any) -> ParsedValue | None:
     """Return the value of coordinates in degrees."""
     if not (_is_number(latitude) and _is_number(longitude)):
         return None
@@ -104,7 +104,7 @@ def of_location(latitude: Any, longitude: Any, display: Any) -> ParsedValue | No
     return ParsedValue({"latitude": latitude, "longitude": longitude, "display": named}, "location")
 
 
-def of_place(name: str) -> ParsedValue:
+def make_place(name: str) -> ParsedValue:
     """Return the value of a named place: "home", or "current_location", which is here."""
     display = {"current_location": "here"}.get(name, name)
     return ParsedValue({"latitude": None, "longitude": None, "display": display}, "location")

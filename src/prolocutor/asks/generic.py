@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Final
 
 from prolocutor.asks import yesno
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
-from prolocutor.asks.email_address import address_of
+from prolocutor.asks.email_address import find_email_address
 from prolocutor.asks.location import coordinates
 from prolocutor.asks.phone_number import e164
-from prolocutor.asks.picture import address_of as picture_of
+from prolocutor.asks.picture import find_picture_address as picture_of
 from prolocutor.reading import dates, numbers, times
-from prolocutor.reading.numbers import measure_of
+from prolocutor.reading.numbers import read_measure
 from prolocutor.reading.plain_text import bare
 
 _QUOTED: Final = re.compile(r"\"([^\"]+)\"|“([^”]+)”")
@@ -32,19 +32,24 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 
 def _value(text: str, said: str, context: AnswerContext) -> Any:
-    answer = yesno.said(text)
+    answer = yesno.read_yes_no(text)
     if answer is not None:
         return answer
-    amount = numbers.value_of(said)
+    amount = numbers.read_value(said)
     if amount is not None:
         return amount
-    for found in (measure_of(said), _on_the_map(said), address_of(text), picture_of(text)):
+    for found in (
+        read_measure(said),
+        _on_the_map(said),
+        find_email_address(text),
+        picture_of(text),
+    ):
         if found is not None:
             return found
-    day = dates.day_of(said, context)
+    day = dates.read_day(said, context)
     if day is not None:
         return day.isoformat()
-    hour = times.time_of(said, context)
+    hour = times.read_time(said, context)
     if hour is not None:
         return hour.isoformat()
     return e164(said, context.region) if said.startswith(("+", "00", "plus ")) else None

@@ -1,9 +1,9 @@
-"""Intents: what buttons carry and clients send in place of words.
+"""Intents: the content of buttons and of commands that clients send in place of words.
 
 A command is `{code, entities, slots?, slotTypes?, example_id?}` with a list of tokens, or
 `{program}` with a source (the form of the Almond Dialog API). The tokens of the assistant's own
-buttons are read here, all others by the languages that plug-ins bring; what is no intent is a
-program. All errors are `BadInput`.
+buttons are read here, all others by the languages that plug-ins bring; other commands are programs.
+All errors are `BadInput`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
 
 import msgspec
 
-from prolocutor.asks.entity_values import of_entity
+from prolocutor.asks.entity_values import read_entity
 from prolocutor.catalog import Catalog
 from prolocutor.dialog.rounds import Ask
 from prolocutor.errors import BadInput
@@ -42,7 +42,7 @@ _MAX_TOKENS: Final = 2_000
 
 
 class Intent(msgspec.Struct, frozen=True):
-    """The meaning of one piece of bookkeeping.
+    """The meaning of a piece of bookkeeping.
 
     `value` is the idx of a `choice` (from 0), the value of an `answer` in the form that skills get
     (an incomplete date is the object of its parts), the name of a `category`, `{category, device}`
@@ -56,9 +56,9 @@ class Intent(msgspec.Struct, frozen=True):
 
 
 class CommandLanguage(Protocol):
-    """A language of commands: what an entry point of `prolocutor.command_languages` names."""
+    """A language of commands; entry points of `prolocutor.command_languages` name them."""
 
-    def typed(self, text: str) -> dict[str, Any] | None:
+    def read_typed(self, text: str) -> dict[str, Any] | None:
         """Return the command that a typed text is by its prefix; None for plain words."""
 
     def read(self, parsed: dict[str, Any]) -> Intent | None:
@@ -70,15 +70,15 @@ LANGUAGES: Final = Catalog[CommandLanguage]("language of commands", "prolocutor.
 
 def typed_command(text: str) -> dict[str, Any] | None:
     """Return the command that a typed text is by a prefix; None for plain words."""
-    read = (language.typed(text) for _, language in LANGUAGES.installed())
+    read = (language.read_typed(text) for _, language in LANGUAGES.import_all())
     return next((command for command in read if command is not None), None)
 
 
-def intent_of(parsed: dict[str, Any]) -> Intent | None:
+def make_intent(parsed: dict[str, Any]) -> Intent | None:
     """Return the intent of a command (`read_parsed`); None if it is a program."""
     if own := _own_intent(parsed.get("code"), parsed.get("entities") or {}):
         return own
-    read = (language.read(parsed) for _, language in LANGUAGES.installed())
+    read = (language.read(parsed) for _, language in LANGUAGES.import_all())
     return next((intent for intent in read if intent is not None), None)
 
 
@@ -96,7 +96,7 @@ def _own_intent(code: Any, entities: dict[str, Any]) -> Intent | None:
         case ["bookkeeping", "choice", number] if re.fullmatch(r"[0-9]{1,9}", str(number)):
             return Intent("choice", int(number), "choice")
         case ["bookkeeping", "answer", str(name)] if name in entities:
-            answer = of_entity(name.rpartition("_")[0], entities[name])
+            answer = read_entity(name.rpartition("_")[0], entities[name])
             return None if answer is None else Intent("answer", answer.value, answer.kind)
     return None
 
@@ -105,14 +105,14 @@ def read_parsed(given: Any) -> dict[str, Any]:
     """Read a parsed command: an object or its JSON, bare or in the message that carries it.
 
     The result has `code` (list of tokens) and `entities`, or `program`, and all other keys of the
-    command. A message of type `parsed` may carry its command in `json` or itself; one of type `tt`
-    has its source in `code` or `tt`.
+    command. A message of type `parsed` may carry its command in `json` or itself; a command of type
+    `tt` has its source in `code` or `tt`.
     """
-    command = object_of(given)
+    command = read_object(given)
     if command.get("type") == "tt":
         return {"program": _program(command.get("code", command.get("tt")))}
     if command.get("json") is not None and "code" not in command:
-        command = object_of(command["json"])
+        command = read_object(command["json"])
     _check_parts(command)
     if command.get("program") is not None:
         return {**command, "program": _program(command["program"])}
@@ -128,7 +128,7 @@ def read_parsed(given: Any) -> dict[str, Any]:
     return {**command, "code": code, "entities": command.get("entities") or {}}
 
 
-def object_of(given: Any) -> dict[str, Any]:
+def read_object(given: Any) -> dict[str, Any]:
     """Return the object that was sent, bare or as JSON; `BadInput` for anything else."""
     for _ in range(3):
         if not isinstance(given, str | bytes):

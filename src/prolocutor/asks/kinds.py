@@ -17,7 +17,7 @@ _NO_HINT: Final = "I did not understand that."
 
 
 class AskKinds:
-    """All kinds of asks; `options` are those that are set for some of them, by their names."""
+    """All kinds of asks; `options` are the settings of some kinds, by name."""
 
     def __init__(self, options: Mapping[str, AskKind] | None = None) -> None:
         self._options = dict(options or {})
@@ -27,7 +27,7 @@ class AskKinds:
         """Read a text as an answer to an ask of this kind."""
         return self._outcome(kind, lambda: self._reader(kind).read(text, context))
 
-    def from_value(
+    def take_value(
         self, kind: Ask, type_name: str | None, value: Any, context: AnswerContext
     ) -> Outcome:
         """Take a parsed value as an answer to an ask of this kind.
@@ -38,11 +38,11 @@ class AskKinds:
         return self._outcome(kind, lambda: self._reader(kind).take(type_name or "", value, context))
 
     def hint(self, kind: Ask) -> str:
-        """Return the sentence that says what an ask of this kind expects."""
+        """Return the sentence that describes the expected answer to an ask of this kind."""
         return getattr(self._kind(kind), "hint", _NO_HINT)
 
     def _outcome(self, kind: Ask, ask: Callable[[], object]) -> Outcome:
-        """Return what a reader says; one of others that fails has not understood."""
+        """Return a reader's outcome; a reader of a plug-in that fails has not understood."""
         try:
             outcome = ask()
             if isinstance(outcome, Outcome):
@@ -66,7 +66,7 @@ class AskKinds:
 USUAL: Final = AskKinds()
 """All kinds without options."""
 
-read, from_value, hint_for = USUAL.read, USUAL.from_value, USUAL.hint
+read, take_value, hint_for = USUAL.read, USUAL.take_value, USUAL.hint
 
 
 def is_raw(kind: Ask) -> bool:
@@ -74,7 +74,7 @@ def is_raw(kind: Ask) -> bool:
     return getattr(ASK_KINDS.load(kind), "is_raw", False)
 
 
-def schema_of(kind: Ask) -> JsonObject:
+def value_schema(kind: Ask) -> JsonObject:
     """Return the JSON Schema of an answer to an ask of this kind, as it is written."""
     schema = getattr(ASK_KINDS.load(kind), "schema", None)
     return dict(schema) if isinstance(schema, Mapping) else {"type": "string"}

@@ -12,11 +12,11 @@ from prolocutor.reading.plain_text import plain
 LEAD: Final = re.compile(r"^(?:to|for|with|from|call|text|it's for|my friend|@) ?(?=\S)")
 
 
-def of_contact(said: str, contacts: Iterable[Contact]) -> Understood | Ambiguous | None:
+def find_contact(said: str, contacts: Iterable[Contact]) -> Understood | Ambiguous | None:
     """Return the number or address of the contact whom a plain text names; None for nobody."""
     known = list(contacts)
     for name in dict.fromkeys((said, LEAD.sub("", said, count=1))):
-        found = {one.value: one for one in _known(name, known)}
+        found = {one.value: one for one in _find_contacts(name, known)}
         if len(found) == 1:
             return Understood(next(iter(found)))
         if found:
@@ -25,7 +25,7 @@ def of_contact(said: str, contacts: Iterable[Contact]) -> Understood | Ambiguous
     return None
 
 
-def _known(name: str, contacts: list[Contact]) -> list[Contact]:
+def _find_contacts(name: str, contacts: list[Contact]) -> list[Contact]:
     if not name:
         return []
     whole = [contact for contact in contacts if plain(contact.name) == name]

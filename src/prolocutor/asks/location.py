@@ -14,7 +14,7 @@ from prolocutor.asks.answers import (
     UnknownPlace,
 )
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.reading.plain_text import as_written, bare, is_name, is_question
+from prolocutor.reading.plain_text import bare, is_name, is_question, original_text
 
 _NUMBER: Final = r"([+-]?\d{1,3}(?:\.\d{1,15})?)\s?°?\s?"
 _COORDINATES: Final = re.compile(
@@ -53,12 +53,12 @@ def read(text: str, context: AnswerContext) -> Outcome:
     led = place != said and not is_question(said)
     named = _ADDRESS.sub("", place, count=1)
     if is_name(named, words=10) and (led or named != place or is_name(said, words=10)):
-        return Understood(_place(None, None, as_written(text, place)))
+        return Understood(_place(None, None, original_text(text, place)))
     return NotUnderstood(Location.hint)
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
-    """Take a parsed location, or a text that names one."""
+    """Take a parsed location, or the name of a place."""
     if type_name == "raw_string" and isinstance(value, str):
         return read(value, context)
     if type_name != "location" or not isinstance(value, dict):
@@ -71,7 +71,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
         if display in _OWN:
             return _own_place(display, context)
         return Understood(_place(None, None, display))
-    if not (_within(latitude, 90) and _within(longitude, 180)):
+    if not (_is_within(latitude, 90) and _is_within(longitude, 180)):
         return NotUnderstood(Location.hint)
     named = display if isinstance(display, str) and display else f"{latitude}, {longitude}"
     return Understood(_place(latitude, longitude, named))
@@ -92,7 +92,7 @@ def coordinates(said: str) -> dict[str, Any] | None:
     west = "w" in {(found[4] or "").strip(), found[6]}
     latitude = -float(found[2]) if south else float(found[2])
     longitude = -float(found[5]) if west else float(found[5])
-    if not (_within(latitude, 90) and _within(longitude, 180)):
+    if not (_is_within(latitude, 90) and _is_within(longitude, 180)):
         return None
     return _place(latitude, longitude, f"{latitude:g}, {longitude:g}")
 
@@ -101,7 +101,7 @@ def _place(latitude: float | None, longitude: float | None, display: str) -> dic
     return {"latitude": latitude, "longitude": longitude, "display": display}
 
 
-def _within(value: Any, most: int) -> bool:
+def _is_within(value: Any, most: int) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -most <= value <= most
 
 

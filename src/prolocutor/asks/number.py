@@ -20,11 +20,11 @@ from prolocutor.reading.plain_text import bare
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a number: an int where it is whole and exact, else a float."""
     said = bare(text)
-    value = numbers.number_in(said, context.language) if context.language else None
+    value = numbers.read_foreign_number(said, context.language) if context.language else None
     if value is None:
-        value = numbers.number_of(said)
+        value = numbers.read_number(said)
     if value is None:
-        value = numbers.number_in(said, None)
+        value = numbers.read_foreign_number(said, None)
     if value is not None:
         return Understood(value)
     in_words = said and not any(sign.isdigit() for sign in said)

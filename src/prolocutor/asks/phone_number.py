@@ -13,7 +13,7 @@ from prolocutor.asks.answers import (
     Understood,
     extra_hint,
 )
-from prolocutor.asks.known_contacts import of_contact
+from prolocutor.asks.known_contacts import find_contact
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading import libraries
 from prolocutor.reading.plain_text import bare
@@ -35,19 +35,19 @@ _COUNTRY: Final = "Please say it with its country code, as in +49 30 123456."
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read one phone number; without a `+` it is of the person's region."""
+    """Read a phone number; without a `+` it is of the person's region."""
     number = e164(bare(text), context.region)
     if number is not None:
         return Understood(number)
     contacts = [one for one in context.contacts if "@" not in one.value]
-    meant = of_contact(bare(text), contacts)
+    meant = find_contact(bare(text), contacts)
     if meant is not None:
         return meant
     return NotUnderstood(_hint(bare(text), context.region))
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
-    """Take a parsed phone number, or a text that is one."""
+    """Take a parsed phone number, or the text of a number."""
     if type_name in {"phone_number", "contact", "raw_string"} and isinstance(value, str):
         return read(value, context)
     return NotUnderstood(PhoneNumber.hint)

@@ -17,20 +17,20 @@ _INSTEAD: Final = "Please upload it, or send an address that begins with https:/
 
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read the address of a picture: a URL."""
-    address = address_of(text)
+    address = find_picture_address(text)
     if address is not None:
         return Understood(address)
     return NotUnderstood(f"{PictureAddress.hint} {_INSTEAD}")
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
-    """Take a parsed picture, or a text that is the address of one."""
+    """Take a parsed picture, or the address of a picture."""
     if type_name in {"picture", "raw_string"} and isinstance(value, str):
         return read(value, context)
     return NotUnderstood(PictureAddress.hint)
 
 
-def address_of(text: str) -> str | None:
+def find_picture_address(text: str) -> str | None:
     """Return the http(s) address or the upload that a text is as a whole; None for any other."""
     if len(text) > 2 * LONGEST:
         return None

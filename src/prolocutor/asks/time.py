@@ -12,7 +12,7 @@ from prolocutor.reading.plain_text import bare
 
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a time of day: `HH:MM:SS`, "seven" is in the morning unless the text says otherwise."""
-    found = times.time_of(bare(text), context)
+    found = times.read_time(bare(text), context)
     return NotUnderstood(TimeOfDay.hint) if found is None else Understood(found.isoformat())
 
 

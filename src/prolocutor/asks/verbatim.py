@@ -36,7 +36,7 @@ class Password(RawString, frozen=True):
 
 
 class CommandText(RawString, frozen=True):
-    """A text without the blanks around it, or what came parsed, such as a program."""
+    """A text without the blanks around it, or a parsed value, such as a program."""
 
     hint: ClassVar[str] = "I'm looking for a command."
     is_raw: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Reads yes and no, in many wordings: an answer consists of phrases of one side and of courtesy."""
+"""Reads yes and no, in many wordings: an answer has phrases of a single side, and courtesy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.reading.locales.locale import codes, replies_of
+from prolocutor.reading.locales.locale import codes, reply_wordings
 from prolocutor.reading.plain_text import plain
 
 _SIDES: Final = {"polite": "", "mild": "mild", "weak": "weak", "yes": "yes", "no": "no"}
@@ -19,7 +19,9 @@ _SIDES: Final = {"polite": "", "mild": "mild", "weak": "weak", "yes": "yes", "no
 def _phrases(every: tuple[str, ...]) -> tuple[dict[tuple[str, ...], str], int]:
     """Return the side of each phrase of every language, and the words of the longest phrase."""
     sides = {
-        tuple(phrase.split()): side for name, side in _SIDES.items() for phrase in replies_of(name)
+        tuple(phrase.split()): side
+        for name, side in _SIDES.items()
+        for phrase in reply_wordings(name)
     }
     return sides, max(map(len, sides), default=0)
 
@@ -29,7 +31,7 @@ _TONES: Final = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
 _DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
 
 
-def said(text: str, *, firmly: bool = False) -> bool | None:
+def read_yes_no(text: str, *, firmly: bool = False) -> bool | None:
     """Return whether a text as a whole means yes (True), no (False) or neither (None).
 
     `firmly` ignores words that mean yes only as an answer ("fine", "nice", "good").
@@ -50,7 +52,7 @@ def said(text: str, *, firmly: bool = False) -> bool | None:
 
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read yes or no: a bool."""
-    value = said(text)
+    value = read_yes_no(text)
     return NotUnderstood(YesNo.hint) if value is None else Understood(value)
 
 

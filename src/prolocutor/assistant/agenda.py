@@ -102,7 +102,7 @@ def notification(
 ) -> AgendaEntry:
     """Return the agenda entry of a notification; raise `BadInput` with the faulty field.
 
-    A text is a message. A question needs one of the `known` skills, which gets the answer.
+    A text is a message. A question needs a `known` skill, which gets the answer.
     Notifications with the same `key` are delivered once.
     """
     if skill and skill not in known:
@@ -139,8 +139,9 @@ def permission_request(person: str, what: str) -> list[JsonObject]:
 
     To be sent with the ask `generic` and the skill that acts for `person`, who wants to do `what`
     ("unlock the door"). The skill's `request["answer"]["value"]` is then true, false, "maybe" or
-    what a rule's button carries: `{"allow": "this" | "person" | "anyone", "person"}`, where `this`
-    is for this person and thing, `person` for all this person wants, `anyone` for this thing.
+    the content of a rule's button: `{"allow": "this" | "person" | "anyone", "person"}`, where
+    `this` is for this person and thing, `person` for all this person wants, `anyone` for this
+    thing.
     """
     rules = {
         f"Always when {person} wants to {what}": "this",

@@ -27,7 +27,7 @@ from prolocutor.contracts.store import AgendaEntry, Delivery, NewDialog, Store
 from prolocutor.dialog import rounds, schedules
 from prolocutor.dialog.ids import DialogId, new_ids, timestamp
 from prolocutor.dialog.inputs import OPERATOR
-from prolocutor.dialog.messages import checked_messages, with_owner
+from prolocutor.dialog.messages import add_owner, checked_messages
 from prolocutor.dialog.rounds import PendingAsk, Round
 from prolocutor.dialog.schedules import Notice, next_time
 from prolocutor.errors import Conflict, StoreError
@@ -99,7 +99,7 @@ class AgendaDelivery:
         self._handovers = handovers
 
     async def due(self, entry: AgendaEntry, now: float, state: Round) -> DueOutcome:
-        """Return the outcome of an entry, an empty one if it is unreadable; raise `Postponed`.
+        """Return the outcome of an entry, an empty outcome if it is unreadable; raise `Postponed`.
 
         `state` is the round of its dialog.
         """
@@ -196,7 +196,7 @@ class AgendaDelivery:
         if notice.said:
             return DueOutcome()
         messages = checked_messages(notice.messages)
-        messages = with_owner(messages, notice.skill)
+        messages = add_owner(messages, notice.skill)
         waiting = None
         if notice.ask is not None and notice.skill in self._skills:
             waiting = pending_ask(messages, notice.ask, notice.skill, context=notice.context)
@@ -225,7 +225,7 @@ class AgendaDelivery:
 
 
 def _again(entry: AgendaEntry, notice: Notice, now: float) -> AgendaEntry | None:
-    """Return the entry that replaces a delivered one: its next time, or a mark of delivery."""
+    """Return the entry that replaces a delivered entry: its next time, or a mark of delivery."""
     if notice.every is not None:
         first = entry.due if notice.first is None else notice.first
         due = next_time(first, notice.every, notice.timezone, max(now, entry.due))
@@ -281,12 +281,12 @@ MAX_PAUSE: Final = 60.0
 
 
 class AgendaScheduler:
-    """Delivers what is due, in the queue of its person; one task sleeps for all persons.
+    """Delivers due entries, in the queues of their persons; a single task sleeps for all persons.
 
     While an ask is open in a dialog, or an operator has it, its entries wait for the end of the
     round (`round_ended`). `settle` stores the last turn of a person if that failed before. If
-    replicas share the store, `line` claims due entries for this one, and holds the person during a
-    delivery.
+    replicas share the store, `line` claims due entries for this replica, and holds the person
+    during a delivery.
     """
 
     def __init__(

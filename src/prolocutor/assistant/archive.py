@@ -1,4 +1,4 @@
-"""DialogArchive: changes of dialogs outside of turns; the names of one person at all doors."""
+"""DialogArchive: changes of dialogs outside of turns; a person's names at all doors."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class DialogArchive:
         return await self._turns.alone(user, partial(self._close, user, checked_dialog(dialog)))
 
     async def delete(self, user: str, dialog: str) -> int:
-        """Delete a person's dialogs of a name, also closed ones; return their number."""
+        """Delete a person's dialogs of a name, also closed dialogs; return their number."""
         work = partial(self._delete, user, checked_dialog(dialog))
         async with self._around_deletion():
             return await self._turns.alone(user, work)
@@ -171,7 +171,7 @@ PREFIX: Final = "door-prefix"
 
 
 async def note_prefixes(store: RecordStore, prefixes: Collection[str]) -> None:
-    """Note the prefixes of doors; those of doors that are no more stay, as what was said there."""
+    """Note the prefixes of doors; names at removed doors stay, as do the dialogs there."""
     known = await store.records("", PREFIX)
     for prefix in prefixes:
         if prefix and prefix not in known:
@@ -179,7 +179,7 @@ async def note_prefixes(store: RecordStore, prefixes: Collection[str]) -> None:
 
 
 async def list_names(store: RecordStore, user: str) -> list[str]:
-    """Return all names of a person; a name with the prefix of a door is the one at that door."""
+    """Return all names of a person; a name with the prefix of a door is the name at that door."""
     prefixes = await store.records("", PREFIX)
     if any(user.startswith(prefix) for prefix in prefixes):
         return [user]

@@ -39,7 +39,7 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import SteadyClock
 from prolocutor.contracts.connector import CallKeeper
 from prolocutor.contracts.programs import Programs
-from prolocutor.contracts.shared_store import BrokerWakeUps, clock_of
+from prolocutor.contracts.shared_store import BrokerWakeUps, store_clock
 from prolocutor.contracts.store import Store
 from prolocutor.errors import ConfigError, Stopping, StoreAway, StoreError
 from prolocutor.functions import resolve
@@ -108,7 +108,7 @@ class Lifetime:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether it has started, and cannot reach the store that it shares with others."""
+        """Whether the assistant has started and cannot reach its shared store."""
         sharing = self.parts.sharing
         return self.started and sharing is not None and not sharing.reachable
 
@@ -125,7 +125,7 @@ class Lifetime:
         self.started = True
 
     async def end(self, grace: float | None) -> None:
-        """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
+        """Refuse new turns, wait for running turns (`grace` seconds at most), close all."""
         while self.before_end:
             await self.before_end.pop()()
         self.stopping = True
@@ -247,13 +247,13 @@ def assemble(
 ) -> Lifetime:
     """Make the parts of an assistant, with parts for replicas only if the store is shared.
 
-    `programs` and `broker` replace the usual ones; `recorder` records all calls.
+    `programs` and `broker` replace the defaults; `recorder` records all calls.
     """
     life = Lifetime(store)
     if recorder is not None:
         recorder.begin(settings.name, pipeline)
         observers.add(recorder)
-    skills = pipeline.of(Stage.SKILL)
+    skills = pipeline.services_at(Stage.SKILL)
     life.keepers = call_keepers(pipeline, settings, store)
     wiring = ServiceWiring(settings.name, settings.messages, skills, store, recorder, life.keepers)
     engine = _engine(pipeline, settings, wiring, observers)
@@ -265,7 +265,7 @@ def assemble(
     sharing = find_sharing(store, replica, broker, settings.queue_timeout)
     listeners = FeedListeners() if sharing is None else sharing.listeners
     line = None if sharing is None else sharing.line
-    clock = clock_of(store)
+    clock = store_clock(store)
     steady = SteadyClock() if clock is time.time else clock
     secrets = Secrets(store)
     journal = Journal(
@@ -297,7 +297,7 @@ def assemble(
         journal=journal,
         interpreter=InputInterpreter(
             skills,
-            wish_of=programs.wish_of,
+            find_wish=programs.find_wish,
             switch_confidence=settings.switch_confidence,
             digressions=settings.digressions,
             answers_controls=pipeline.own_words,

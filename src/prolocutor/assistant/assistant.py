@@ -28,7 +28,7 @@ from prolocutor.assistant.runner import LoopThread
 from prolocutor.assistant.services import ServiceStatus, service_statuses
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import FeedMessage, TurnStream, follow_feed
-from prolocutor.connectors.connector_catalog import name_of
+from prolocutor.connectors.connector_catalog import find_connector_name
 from prolocutor.contracts.model_use import ModelInUse
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import Programs
@@ -52,19 +52,20 @@ ASGI = "prolocutor.doors.asgi_app:asgi_app"
 
 
 class Assistant:
-    """One assistant out of many agents; it runs one turn at a time for each person.
+    """One assistant out of many agents; it runs the turns of a person in order.
 
-    Use it as `async with Assistant(pipeline) as assistant`. `store` is a URL or a store. The other
-    settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
-    raises `ConfigError`. `observers` get a record of each turn. `programs` runs programs sent in
-    place of a text (ThingTalk). `replica` and `broker` count only if several replicas share the
-    store. `models` are the models that selectors read, `asks` the options of kinds of asks, by
+    Use it as `async with Assistant(pipeline) as assistant`. `store` is a URL or a store.
+    `AssistantSettings` describes the other settings, their defaults and bounds; a value out of
+    bounds raises `ConfigError`. `observers` get a record of each turn. `programs` runs programs
+    sent in place of a text (ThingTalk). `replica` and `broker` count only if several replicas share
+    the store. `models` are the models that selectors read, `asks` the options of kinds of asks, by
     their names. `recorder` stands before all that it calls.
 
-    What else can be done with it is done with its parts: `turns` run, `archive` has the dialogs,
-    `agenda` says things unasked, `feeds` wake those who follow, `observers` are told of turns,
-    `records` keeps records of them; `desk` is what operators do with dialogs, `labels` are those
-    that they give, `switches` switches services off and on, `alone` talks to one of them.
+    Its parts do the rest: `turns` run, `archive` has the dialogs, `agenda` says things unasked,
+    `feeds` wake followers, `observers` are told of turns, `records` keeps records of them; `desk`
+    has the operators' actions on dialogs, `labels` their labels, `switches` switches services off
+    and on, `alone` talks to a single service.
+
 
     """
 
@@ -146,7 +147,9 @@ class Assistant:
         parts = self.life.parts
         self.engine, self.programs = parts.engine, parts.programs
         steps = self.engine.prepared.every()
-        connectors = {(one.stage_name, one.name): name_of(one.service.call) for one in steps}
+        connectors = {
+            (one.stage_name, one.name): find_connector_name(one.service.call) for one in steps
+        }
         self.observers.join(name, connectors)
         self.turns, self.archive, self.agenda = parts.turns, parts.archive, parts.agenda
         self.desk, self.alone, self.switches = parts.desk, parts.alone, parts.switches
@@ -206,7 +209,7 @@ class Assistant:
         await self.life.start(patient=patient)
 
     async def aclose(self, *, grace: float | None = None) -> None:
-        """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
+        """Refuse new turns, wait for running turns (`grace` seconds at most), close all."""
         await self.life.end(grace)
 
     @property
@@ -254,13 +257,13 @@ class Assistant:
         program: str | None = None,
         skill: str | None = None,
     ) -> BotUtterance:
-        """Return the reply to one input. Cancelling only stops waiting: the turn runs on.
+        """Return the reply to an input. Cancelling only stops waiting: the turn runs on.
 
-        `dialog` names one of the person's dialogs ("main"). The same `request_id` gets the same
+        `dialog` names a dialog of the person ("main"). The same `request_id` gets the same
         reply; `Conflict` is raised if it came with another input before. The content of a button
-        comes as `parsed`: `{code, entities}`, `{program}` or what a skill put in it; `program` is
+        comes as `parsed`: `{code, entities}`, `{program}` or the value of a skill; `program` is
         the source of a ThingTalk program. `text` is then its title, if any. With `skill` only that
-        skill is asked; for an unknown one `NotFound` names the skills.
+        skill is asked; for an unknown skill `NotFound` names the skills.
         """
         input = TurnInput(
             text, user, dialog or "main", attributes or {}, request_id,

@@ -94,7 +94,7 @@ def _add_fallbacks(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:
 class FeedListeners:
     """Wakes the listeners of a person's feed, at other replicas too (`wake_ups`).
 
-    A wake-up is a hint: the stored feed has every message, so a missed one costs a query.
+    A wake-up is a hint: the stored feed has every message, so a missed hint costs a query.
     """
 
     def __init__(self, wake_ups: WakeUps | None = None) -> None:
@@ -103,7 +103,7 @@ class FeedListeners:
 
     @property
     def users(self) -> list[str]:
-        """The users whose feeds are listened to."""
+        """The users with listeners to their feeds."""
         return list(self._events)
 
     def wake(self, user: str) -> None:

@@ -59,10 +59,10 @@ class WaitingNote(NamedTuple):
 
 
 class DutyWebhook:
-    """Sends changes one after the other; turns never wait for an answer.
+    """Sends changes in order; turns never wait for an answer.
 
-    Changes are stored until they are sent or dropped, so that a restart loses none, but may repeat
-    one. `is_shared`: other replicas store their changes in the same place.
+    Changes are stored until they are sent or dropped, so that a restart loses no change, but may
+    repeat one. `is_shared`: other replicas store their changes in the same place.
     """
 
     def __init__(self, url: str, store: RecordStore, *, is_shared: bool = False) -> None:

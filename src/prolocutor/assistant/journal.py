@@ -250,7 +250,7 @@ class Journal:
 
     @property
     def unstored(self) -> list[str]:
-        """The users whose last turn could not be stored yet."""
+        """The users with a last turn that could not be stored yet."""
         return list(self._unstored)
 
     async def settle_all(self) -> None:

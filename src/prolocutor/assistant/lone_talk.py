@@ -1,4 +1,4 @@
-"""LoneTalk: an operator talks to a single agent, at the end of a dialog or without one."""
+"""LoneTalk: an operator talks to a single agent, at the end of a dialog or without a dialog."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class ObserverGroup:
         place = ObservedAssistant(name=name, connectors=connectors, follow=self.followers.append)
         for one in tuple(self.observers):
             if isinstance(one, Joining):
-                _guarded(partial(one.joined, place))
+                _run_guarded(partial(one.joined, place))
 
     def remove(self, observer: Observer) -> None:
         """Stop passing events on to an observer."""
@@ -71,12 +71,12 @@ class ObserverGroup:
     def turn_begun(self, begun: TurnBegun) -> None:
         """Pass on the beginning of a turn."""
         for follower in self.followers:
-            _guarded(partial(follower.turn_begun, begun))
+            _run_guarded(partial(follower.turn_begun, begun))
 
     def service_asked(self, turn_id: str, service: str, stage: str) -> None:
         """Pass on the call of a service."""
         for follower in self.followers:
-            _guarded(partial(follower.service_asked, turn_id, service, stage))
+            _run_guarded(partial(follower.service_asked, turn_id, service, stage))
 
     def service_settled(
         self, turn_id: str, service: str, stage: str, outcome: Outcome, seconds: float
@@ -84,22 +84,22 @@ class ObserverGroup:
         """Pass on the outcome of a service."""
         for follower in self.followers:
             settled = partial(follower.service_settled, turn_id, service, stage, outcome, seconds)
-            _guarded(settled)
+            _run_guarded(settled)
 
     def dialog_waits(self, dialog_id: str) -> None:
         """Pass on a dialog's call for an operator."""
         for follower in self.followers:
-            _guarded(partial(follower.dialog_waits, dialog_id))
+            _run_guarded(partial(follower.dialog_waits, dialog_id))
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Pass on the record of a turn."""
         for observer in tuple(self.observers):
-            _guarded(partial(observer.turn_ended, record))
+            _run_guarded(partial(observer.turn_ended, record))
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Pass on the new state of a service's breaker."""
         for observer in self.observers:
-            _guarded(partial(observer.breaker_changed, service, state))
+            _run_guarded(partial(observer.breaker_changed, service, state))
 
     async def start_learners(self, store: Store) -> None:
         """Start the learners; the store is open."""
@@ -114,14 +114,14 @@ class ObserverGroup:
         await self._teach(lambda one: one.forget(user))
 
     def collect_lessons(self, record: TurnRecord) -> list[NewRecord]:
-        """Return the lessons of a turn, to be stored with it; the last one of each kind and key."""
+        """Return the lessons of a turn, to be stored with it; the last of each kind and key."""
         lessons: dict[tuple[str, str], NewRecord] = {}
 
         def add(learner: Learner) -> None:
-            lessons.update({(one.kind, one.key): one for one in learner.lessons_of(record)})
+            lessons.update({(one.kind, one.key): one for one in learner.take_lessons(record)})
 
         for learner in self.learners:
-            _guarded(partial(add, learner))
+            _run_guarded(partial(add, learner))
         return [*lessons.values()]
 
     async def _teach(self, teach: Callable[[Learner], Awaitable[None]]) -> None:
@@ -134,7 +134,7 @@ class ObserverGroup:
                 log.exception("an observer raised, which it must not")
 
 
-def _guarded(pass_on: Callable[[], None]) -> None:
+def _run_guarded(pass_on: Callable[[], None]) -> None:
     try:
         pass_on()
     except Exception:

@@ -1,4 +1,4 @@
-"""What operators do: talk to people in place of services, and label turns."""
+"""The actions of operators: talk to people in place of services, and label turns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LabelledTurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class OperatorLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One label: the right `agents` (none: nobody) for the same question in several turns.
+    """A label: the right `agents` (none: nobody) for the same question in several turns.
 
     `answer` are the words that would have been right, "" where none were given. `by` is the
     operator's name, `at` UNIX seconds.
@@ -53,7 +53,7 @@ class OperatorLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class OperatorLabels:
-    """The labels of one assistant. What a person said is removed from them with the person."""
+    """The labels of an assistant. A person's texts are removed from them with the person."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -61,7 +61,7 @@ class OperatorLabels:
         """How many persons were deleted: what was read of dialogs before may be theirs."""
 
     async def all_labels(self) -> list[OperatorLabel]:
-        """Return all labels, the oldest first; one that cannot be read is logged and left out."""
+        """Return all labels, the oldest first; an unreadable label is logged and left out."""
         found = []
         for key, body in (await self._store.records("", KIND)).items():
             try:
@@ -71,12 +71,12 @@ class OperatorLabels:
         return found
 
     async def find_label(self, utt_id: str) -> OperatorLabel | None:
-        """Return the label that counts for the turn of a reply, None for none."""
+        """Return the label that counts for the turn of a reply, None without a label."""
         labels = await self.all_labels()
         return next((one for one in labels if any(t.utt_id == utt_id for t in one.turns)), None)
 
     async def add(self, label: OperatorLabel) -> None:
-        """Store a label, in place of the one with this id."""
+        """Store a label, in place of the label with this id."""
         await self._store.put_record("", KIND, label.id, plain.encode(label))
 
     async def delete(self, id_: str) -> None:
@@ -85,20 +85,20 @@ class OperatorLabels:
             raise NotFound(f"no label has the id {id_!s:.80}", field="id")
 
     async def forget(self, user: str) -> None:
-        """Remove what a person said; a label that is left without words goes too."""
+        """Remove a person's texts; a label that is left without words goes too."""
         self.deletions += 1
         for label in await self.all_labels():
             await self._leave(label, [one for one in label.turns if one.user != user])
 
     async def forget_deleted(self, user: str | None) -> bool:
-        """Remove turns that were deleted, of one person if one is named; return whether any was."""
+        """Remove deleted turns, of a single person if named; return whether any was."""
         self.deletions += 1
         changed = False
         for label in await self.all_labels():
             left = [
                 one
                 for one in label.turns
-                if user not in (None, one.user) or await self._store.owner_of(one.utt_id)
+                if user not in (None, one.user) or await self._store.find_owner(one.utt_id)
             ]
             changed |= await self._leave(label, left)
         return changed
@@ -116,7 +116,7 @@ PAGE = 100
 
 
 class HandedOver(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog that waits for a person (`by` is "") or that one has taken over, and since when."""
+    """A dialog that waits for a person (`by` is "") or is taken over, and since when."""
 
     dialog_id: str
     user: str
@@ -177,7 +177,7 @@ class OperatorDesk:
         """Return who has a dialog, or that a person is wanted; None where neither is so."""
         return rounds.decode(await self._store.round(user, checked_dialog(dialog))).handover
 
-    async def listed(self) -> list[HandedOver]:
+    async def list_handovers(self) -> list[HandedOver]:
         """Return the dialogs that wait for a person or are taken over, the longest first."""
         found = []
         for id_, body in (await self._store.records("", RECORDS)).items():
@@ -193,7 +193,7 @@ class OperatorDesk:
 
     async def find(self, dialog_id: str) -> tuple[str, str]:
         """Return the user and the name of an active dialog; `NotFound` where there is none."""
-        user = await self._store.owner_of(dialog_id)
+        user = await self._store.find_owner(dialog_id)
         name = None if user is None else await self._dialog_name(user, dialog_id)
         if user is None or name is None:
             raise NotFound(f"no active dialog has the id {dialog_id!s:.80}", field="dialog_id")

@@ -1,4 +1,4 @@
-"""PersonQueues: one piece of work at a time for each person, first come first served."""
+"""PersonQueues: a person's work is done in order, a piece at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _QueuedWork(msgspec.Struct, eq=False):
 class PersonQueues:
     """A queue for each person who has something to do; idle persons have none.
 
-    `limit` bounds the work of one person that waits, `timeout` the seconds until it must have
+    `limit` bounds the waiting work of a person, `timeout` the seconds until it must have
     started: `Overloaded` beyond either.
     """
 
@@ -78,7 +78,7 @@ class PersonQueues:
             await self._cancel_all()
 
     async def _cancel_all(self) -> None:
-        """Cancel what is running, refuse what is waiting."""
+        """Cancel running work, refuse waiting work."""
         for queue in self._queues.values():
             for queued in list(queue)[1:]:
                 queue.remove(queued)

@@ -82,17 +82,17 @@ class _Program(Generic[T]):
         return self._task is not None and self._task.done()
 
     def has_raised(self, error: BaseException) -> bool:
-        """Return whether this is what the coroutine raised."""
+        """Return whether the coroutine raised this exception."""
         task = self._task
         return bool(task and task.done() and not task.cancelled() and task.exception() is error)
 
     def result(self) -> T:
-        """Return what the coroutine returned, or raise what it raised."""
+        """Return the coroutine's result, or raise its exception."""
         assert self._task is not None, "it has not begun"
         return self._task.result()
 
     def follower(self) -> Coroutine[Any, Any, T]:
-        """Return what waits for the coroutine and has its result; cancelling it (Ctrl-C) cancels
+        """Return a future of the coroutine's result; cancelling it (Ctrl-C) cancels
         both."""
         self._followers.append(self._follow())
         return self._followers[-1]
@@ -147,8 +147,8 @@ START_PATIENCE: Final = 10.0
 class LoopThread(Generic[T]):
     """Opens something, such as an assistant, in a loop and thread of its own, and keeps it open.
 
-    `opened` is what was opened. What opening raises is raised where the thread is made. It is a
-    daemon thread. As a context manager it closes what it opened.
+    `opened` is the opened object. Exceptions of opening are raised where the thread is made. It is
+    a daemon thread. As a context manager it closes the opened object.
     """
 
     def __init__(self, opening: AbstractAsyncContextManager[T], name: str) -> None:
@@ -191,9 +191,9 @@ class LoopThread(Generic[T]):
             raise
 
     def close(self) -> None:
-        """Close what was opened and end the thread; a second time does nothing.
+        """Close the opened object and end the thread; a second time does nothing.
 
-        Raise what closing raised.
+        Raise the exception of closing.
         """
         with self._lock:
             was_open, self._open = self._open, False
@@ -211,7 +211,7 @@ class LoopThread(Generic[T]):
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
 
     async def _live(self) -> None:
-        """Open and close in one task, as time-outs and task groups demand."""
+        """Open and close in the same task, as time-outs and task groups demand."""
         try:
             async with self._opening as opened:
                 self._ready.set_result(opened)

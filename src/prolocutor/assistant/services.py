@@ -22,11 +22,11 @@ log = logging.getLogger(__name__)
 
 
 class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A service and its state at one moment.
+    """A service and its state at a moment.
 
-    `breaker` is `closed` while the service is asked as usual. `in_flight` counts the calls that
-    run now, cancelled ones that run on included; `max_in_flight` bounds it. `timeout` is in
-    seconds. `card` and `icon` are as declared. `off` says by whom it is switched off, if it is.
+    `breaker` is `closed` while the service is asked as usual. `in_flight` counts the calls that run
+    now, including cancelled calls that run on; `max_in_flight` bounds it. `timeout` is in seconds.
+    `card` and `icon` are as declared. `off` says by whom it is switched off, if it is.
     """
 
     name: str
@@ -75,10 +75,10 @@ class SwitchedOffBy(msgspec.Struct, frozen=True):
 
 
 class ServiceSwitches:
-    """Skips the services that are switched off, from the next one that a turn comes to on.
+    """Skips the services that are switched off, from the next service of a running turn on.
 
     They stay off until they are switched on, also after a restart and at all replicas: `refresh`
-    reads what others have switched, `tell_others` says that there is something to read.
+    reads the switches of others, `tell_others` says that there is something to read.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class ServiceSwitches:
         return self._off.get(switch_key(step))
 
     async def switch(self, step: ServiceStep, *, on: bool, by: str) -> None:
-        """Switch a service on or off, durably; one that is off already stays as it is."""
+        """Switch a service on or off, durably; a service that is off already stays as it is."""
         key = switch_key(step)
         async with self._lock:
             if on:

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Place(Protocol):
-    """The place of one piece of work in line for a person; `since` is when it was tried last."""
+    """The place of a piece of work in line for a person; `since` is when it was tried last."""
 
     ticket: str
     since: float
@@ -35,7 +35,7 @@ class PersonLine(Protocol):
         """Do work in a person's queue, with its place in line."""
 
     async def open(self, place: Any, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Return what `attempt` returns, tried until it does not raise `PersonBusy`."""
+        """Return the result of `attempt`, tried until it does not raise `PersonBusy`."""
 
     async def while_held(self, user: str, work: Callable[[], Awaitable[T]], place: Any = None) -> T:
         """Do work that is no turn while no process opens a turn of the person."""
@@ -58,7 +58,9 @@ class SharedCount(Protocol):
 
 
 class Sharing(Protocol):
-    """This process among those that share its store; it takes over the turns of dead processes."""
+    """This process as a member of a shared store; it takes over the turns of dead
+    processes.
+    """
 
     listeners: FeedListeners
     line: PersonLine
@@ -68,7 +70,7 @@ class Sharing(Protocol):
     def share_quotas(
         self, rates: Mapping[str, Any], sockets: Mapping[str, Any], ready: Callable[[], bool]
     ) -> SharedCount:
-        """Return what counts these together with all processes (`web/quotas.py`), by their names.
+        """Return the counters of these quotas over all processes (`web/quotas.py`), by their names.
 
         Nothing is counted together while `ready` says no.
         """
@@ -83,7 +85,7 @@ class Sharing(Protocol):
         """Get to know the parts of the assistant (`assistant/assembly.py`), once they are made."""
 
     async def start(self) -> None:
-        """Become one of the processes, and take over the turns of processes that died."""
+        """Join the processes, and take over the turns of processes that died."""
 
     def decline(self) -> None:
         """Take over nothing more: this process is going to leave."""
@@ -92,7 +94,7 @@ class Sharing(Protocol):
         """Wait for the turns that were taken over, and leave."""
 
     def gauges(self) -> Sequence[tuple[str, str, Callable[[], float]]]:
-        """Return names, explanations and values of what metrics show."""
+        """Return names, explanations and values of metrics."""
 
 
 def is_shared(store: object) -> bool:
@@ -103,9 +105,11 @@ def is_shared(store: object) -> bool:
 def find_sharing(
     store: Store, replica: ReplicaSettings, broker: BrokerWakeUps | None, timeout: float
 ) -> Sharing | None:
-    """Return this process among those that share a store; None where it has the store alone.
+    """Return this process as a member of a shared store; None where it has the store
+    alone.
 
     `timeout` is how long work may wait for a person, in seconds.
+
     """
     share: Callable[..., Sharing] | None = getattr(store, "share", None)
     return None if share is None else share(replica, broker, timeout)

@@ -1,4 +1,4 @@
-"""The skills that spoke in a dialog so far, for formatters that read those of the whole dialog.
+"""The skills that spoke in a dialog so far, for formatters that read them all.
 
 A turn loads a window of the dialog alone. So that its cost does not grow, the skills are remembered
 here; the whole dialog is read once, when it is longer than the window and not remembered.
@@ -49,7 +49,7 @@ class SpeakingSkills:
             opened.active_skills = await self._read(opened)
 
     def note(self, opened: OpenedTurn, active_skill: str) -> None:
-        """Remember a turn that is stored: what was said in it, and who said the reply."""
+        """Remember a turn that is stored: the words in it, and who said the reply."""
         if opened.active_skills is None:
             return  # it was closed without being run
         skills = [*opened.active_skills, active_skill]

@@ -45,7 +45,7 @@ _OF_PERSONS: Final = (
 
 
 class StoreHealth:
-    """What became of the last turns; where there was none lately, one record is written to try.
+    """The outcomes of the last turns; without a recent turn, a record is written to try.
 
     `on_lost` is called when the store was taken over by another process, which is for good.
     """
@@ -92,7 +92,7 @@ class StoreHealth:
             )
 
     async def check(self) -> StoreError | None:
-        """Return why no turn can be stored now; None where one can.
+        """Return why no turn can be stored now; None where a turn can be stored.
 
         The store is tried at most once a second, however many ask.
         """
@@ -100,7 +100,7 @@ class StoreHealth:
             return self.fault
         if not self._trial:
             self._trial.start(self._try())
-        if not await self._trial.ended(PATIENCE):
+        if not await self._trial.wait_until_ended(PATIENCE):
             self.note_failed(StoreError("the store does not answer"))
         return self.fault
 

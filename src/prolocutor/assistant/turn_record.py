@@ -77,7 +77,7 @@ def _whole_text(text: str) -> str:
 
 
 class _Pairing(msgspec.Struct, frozen=True):
-    """What a ranker leaves in the attributes of a reply."""
+    """The estimates of a ranker in the attributes of a reply."""
 
     ranked: list[tuple[str, float]] = []
     scores: dict[str, float] = {}
@@ -96,7 +96,7 @@ _NO_PAIRING: Final = _Pairing()
 
 
 def _read_pairing(attributes: bytes) -> _Pairing:
-    """Return what a ranker says; a skill's own attribute of that name may be anything."""
+    """Return the estimates of a ranker; a skill's own attribute of that name may be anything."""
     if b'"pairing"' in attributes:
         try:
             return _DECODER.decode(attributes).pairing
@@ -106,7 +106,7 @@ def _read_pairing(attributes: bytes) -> _Pairing:
 
 
 def _scores(ranked: list[tuple[str, float]], hypotheses: list[JsonObject]) -> dict[str, float]:
-    """Return probabilities by the id of the hypothesis, where each agent gave one."""
+    """Return probabilities by the id of the hypothesis, if each agent gave a single hypothesis."""
     scores: dict[str, float] = {}
     for name, probability in ranked:
         of_agent = [one for one in hypotheses if one["hypothesis_id"].rpartition(".")[0] == name]
@@ -123,7 +123,7 @@ def _versions(router: str, pairing: _Pairing) -> dict[str, str]:
 def _changes(
     whose: Literal["person", "bot"], before: ProfileVersion, after: NewProfileVersion
 ) -> list[ProfileChange]:
-    """Return what a new version changes, each value once."""
+    """Return the changes of a new version, each value once."""
     known, now = plain.decode(before.state), plain.decode(after.state)
     places = dict.fromkeys((change[0], change[1]) for change in after.changes)
     return [
@@ -189,13 +189,13 @@ class RecordKeeping:
                 self.recorder.start()
 
     def start(self) -> None:
-        """Begin to delete what is too old."""
+        """Begin to delete old records."""
         self._started = True
         if self.recorder is not None:
             self.recorder.start()
 
     async def aclose(self) -> None:
-        """Write what waits, and stop."""
+        """Write waiting records, and stop."""
         if self.recorder is not None:
             await self.recorder.aclose()
 
@@ -203,7 +203,7 @@ class RecordKeeping:
 class TurnRecorder:
     """An observer that keeps the records of turns in the store, after the replies are out.
 
-    A turn never waits for it: what the store cannot take is lost, and counted in `lost`.
+    A turn never waits for it: records that the store cannot take are lost, and counted in `lost`.
     """
 
     def __init__(
@@ -228,11 +228,11 @@ class TurnRecorder:
         self._due = asyncio.Event()
 
     def start(self) -> None:
-        """Begin to delete what is too old."""
+        """Begin to delete old records."""
         self._upkeep.start(self._keep_up())
 
     async def aclose(self) -> None:
-        """Write what waits, and stop."""
+        """Write waiting records, and stop."""
         await self._upkeep.aclose()
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING):
@@ -254,11 +254,11 @@ class TurnRecorder:
         """Do nothing: only turns are recorded."""
 
     async def settle(self) -> None:
-        """Write what waits now, and make some of it searchable."""
+        """Write the waiting records, and make some of them searchable."""
         wrote = False
         while self._waiting or self._writing:
             self._begin()
-            await self._writing.ended()
+            await self._writing.wait_until_ended()
             wrote = True
         if wrote:
             await self._tend()

@@ -16,10 +16,10 @@ from prolocutor.pipeline.turn import Turn
 
 
 class TurnResult:
-    """The reply to one input and how it came about; `repeated` if it was stored before.
+    """The reply to an input and how it came about; `repeated` if it was stored before.
 
-    `n` is the number of the feed row of what the person said; the rows of the reply follow, the
-    last of them with a closing. `waiting` is what is asked for from now on. A repeated result knows
+    `n` is the number of the feed row of the person's words; the rows of the reply follow, the
+    last of them with a closing. `waiting` is the open ask from now on. A repeated result knows
     no hypotheses, annotations or record.
     """
 
@@ -52,7 +52,7 @@ class TurnResult:
 
     @property
     def spoken(self) -> SpokenReply:
-        """What doors show of the bot utterance."""
+        """The doors' view of the bot utterance."""
         if self._spoken is None:
             self._spoken = _SPOKEN.decode(self.reply_state)
         return self._spoken
@@ -99,7 +99,7 @@ class TurnResult:
         return self._turn.draft.annotations() if self._turn else {}
 
     def outcome(self) -> bytes:
-        """Return what `from_outcome` reads; it is stored for a request that is sent again."""
+        """Return the outcome for `from_outcome`; it is stored for a request that is sent again."""
         front = plain.encode(
             {
                 "turn_id": self.turn_id,

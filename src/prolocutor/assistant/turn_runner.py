@@ -1,4 +1,4 @@
-"""TurnRunner: runs turns from the stored input to the stored reply, and recovers cut-off ones."""
+"""TurnRunner: runs turns from the stored input to the stored reply, and recovers cut-off turns."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from prolocutor.errors import (
     StoreError,
     TakenOver,
 )
-from prolocutor.observe.trace_context import continued
+from prolocutor.observe.trace_context import continue_trace
 from prolocutor.pipeline.draft import ITSELF
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
@@ -158,7 +158,7 @@ class TurnRunner:
             young = self._clock() - unfinished.started <= self._recover_within
             if young and unfinished.attempts < MAX_ATTEMPTS and not is_withheld(opened):
                 log.info("turn %s was cut off and runs again", turn_id)
-                with continued(first_traceparent(opened)):
+                with continue_trace(first_traceparent(opened)):
                     await self._run(opened, opened_input(opened), monotonic())
             else:
                 log.warning("turn %s was cut off and is closed", turn_id)

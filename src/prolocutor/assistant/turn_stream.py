@@ -1,4 +1,4 @@
-"""What callers follow: a turn while it runs, and the feed of a person."""
+"""Followers' views: a turn while it runs, and the feed of a person."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from prolocutor.errors import Stopping
 
 
 class FeedMessage(msgspec.Struct, frozen=True):
-    """One row of a person's feed: `n` ascends by one, `id` within its dialog name.
+    """A row of a person's feed: `n` ascends by one, `id` within its dialog name.
 
     `closing` (`{"ask", "code"?, "entities"?}`) is there in the last row of a turn; `message` and
     `id` are None where a turn said nothing.
@@ -48,7 +48,7 @@ def feed_message(row: FeedRow) -> FeedMessage:
 async def follow_feed(
     listeners: FeedListeners, store: FeedStore, user: str, after: int
 ) -> AsyncIterator[FeedMessage]:
-    """Return every message with `n > after`, then each new one as it comes, without end."""
+    """Return every message with `n > after`, then each new message as it comes, without end."""
     with listeners.listening(user) as news:
         while True:
             news.clear()
@@ -65,7 +65,7 @@ MAX_UNREAD: Final = 100_000
 
 
 class TurnStream:
-    """The events of one turn, in their order; `ReplyGiven` ends it, or what the turn raised.
+    """The events of a turn, in their order; `ReplyGiven` ends it, or the exception of the turn.
 
     The turn runs whether events are read or not. They wait until they are read: there are few but
     deltas, and deltas that wait are joined. A listener so slow that more than `MAX_UNREAD`
@@ -172,7 +172,7 @@ class TurnStream:
             self._tail.clear()
 
     def _turn_ended(self, turn: asyncio.Future[TurnResult]) -> None:
-        """Say what the turn came to: its reply is stored now, or never will be."""
+        """Announce the outcome of the turn: its reply is stored now, or never will be."""
         if turn.cancelled():
             self._fail(Stopping("the assistant was stopped before the reply"))
         elif error := turn.exception():

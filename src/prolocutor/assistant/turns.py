@@ -1,6 +1,6 @@
 """Turns: the turns of an assistant, and other work for its persons, each in the person's queue.
 
-Inputs are checked before; what is wrong raises `BadInput`.
+Inputs are checked before; faults raise `BadInput`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def checked_input(input: TurnInput, max_text: int, skills: Sequence[str]) -> TurnInput:
-    """Return the checked input; a parsed one without a title gets its typed form as text."""
+    """Return the checked input; a parsed input without a title gets its typed form as text."""
     check_words(input.text, max_text)
     check_name(input.user, "a user", "user_id")
     if input.dialog != "main":
@@ -84,7 +84,7 @@ def check_name(name: object, what: str, field: str) -> None:
 
 
 def _check_skill(name: object, known: Sequence[str]) -> None:
-    """Raise `NotFound` unless a value is the name of one of some skills."""
+    """Raise `NotFound` unless a value is the name of a known skill."""
     if isinstance(name, str) and name in known:
         return
     close = did_you_mean(str(name), known)
@@ -122,7 +122,7 @@ class TurnInLine(Protocol):
 class Turns:
     """Makes turns, one at a time for each person, and stops them.
 
-    `check_open` raises where no turns are taken; `skills` are those that an input may name;
+    `check_open` raises where no turns are taken; `skills` are the skills that an input may name;
     `recorder` follows all turns.
     """
 
@@ -149,7 +149,7 @@ class Turns:
 
     @property
     def busy(self) -> int:
-        """The number of persons whose turns are running or waiting."""
+        """The number of persons with running or waiting turns."""
         return len(self._queues) + (0 if self._sharing is None else self._sharing.running)
 
     def begin(

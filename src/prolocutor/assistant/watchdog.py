@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class ServiceCode:
-    """The functions of the services of one assistant."""
+    """The functions of the services of an assistant."""
 
     def __init__(self, guards: Sequence[Guard]) -> None:
         found = [(_function_code(guard.service), guard) for guard in guards]
@@ -40,7 +40,7 @@ class ServiceCode:
     def find_guard(self, codes: Iterable[CodeType]) -> Guard | None:
         """Return the guard of the first of these that a service's function is, or defines.
 
-        Any other code of a file counts where that file has the function of one service alone.
+        Any other code of a file counts where that file has the function of a single service.
         """
         for code in codes:
             here = [one for one in self._known if one[0].co_filename == code.co_filename]
@@ -64,7 +64,7 @@ def service_on(codes: Iterable[CodeType], otherwise: str) -> str:
 
 
 def codes_of_frame(frame: FrameType | None) -> Iterator[CodeType]:
-    """Yield the code of a frame, and of those that called it."""
+    """Yield the code of a frame, and of its callers."""
     while frame is not None:
         yield frame.f_code
         frame = frame.f_back
@@ -107,7 +107,7 @@ CONFIRMATION: Final = 0.05
 
 
 class Watchdog:
-    """Watches one event loop from a thread of its own, while `busy` says that turns are running."""
+    """Watches an event loop from a thread of its own, while `busy` says that turns are running."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class Watchdog:
         """Have all stacks dumped to stderr when even this thread cannot run for so long.
 
         Code that never lets go of the interpreter (`9**9**9`) stops the watchdog as well; the
-        faulthandler's thread is none of Python's. There is one for the whole process.
+        faulthandler's thread is none of Python's. A process has a single watchdog.
         """
         self._last_resort = seconds
 
@@ -181,7 +181,7 @@ class Watchdog:
             loop.call_soon_threadsafe(guard.breaker.trip)
 
     def _culprit(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> Guard | None:
-        """Return the guard of the service whose code runs in the loop now.
+        """Return the guard of the service with code that runs in the loop now.
 
         Its guard says so where it runs without a task of its own, else the task's name does. In a
         callback or a task that it has left there it is known by its code.

@@ -1,4 +1,4 @@
-"""What connects the services of a pipeline, keeps their calls, and runs programs."""
+"""The connectors of a pipeline's services, the keepers of their calls, and the program runner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.rounds.own_words import says
 from prolocutor.assistant.sharing import is_shared
 from prolocutor.catalog import Catalog
-from prolocutor.connectors.connector_catalog import options_of
+from prolocutor.connectors.connector_catalog import make_options
 from prolocutor.contracts.connector import (
     AgentProfile,
     Caller,
@@ -54,7 +54,7 @@ def call_keepers(pipeline: Pipeline, settings: AssistantSettings, store: Store) 
         if not (names := PURSES.names()):
             raise ConfigError("nothing is installed that keeps a purse", key="purse")
         made.append(PURSES.load(names[0])(store, settings.purse, pipeline))
-    acting = [one.name for one in pipeline.of(Stage.SKILL) if one.acts]
+    acting = [one.name for one in pipeline.services_at(Stage.SKILL) if one.acts]
     if acting:
         if not (names := EFFECTS.names()):
             what = "nothing is installed that keeps a ledger of effects"
@@ -72,11 +72,11 @@ class NoPrograms:
     async def warm(self) -> None:
         """Have nothing to get ready."""
 
-    def wish_of(self, text: str) -> None:
+    def find_wish(self, text: str) -> None:
         """Leave all words to the skills."""
 
     async def run(self, start: ProgramStart) -> ProgramRun:
-        """Say that there are no programs."""
+        """Reply that programs are not available."""
         return ProgramRun(words=says(NONE), refused=True)
 
     async def due(self, entry: AgendaEntry) -> ProgramRun:
@@ -92,7 +92,7 @@ class NoPrograms:
         return []
 
     async def delete(self, user: str, program_id: str) -> bool:
-        """Return that there is none."""
+        """Return None."""
         return False
 
 
@@ -110,7 +110,7 @@ BROKER_URLS: Final = Catalog[Callable[[str], object]]("message broker", "prolocu
 def make_programs(
     skills: Sequence[Skill], caller: Caller, store: Store, deadline: float
 ) -> Programs:
-    """Make what runs the programs of one assistant; `deadline` is that of a turn, in seconds.
+    """Make the program runner of an assistant; `deadline` is that of a turn, in seconds.
 
     Of several languages that are installed the first by name is taken.
     """
@@ -121,7 +121,7 @@ def make_programs(
 
 
 class ServiceWiring:
-    """Makes the connectors of one assistant, which may share what they need, such as a connection.
+    """Makes the connectors of an assistant, which may share objects, such as a connection.
 
     `assistant` is its name, `messages` the URL of its message broker, `records` where they keep
     documents; `recorder` stands before all connectors. Of `keepers` the first is the nearest to
@@ -146,7 +146,7 @@ class ServiceWiring:
         self._shared: dict[Hashable, Any] = {}
 
     def kept(self, service: StageService) -> Connector:
-        """Make the connector of a service, with what keeps its calls around it."""
+        """Make the connector of a service, within the keepers of its calls."""
         made = self.connect(service)
         for keeper in self._keepers:
             made = keeper.around(service, made, self._context(service))
@@ -165,7 +165,7 @@ class ServiceWiring:
             made: Connector = target
             return made
         try:
-            return options_of(call).build(self._context(service))
+            return make_options(call).build(self._context(service))
         except ConfigError as error:
             raise ConfigError(error.what, key=error.key or service.name) from None
 
@@ -191,7 +191,7 @@ class ServiceWiring:
         )
 
     def _profiles(self) -> list[AgentProfile]:
-        """Return what is known of each skill; functions that it names are imported."""
+        """Return the description of each skill; functions that it names are imported."""
         return [
             AgentProfile(
                 name=one.name,
@@ -209,7 +209,7 @@ class ServiceWiring:
 
 
 def _own_function(service: StageService, option: str) -> Callable[[Any], Any] | None:
-    """Return what a skill names under an option, else what its function has of that name."""
+    """Return the value of a skill's option, else the attribute of its function with that name."""
     given = getattr(service, option, None)
     if isinstance(given, str):
         given = resolve(given)

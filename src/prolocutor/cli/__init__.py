@@ -1,1 +1,1 @@
-"""The command line: one file for each command, and what they share."""
+"""The command line: a file for each command, and their shared parts."""

@@ -11,9 +11,9 @@ from typing import Protocol
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.owner import OwnerDoor, OwnerNote, door_of
+from prolocutor.cli.owner import OwnerDoor, OwnerNote, find_owner_door
 from prolocutor.cli.turn_output import TurnOutput, turn_output
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.store import Store
@@ -28,7 +28,7 @@ class AssistantAccess(Protocol):
         """Send an input and return the whole turn."""
 
     async def close_dialog(self, user: str) -> None:
-        """End the person's dialog, so that the next words begin another one."""
+        """End the person's dialog; the next input begins another."""
 
 
 class LocalAssistant:
@@ -70,10 +70,10 @@ async def open_access(
     """Open the served assistant if another process owns the store, else the file's assistant."""
     settings = load_assistant(given)
     url = store_url(store, settings)
-    if (door := door_of(url, Path(settings.file))) is not None:
+    if (door := find_owner_door(url, Path(settings.file))) is not None:
         yield ServedAssistant(door)
         return
-    async with assistant_from(settings, store=url, observers=[RecordRequest()]) as assistant:
+    async with build_assistant(settings, store=url, observers=[RecordRequest()]) as assistant:
         leave_note(assistant.store, OwnerNote(command, settings.file))
         yield LocalAssistant(assistant)
 

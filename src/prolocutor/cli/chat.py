@@ -21,7 +21,7 @@ from prolocutor.config.store_location import made_data_folder
 from prolocutor.errors import ProlocutorError
 
 
-@click.command(short_help="Ask one question and print the reply.")
+@click.command(short_help="Ask a question and print the reply.")
 @click.argument("text")
 @assistant_option(
     "The assistant's YAML file, or the folder with its assistant.yaml.  [default: the demo]", "file"
@@ -33,7 +33,7 @@ from prolocutor.errors import ProlocutorError
     "annotations, and the record of who was asked and what failed."
 )
 def ask(text: str, file: Path | None, user: str, store: str | None, json_file: str | None) -> None:
-    """Ask one question and print the reply.
+    """Ask a question and print the reply.
 
     TEXT is your input; - reads it from stdin. Only the reply goes to stdout. The dialog is stored:
     the next question goes on in it.
@@ -102,7 +102,7 @@ def chat(file: Path | None, user: str, store: str | None) -> int:
     """
     with LoopThread(open_access("chat", file, store), "assistant") as thread:
         talk = ChatSession(thread, user, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
-        inputs = _typed() if talk.is_terminal else (line.strip() for line in sys.stdin)
+        inputs = _read_lines() if talk.is_terminal else (line.strip() for line in sys.stdin)
         talk.run(inputs)
     return 1 if talk.failed and not talk.is_terminal else 0
 
@@ -164,7 +164,7 @@ class ChatSession:
         click.echo(text)
 
 
-def _typed() -> Iterator[str]:
+def _read_lines() -> Iterator[str]:
     """Yield the typed lines, until Ctrl-D or Ctrl-C, with the history of earlier talks."""
     with _history(made_data_folder() / HISTORY):
         while True:

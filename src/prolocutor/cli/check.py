@@ -1,4 +1,4 @@
-"""`prolocutor check`: what is wrong with a file, else its plan."""
+"""`prolocutor check`: the faults of a file, or its plan."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from prolocutor.cli.lazy_group import LazyCommand
 
 
 class AskCommand(LazyCommand, frozen=True):
-    """Ask one question and print the reply."""
+    """Ask a question and print the reply."""
 
     place: ClassVar[str] = "prolocutor.cli.chat:ask"
 
@@ -26,7 +26,7 @@ class ServeCommand(LazyCommand, frozen=True):
 
 
 class CheckCommand(LazyCommand, frozen=True):
-    """Find what is wrong with a file, or show its plan."""
+    """List the faults of a file, or show its plan."""
 
     place: ClassVar[str] = "prolocutor.cli.check:check"
 
@@ -44,6 +44,6 @@ class KeysCommand(LazyCommand, frozen=True):
 
 
 class AuditCommand(LazyCommand, frozen=True):
-    """List what operators did."""
+    """List the operators' actions."""
 
     place: ClassVar[str] = "prolocutor.cli.keys:audit"

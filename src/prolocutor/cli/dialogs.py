@@ -20,7 +20,7 @@ from rich.text import Text
 from prolocutor.cli.options import STORE_OPTION, AgeParam, TimeParam
 from prolocutor.cli.output import visible
 from prolocutor.cli.owner import change, full_id
-from prolocutor.config.store_location import read_from
+from prolocutor.config.store_location import open_for_reading
 from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
@@ -207,7 +207,7 @@ def list_dialogs(
 
 
 async def _rows(query: DialogQuery, limit: int, given: str | None) -> list[DialogListRow]:
-    async with read_from(given) as store:
+    async with open_for_reading(given) as store:
         ids = [one async for one in _all_ids(store, query)][-limit:]
         found = [await store.dialog(id_) for id_ in reversed(ids)]
     return [list_row(one) for one in found if one is not None]
@@ -241,7 +241,7 @@ def show(id_: str, ids: bool, store: str | None) -> None:
 
 
 async def _dialog(id_: str, given: str | None) -> Dialog:
-    async with read_from(given) as store:
+    async with open_for_reading(given) as store:
         dialog = await store.dialog(await full_id(store, id_))
     if dialog is None:
         raise NotFound(f"no dialog has the id {id_}; prolocutor dialogs list shows some")
@@ -275,7 +275,7 @@ def export(user: str | None, form: str, out: str, store: str | None) -> None:
 
 
 async def _export(user: str | None, out: str, given: str | None) -> None:
-    async with read_from(given) as store:
+    async with open_for_reading(given) as store:
         with click.open_file(out, "wb") as file:
             async for dialog in store.export(user=user):
                 file.write(encode_dialog(dialog) + b"\n")
@@ -339,7 +339,7 @@ def rate(id_: str, rating: str, store: str | None) -> None:
 
 
 async def _rate(id_: str, rating: Any, given: str | None) -> str:
-    async with read_from(given) as store:
+    async with open_for_reading(given) as store:
         id_ = await full_id(store, id_)
     async with change(given) as changed:
         what = await changed.rate(id_, rating)

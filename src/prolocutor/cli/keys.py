@@ -1,4 +1,4 @@
-"""`prolocutor keys` and `prolocutor audit`: who may come in, and what operators did."""
+"""`prolocutor keys` and `prolocutor audit`: keys of operators and persons, and the audit trail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 
 from prolocutor.assistant.sharing import is_shared
 from prolocutor.cli.options import STORE_OPTION
-from prolocutor.cli.owner import OwnerDoor, door_of
+from prolocutor.cli.owner import OwnerDoor, find_owner_door
 from prolocutor.cli.owner_channel import AUDIT, KEYS, AuditList, KeyCommand, KeyResult, obey
 from prolocutor.clocks import DAY
 from prolocutor.config.store_location import store_url
@@ -21,7 +21,7 @@ from prolocutor.contracts.http import KeyScope
 from prolocutor.dialog.ids import format_time
 from prolocutor.errors import ConfigError, printable
 from prolocutor.stores.store_catalog import open_store
-from prolocutor.web.audit_trail import AuditedAct, acts_of
+from prolocutor.web.audit_trail import AuditedAct, read_acts
 from prolocutor.web.key_ring import KeyRing, StoredKey
 
 
@@ -60,9 +60,9 @@ def create(
 ) -> None:
     """Make a key for NAME and print it. It is shown this once.
 
-    `read` looks at dialogs, figures and metrics; `converse` talks for any person; `operate` does
-    what operators do (take dialogs over, rate, notify) and the two before; `admin` everything, keys
-    and deletion through the commands' own door included.
+    `read` looks at dialogs, figures and metrics; `converse` talks for any person; `operate` allows
+    the operators' actions (take dialogs over, rate, notify) and the two before; `admin` everything,
+    keys and deletion through the commands' own door included.
 
     With `--person` it is a token, as those of `auth.tokens`: who has it is that person.
 
@@ -70,6 +70,7 @@ def create(
     Examples:
       prolocutor keys create dashboard --scope read --days 90
       prolocutor keys create "phone of ann" --person ann
+
     """
     if bool(scopes) == bool(person):
         raise click.UsageError("a key needs --scope, a token of a person needs --person")
@@ -111,7 +112,7 @@ def revoke(id_: str, store: str | None) -> None:
 @click.argument("source", metavar="FROM")
 @click.argument("targets", nargs=-1, required=True, metavar="TO...")
 def copy(source: str, targets: tuple[str, ...]) -> None:
-    """Give databases the keys of FROM, and revoke there what FROM has not; say what was done.
+    """Give databases the keys of FROM, and revoke there what FROM has not; tell the outcome.
 
     For cells, each of which keeps keys of its own: make and revoke them in one, then copy.
 
@@ -170,7 +171,7 @@ async def _ask(command: KeyCommand, given: str | None) -> KeyResult:
 async def _ring(given: str | None) -> AsyncIterator[OwnerDoor | KeyRing]:
     """Yield the door of the store's owner, or the keys of a store without an owner."""
     url = store_url(given)
-    if (door := door_of(url)) is not None:
+    if (door := find_owner_door(url)) is not None:
         yield door
         return
     store: Any = open_store(url)
@@ -191,14 +192,15 @@ async def _ring(given: str | None) -> AsyncIterator[OwnerDoor | KeyRing]:
 )
 @STORE_OPTION
 def audit(days: float, store: str | None) -> None:
-    """List what operators did: when, who, from which address, which request.
+    """List the operators' actions: when, who, from which address, which request.
 
-    The columns are apart by tabs. What changes something or looks at one dialog, person or turn is
-    kept for 90 days; lists and figures that were looked at are in the log alone.
+    The columns are apart by tabs. Changes, and looks at a single dialog, person or turn are kept
+    for 90 days; lists and figures that were looked at are in the log alone.
 
     \b
     Example:
       prolocutor audit --days 1
+
     """
     for act in asyncio.run(_acts(days * DAY, store)):
         shown = (format_time(act.at)[:19], act.who, act.address, act.method, act.path)
@@ -207,11 +209,11 @@ def audit(days: float, store: str | None) -> None:
 
 async def _acts(seconds: float, given: str | None) -> list[AuditedAct]:
     url = store_url(given)
-    if (door := door_of(url)) is not None:
+    if (door := find_owner_door(url)) is not None:
         return msgspec.convert(door.post(AUDIT, {"seconds": seconds}), AuditList).acts
     store: Any = open_store(url)
     await store.open()
     try:
-        return await acts_of(store, time.time() - seconds)
+        return await read_acts(store, time.time() - seconds)
     finally:
         await store.aclose()

@@ -13,7 +13,7 @@ from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.names import did_you_mean
 
 
-def imported(place: str) -> Any:
+def import_object(place: str) -> Any:
     """Import and return the object `module:name` of this package."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
@@ -30,7 +30,7 @@ class LazyCommand(msgspec.Struct, frozen=True):
 
     def build(self, context: click.Context) -> click.Command:
         """Import the command."""
-        command: click.Command = imported(self.place)
+        command: click.Command = import_object(self.place)
         return command
 
 

@@ -28,7 +28,7 @@ def figure(value: float) -> str:
     return f"{value:.4g}"
 
 
-def number_of(count: int, noun: str) -> str:
+def count_text(count: int, noun: str) -> str:
     """Return a number with its noun: "1 example", "2,000 examples"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
@@ -106,7 +106,7 @@ def drawn_bar(total: int, what: str) -> Iterator[Show]:
         yield show
 
 
-def watched(
+def show_progress(
     items: Iterable[T], what: str, portion: Callable[[], float | None] = lambda: None
 ) -> Iterator[T]:
     """Yield the items while a bar counts them; `portion` returns the progress, 0 to 1, if known."""

@@ -101,7 +101,9 @@ class StoreOwner(msgspec.Struct, frozen=True):
     pid: int | None
     note: OwnerNote
 
-    def locked(self, way_out: str = "end it, or choose another store with --store") -> StoreLocked:
+    def locked_error(
+        self, way_out: str = "end it, or choose another store with --store"
+    ) -> StoreLocked:
         """Return the error with the store's owner and a remedy."""
         who = f"process {self.pid or '?'}"
         if self.note.command:
@@ -110,7 +112,9 @@ class StoreOwner(msgspec.Struct, frozen=True):
         return StoreLocked(f"{self.file}: {who} has this store to itself{door}; {way_out}")
 
 
-def door_of(url: str, file: Path | None = None, patience: float = PATIENCE) -> OwnerDoor | None:
+def find_owner_door(
+    url: str, file: Path | None = None, patience: float = PATIENCE
+) -> OwnerDoor | None:
     """Return the door of the store's owner; None if the store has no owner.
 
     `file`: the file of the wanted assistant, if it matters. Raise `StoreLocked` if the owner has no
@@ -120,16 +124,18 @@ def door_of(url: str, file: Path | None = None, patience: float = PATIENCE) -> O
     if owner is None:
         return None
     if owner.note.url is None:
-        raise owner.locked()
+        raise owner.locked_error()
     if file is not None and owner.note.file != str(file):
-        raise owner.locked(f"its assistant is {owner.note.file}: choose another store with --store")
+        raise owner.locked_error(
+            f"its assistant is {owner.note.file}: choose another store with --store"
+        )
     return OwnerDoor(owner.note)
 
 
 def check_free(url: str, patience: float = PATIENCE) -> None:
     """Raise `StoreLocked` if another process owns the store."""
     if (owner := _owner(url, patience)) is not None:
-        raise owner.locked()
+        raise owner.locked_error()
 
 
 def _owner(url: str, patience: float) -> StoreOwner | None:
@@ -200,7 +206,7 @@ async def change(given: str | None) -> AsyncIterator[OwnerDoor | DirectChanges]:
     file = sqlite_file(url)
     if file is not None:
         check_exists(file)
-    if (door := door_of(url)) is not None:
+    if (door := find_owner_door(url)) is not None:
         yield door
         return
     store = open_store(url)
@@ -232,7 +238,7 @@ async def rate(
 
     `assistant`: the assistant that runs on the store, if any, which learns from ratings.
     """
-    user = await store.owner_of(id_)
+    user = await store.find_owner(id_)
     try:
         await store.rate_dialog(id_, rating, user, timestamp())
     except NotFound:

@@ -18,7 +18,7 @@ from prolocutor.cli.turn_output import TurnOutput, turn_output
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import KeyScope, Visitor
 from prolocutor.errors import BadInput, Forbidden, NotFound
-from prolocutor.web.audit_trail import AuditedAct, acts_of
+from prolocutor.web.audit_trail import AuditedAct, read_acts
 from prolocutor.web.key_ring import KeyRing, StoredKey
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -31,7 +31,7 @@ AUDIT: Final = "/owner/audit"
 
 
 class OwnerTurn(msgspec.Struct, frozen=True):
-    """What a user says."""
+    """A user's input."""
 
     text: str
     user: str
@@ -44,7 +44,7 @@ class OwnerClose(msgspec.Struct, frozen=True):
 
 
 class OwnerClosed(msgspec.Struct, frozen=True):
-    """The dialog that ended; null if there was none."""
+    """The dialog that ended; null without a dialog."""
 
     dialog_id: str | None
 
@@ -57,7 +57,7 @@ class OwnerRating(msgspec.Struct, frozen=True):
 
 
 class OwnerRated(msgspec.Struct, frozen=True):
-    """What was rated."""
+    """A rating."""
 
     rated: str
 
@@ -76,7 +76,7 @@ class OwnerDeleted(msgspec.Struct, frozen=True):
 
 
 class KeyCommand(msgspec.Struct, frozen=True):
-    """What is to be done with keys, and what each needs: a name and scopes or a user, or an id."""
+    """A change of keys, and its arguments: a name and scopes or a user, or an id."""
 
     do: Literal["create", "list", "revoke"]
     name: str = ""
@@ -87,7 +87,7 @@ class KeyCommand(msgspec.Struct, frozen=True):
 
 
 class KeyResult(msgspec.Struct, frozen=True):
-    """The keys that there are, or the secret of a new one."""
+    """The keys of the store, or the secret of a new key."""
 
     keys: list[StoredKey] = []
     secret: str = ""
@@ -100,7 +100,7 @@ class AuditQuestion(msgspec.Struct, frozen=True):
 
 
 class AuditList(msgspec.Struct, frozen=True):
-    """What operators did, the earliest first."""
+    """The operators' actions, the earliest first."""
 
     acts: list[AuditedAct]
 
@@ -148,10 +148,10 @@ class OwnerChannel:
         return await obey(self._ring, request.body)
 
     async def owner_audit(self, request: TypedRequest[None, AuditQuestion]) -> AuditList:
-        """List what operators did (for our own commands)."""
+        """List the operators' actions (for our own commands)."""
         _check_admin(request.visitor)
         since = time.time() - request.body.seconds
-        return AuditList(await acts_of(self._assistant.store, since))
+        return AuditList(await read_acts(self._assistant.store, since))
 
     async def owner_turn(self, request: TypedRequest[None, OwnerTurn]) -> TurnOutput:
         """Make a turn and return it as a whole (for our own commands)."""

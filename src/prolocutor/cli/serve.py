@@ -1,4 +1,4 @@
-"""`prolocutor serve`: its options and what they mean; the server is imported when it runs."""
+"""`prolocutor serve`: its options and their meaning; the server is imported when it runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 import click
 import msgspec
 
-from prolocutor.cli.lazy_group import imported
+from prolocutor.cli.lazy_group import import_object
 from prolocutor.cli.options import CODE_OPTION, STORE_OPTION
 
 
@@ -127,4 +127,4 @@ def serve(
         once=once,
         log=log,
     )
-    imported("prolocutor.cli.serve_program:serve_file")(options)
+    import_object("prolocutor.cli.serve_program:serve_file")(options)

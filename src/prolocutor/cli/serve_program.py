@@ -30,12 +30,12 @@ from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.owner import OwnerNote, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.cli.serve import ServeOptions
-from prolocutor.config.agent_cards import card_of
-from prolocutor.config.building import assistant_from
+from prolocutor.config.agent_cards import read_card
+from prolocutor.config.building import build_assistant
 from prolocutor.config.check_warnings import told_hints
 from prolocutor.config.loading import assistant_file, load
 from prolocutor.config.settings import Settings
-from prolocutor.config.store_location import sqlite_file, store_url, without_password
+from prolocutor.config.store_location import hide_password, sqlite_file, store_url
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer, TurnRecord
 from prolocutor.contracts.pairing import Card
@@ -99,7 +99,7 @@ def greeting(
         beside = f" --store {shlex.quote(store)}" if store else ""
         tries = [f"prolocutor chat{where}{beside}"]
         tries += [f'prolocutor ask "{first}"{which}{beside}', post]
-    where_kept = path or without_password(kept)
+    where_kept = path or hide_password(kept)
     return "\n".join(
         (
             f"{name} listens on {url} (Ctrl-C ends it).",
@@ -117,13 +117,13 @@ _COLLECT_AFTER: Final = (5_000, 20, 100)
 leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over."""
 
 
-def doors_of(settings: Settings) -> Mapping[str, DoorOptions]:
+def configured_doors(settings: Settings) -> Mapping[str, DoorOptions]:
     """Return the options of the doors to open, by name."""
     return usual_doors() if settings.doors is None else settings.doors
 
 
 @asynccontextmanager
-async def served(
+async def start_listener(
     settings: Settings,
     store: str,
     own_key: str,
@@ -138,8 +138,8 @@ async def served(
     """
     metrics, load, recent = TurnMetrics(), ServiceTimes(), RecentTurns()
     watching: list[Observer] = [metrics, load, recent, TurnLog(), *observers]
-    watching += [make() for _, make in OBSERVERS.installed()]
-    starting = assistant_from(settings, store=store, observers=watching, patient=True)
+    watching += [make() for _, make in OBSERVERS.import_all()]
+    starting = build_assistant(settings, store=store, observers=watching, patient=True)
     async with starting as assistant:
         assistant.watchdog.arm()
         assistant.store_health.on_lost = on_lost
@@ -160,7 +160,7 @@ def _app(
 ) -> Listener:
     assistant = context.assistant
     channels: list[Channel] = [OwnerChannel(assistant, ring)]
-    channels += [options.build(context) for options in doors_of(settings).values()]
+    channels += [options.build(context) for options in configured_doors(settings).values()]
     sessions: SessionChannel | None = None
     if settings.auth.sign_in:
         context = replace(context, prefixes=tuple(door.prefix for door in channels))
@@ -211,15 +211,15 @@ def _context(
         cards=_cards(assistant, folder),
         secured=settings.auth.is_closed,
         recording=settings.records is not None,
-        operators_page=find_operators_page(doors_of(settings).values()),
-        operators_data=find_operators_data(doors_of(settings).values()),
+        operators_page=find_operators_page(configured_doors(settings).values()),
+        operators_data=find_operators_data(configured_doors(settings).values()),
     )
 
 
 def _cards(assistant: Assistant, folder: Path) -> dict[str, Card]:
     """Return every skill's card, which may be a separate file."""
     skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
-    return {one.name: card_of(one.name, one.card or {}, folder) for one in skills}
+    return {one.name: read_card(one.name, one.card or {}, folder) for one in skills}
 
 
 def read_hosts(given: str) -> str | dict[str, str]:
@@ -250,7 +250,7 @@ def _host(given: str) -> str:
     raise ConfigError(f"{what}, found {given!r:.200}", key="--hosts")
 
 
-def at_other_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeline:
+def replace_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeline:
     """Return the pipeline with the URLs of its services at other hosts.
 
     `hosts` is one host for all services, which keep their ports, or a URL for each `host:port` that
@@ -258,13 +258,13 @@ def at_other_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeli
     """
     changes: dict[str, Any] = {}
     for stage in Stage:
-        services = [_moved(service, hosts) for service in pipeline.of(stage)]
+        services = [_replace_host(service, hosts) for service in pipeline.services_at(stage)]
         if services:
             changes[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
     return msgspec.structs.replace(pipeline, **changes)
 
 
-def _moved(service: StageService, hosts: str | Mapping[str, str]) -> StageService:
+def _replace_host(service: StageService, hosts: str | Mapping[str, str]) -> StageService:
     target = service.call.target
     if isinstance(target, str) and target.startswith(("http://", "https://")):
         return service.calling(_url(target, hosts))
@@ -311,7 +311,7 @@ def serve_file(given: ServeOptions) -> None:
     found = assistant_file(given.file).absolute()
     with chdir(given.code or Path.cwd()):
         settings = load(found, code=given.code)
-    settings = _changed(settings, given)
+    settings = _override_settings(settings, given)
     plan = ServePlan(
         settings=settings,
         host=settings.host if given.host is None else given.host,
@@ -327,10 +327,10 @@ def serve_file(given: ServeOptions) -> None:
     run(_serve(plan))
 
 
-def _changed(settings: Settings, given: ServeOptions) -> Settings:
+def _override_settings(settings: Settings, given: ServeOptions) -> Settings:
     """Return the file's settings, overridden by the given options."""
     if given.hosts is not None:
-        pipeline = at_other_hosts(settings.pipeline, read_hosts(given.hosts))
+        pipeline = replace_hosts(settings.pipeline, read_hosts(given.hosts))
         settings = msgspec.structs.replace(settings, pipeline=pipeline)
     if given.deadline is not None:
         settings = msgspec.structs.replace(settings, deadline=given.deadline)
@@ -381,16 +381,16 @@ async def _serve(plan: ServePlan) -> None:
     metrics_host = plan.settings.metrics_host
     watching = [] if stop is None else [_Once(stop)]
     async with (
-        served(
+        start_listener(
             plan.settings, plan.store, plan.own_key, on_lost=partial(_end, lost), observers=watching
         ) as app,
-        _monitored(app, plan.settings) as monitoring,
+        _serve_monitoring(app, plan.settings) as monitoring,
     ):
 
         def tell(url: str) -> None:
             tune_collector()
             url = url.replace(*_reachable(plan.host))
-            doors = doors_of(plan.settings)
+            doors = configured_doors(plan.settings)
             note = OwnerNote("serve", plan.settings.file, url, plan.own_key)
             leave_note(app.assistant.store, note)
             click.echo(
@@ -416,7 +416,7 @@ async def _serve(plan: ServePlan) -> None:
 
 
 @asynccontextmanager
-async def _monitored(app: Listener, settings: Settings) -> AsyncIterator[str]:
+async def _serve_monitoring(app: Listener, settings: Settings) -> AsyncIterator[str]:
     """Serve metrics and health, and yield their URL; "" if the settings have no port for them."""
     if settings.metrics_port is None:
         yield ""

@@ -90,7 +90,7 @@ def turn_output(text: str, result: TurnResult) -> TurnOutput:
     )
 
 
-def asked_in(turn: TurnOutput) -> list[ServiceSummary]:
+def summarize_services(turn: TurnOutput) -> list[ServiceSummary]:
     """Return the summaries of all asked skills, and of other services that failed."""
     if turn.record is None:
         return []
@@ -125,7 +125,7 @@ def summary(turn: TurnOutput) -> str:
 
 def summary_lines(turn: TurnOutput) -> list[str]:
     """Return the summary as lines of plain text with tabs between the columns."""
-    rows = ["\t".join(_cells(one)) for one in asked_in(turn)]
+    rows = ["\t".join(_cells(one)) for one in summarize_services(turn)]
     return [summary(turn), *rows, *_faults(turn)]
 
 
@@ -137,7 +137,9 @@ def show_summary(turn: TurnOutput, console: Console) -> None:
     table.add_column("confidence", justify="right")
     table.add_column("time", justify="right")
     table.add_column("what failed", style="red")
-    for one in sorted(asked_in(turn), key=lambda one: (not one.answered, -(one.confidence or 0))):
+    for one in sorted(
+        summarize_services(turn), key=lambda one: (not one.answered, -(one.confidence or 0))
+    ):
         table.add_row(*_cells(one), style="bold green" if one.answered else None)
     console.print(table)
     for fault in _faults(turn):

@@ -16,7 +16,7 @@ import msgspec
 import yaml
 
 from prolocutor.assistant.wiring import connect
-from prolocutor.connectors.connector_catalog import options_of
+from prolocutor.connectors.connector_catalog import make_options
 from prolocutor.contracts.connector import DescribingConnector
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
@@ -30,12 +30,12 @@ KEYS: Final = tuple(key for key in Card.__struct_fields__ if key != "name")
 MAX_BYTES: Final = 1_000_000
 
 
-def cards_of(skills: Sequence[Skill], folder: Path) -> list[Card]:
+def read_cards(skills: Sequence[Skill], folder: Path) -> list[Card]:
     """Return the card of every skill; raise `ConfigError` for an unreadable card."""
-    return [card_of(skill.name, skill.card_members, folder) for skill in skills]
+    return [read_card(skill.name, skill.card_members, folder) for skill in skills]
 
 
-def card_of(name: str, written: Mapping[str, Any], folder: Path) -> Card:
+def read_card(name: str, written: Mapping[str, Any], folder: Path) -> Card:
     """Read one card; keys unknown to pairing are left out."""
     values = dict(written)
     if file := values.pop("file", None):
@@ -47,15 +47,15 @@ def card_of(name: str, written: Mapping[str, Any], folder: Path) -> Card:
         raise ConfigError(f"the card of {name!r}: {error}", key=f"skills.{name}.card") from None
 
 
-def with_prices(pipeline: Pipeline, folder: Path) -> Pipeline:
+def add_prices(pipeline: Pipeline, folder: Path) -> Pipeline:
     """Return the pipeline with the prices that stand in the files of cards."""
-    skills = [_with_price(skill, folder) for skill in pipeline.of(Stage.SKILL)]
+    skills = [_add_price(skill, folder) for skill in pipeline.services_at(Stage.SKILL)]
     return msgspec.structs.replace(pipeline, skills=skills)
 
 
-def _with_price(skill: Skill, folder: Path) -> Skill:
+def _add_price(skill: Skill, folder: Path) -> Skill:
     written = skill.card_members
-    price = card_of(skill.name, written, folder).price if "file" in written else None
+    price = read_card(skill.name, written, folder).price if "file" in written else None
     if price is None:
         return skill
     return msgspec.structs.replace(skill, card={**written, "price": price})
@@ -74,10 +74,10 @@ def _read(name: str, file: object, folder: Path) -> dict[str, Any]:
         raise ConfigError(f"the card {path.name} cannot be read: {what}", key=key) from None
     if not isinstance(values, dict):
         raise ConfigError(f"the card {path.name} is no map of at most 1 MB", key=key)
-    return _of_a2a(values) if isinstance(values.get("skills"), list) else values
+    return _describe_a2a_skills(values) if isinstance(values.get("skills"), list) else values
 
 
-def _of_a2a(values: dict[str, Any]) -> dict[str, Any]:
+def _describe_a2a_skills(values: dict[str, Any]) -> dict[str, Any]:
     """Return the descriptions of skills in an A2A agent card."""
     skills = [one for one in values["skills"] if isinstance(one, dict)]
     told = [values.get("description"), *(one.get("description") for one in skills)]
@@ -95,7 +95,7 @@ Descriptions = Mapping[str, JsonObject | ServiceError | ConfigError]
 
 def describing(pipeline: Pipeline) -> list[Skill]:
     """Return the skills with connectors that can fetch descriptions from their agents."""
-    return [skill for skill in pipeline.of(Stage.SKILL) if _can_describe(skill)]
+    return [skill for skill in pipeline.services_at(Stage.SKILL) if _can_describe(skill)]
 
 
 async def descriptions(pipeline: Pipeline, seconds: float = SECONDS) -> Descriptions:
@@ -105,7 +105,7 @@ async def descriptions(pipeline: Pipeline, seconds: float = SECONDS) -> Descript
     return {skill.name: one for skill, one in zip(skills, found, strict=True)}
 
 
-async def described(pipeline: Pipeline) -> Pipeline:
+async def add_agent_cards(pipeline: Pipeline) -> Pipeline:
     """Return the pipeline with its agents' cards.
 
     Raise `ConfigError` for an agent that lacks a feature needed by the file. An unreachable agent
@@ -119,11 +119,13 @@ async def described(pipeline: Pipeline) -> Pipeline:
             raise ConfigError(one.what, key=f"skills.{name}.call")
         if isinstance(one, ServiceError):
             log.warning("%s cannot say what it does: %s", name, one)
-    skills = [_with_card(skill, found.get(skill.name)) for skill in pipeline.of(Stage.SKILL)]
+    skills = [
+        _add_card(skill, found.get(skill.name)) for skill in pipeline.services_at(Stage.SKILL)
+    ]
     return msgspec.structs.replace(pipeline, skills=skills)
 
 
-def _with_card(skill: Skill, found: Any) -> Skill:
+def _add_card(skill: Skill, found: Any) -> Skill:
     if not isinstance(found, dict) or not found:
         return skill
     return msgspec.structs.replace(skill, card={**found, **skill.card_members})
@@ -131,7 +133,7 @@ def _with_card(skill: Skill, found: Any) -> Skill:
 
 def _can_describe(skill: Skill) -> bool:
     try:
-        return bool(getattr(options_of(skill.call), "describes", False))
+        return bool(getattr(make_options(skill.call), "describes", False))
     except ConfigError:
         return False  # which is said where the connector is made
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
 from prolocutor.assistant.call_recording import current_recorder
-from prolocutor.config.agent_cards import described, describing, with_prices
-from prolocutor.config.imported_functions import search_in
+from prolocutor.config.agent_cards import add_agent_cards, add_prices, describing
+from prolocutor.config.imported_functions import add_search_folder
 from prolocutor.config.loading import load
 from prolocutor.config.selector_making import make_selectors
 from prolocutor.config.settings import Settings
@@ -27,7 +27,7 @@ from prolocutor.stores.store_catalog import open_store
 
 
 @asynccontextmanager
-async def assistant_from(
+async def build_assistant(
     settings: Settings,
     *,
     store: str | Store | None = None,
@@ -43,14 +43,16 @@ async def assistant_from(
     of the settings stays on the search path for modules, as functions may import others later.
     """
     supervisor = Supervisor(settings.processes, folder=settings.folder)
-    pipeline = settings.with_urls({name: supervisor.url(name) for name in settings.processes})
+    pipeline = settings.resolve_processes(
+        {name: supervisor.url(name) for name in settings.processes}
+    )
     if (recorder := current_recorder()) is not None:
         recorder.begin(settings.name, settings.pipeline, Path(settings.file))
     make = partial(build, settings, store=store, observers=observers, recording=recording)
     async with aclosing(supervisor):
         if describing(pipeline):
             await supervisor.start()
-            assistant = await asyncio.to_thread(make, await described(pipeline))
+            assistant = await asyncio.to_thread(make, await add_agent_cards(pipeline))
         else:
             building = asyncio.to_thread(make, pipeline)
             _, assistant = await asyncio.gather(supervisor.start(), building)
@@ -64,11 +66,11 @@ async def assistant_from(
 def assistant_of_file(
     path: str | Path, *, store: str | Store | None = None, observers: Sequence[Observer] = ()
 ) -> AbstractAsyncContextManager[Assistant]:
-    """Start the assistant described by a file, as `assistant_from` does.
+    """Start the assistant described by a file, as `build_assistant` does.
 
     Raise `ConfigFaults` for a file that is wrong.
     """
-    return assistant_from(load(path), store=store, observers=observers)
+    return build_assistant(load(path), store=store, observers=observers)
 
 
 def build(
@@ -83,7 +85,7 @@ def build(
 
     `pipeline` is that of the settings with the addresses of its processes, if it has any.
     """
-    search_in(settings.folder)
+    add_search_folder(settings.folder)
     if settings.languages is not None:
         add_folder(settings.folder / settings.languages)
     limits = StageDeadlines.divide_deadline(settings.deadline, settings.reserve)
@@ -94,7 +96,7 @@ def build(
         wanted = addition.added_to(wanted)
     made = make_selectors(wanted, settings.folder, limits)
     return Assistant(
-        with_prices(made.pipeline, settings.folder),
+        add_prices(made.pipeline, settings.folder),
         name=settings.name,
         store=kept,
         durability=settings.durability,

@@ -13,12 +13,12 @@ from prolocutor.config.imported_functions import (
     import_all,
     is_plain,
     runs_in_threads,
-    searched,
+    search_folder,
 )
 from prolocutor.config.loading import Survey, survey
 from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import LOOPBACK, ProcessTarget, Settings
-from prolocutor.config.yaml_file import ConfigFaults, Fault, in_order
+from prolocutor.config.yaml_file import ConfigFaults, Fault, sort_faults
 from prolocutor.dialog.rounds import FOLLOW_UP
 from prolocutor.errors import ConfigError
 from prolocutor.functions import resolve
@@ -37,8 +37,8 @@ def warnings(
     settings = loaded.settings
     for key, what in (
         *_late(settings, graph),
-        *_unawaited(graph),
-        *_hurried(loaded.services),
+        *_find_unawaited(graph),
+        *_find_hurried(loaded.services),
         *_not_rewritten(loaded.services),
         *of_plugins,
         *_idle_processes(settings),
@@ -74,7 +74,7 @@ def _late(settings: Settings, graph: Graph) -> Iterator[tuple[str, str]]:
             yield f"{node.path}.timeout", what
 
 
-def _unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
+def _find_unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
     """Find services with results that no other service waits for."""
     heard = {Stage.RESPONSE_SELECTOR, Stage.POSTPROCESSOR, Stage.RESPONSE_ANNOTATOR}
     if not graph.stages[Stage.RESPONSE_SELECTOR]:
@@ -93,7 +93,7 @@ def _has_effects(service: StageService) -> bool:
     return getattr(formatter, "annotates", "annotation") != "annotation"
 
 
-def _hurried(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
+def _find_hurried(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
     for written in services:
         service = written.service
         attempts = service.retries + 1
@@ -118,7 +118,7 @@ def _not_rewritten(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
 
 def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:
     targets = [service.call.target for _, service in settings.pipeline.services()]
-    targets += [service.call.target for service in settings.pipeline.of(Stage.LAST_CHANCE)]
+    targets += [service.call.target for service in settings.pipeline.services_at(Stage.LAST_CHANCE)]
     called = {target.process for target in targets if isinstance(target, ProcessTarget)}
     for name in settings.processes:
         if name not in called:
@@ -182,11 +182,11 @@ def file_hints(
     except ConfigFaults as error:
         return error.faults
     if loaded.findings.faults or loaded.graph is None:
-        return in_order(loaded.findings.faults)
+        return sort_faults(loaded.findings.faults)
     notes = [Fault(loaded.settings.file, None, None, note) for note in loaded.notes]
-    with searched(loaded.settings.folder):
-        threads = list(_in_threads(loaded))
-    return in_order([*loaded.warnings, *warnings(loaded, loaded.graph), *notes, *threads])
+    with search_folder(loaded.settings.folder):
+        threads = list(_find_threaded(loaded))
+    return sort_faults([*loaded.warnings, *warnings(loaded, loaded.graph), *notes, *threads])
 
 
 def told_hints(path: Path) -> list[tuple[str, str]]:
@@ -202,7 +202,7 @@ def told_hints(path: Path) -> list[tuple[str, str]]:
     ]
 
 
-def _in_threads(loaded: Survey) -> Iterator[Fault]:
+def _find_threaded(loaded: Survey) -> Iterator[Fault]:
     """Find the plain functions that run in threads."""
     functions = import_all(loaded.services, Findings(loaded.settings.file, []))
     for written in loaded.services:

@@ -39,11 +39,11 @@ class Findings:
         self.faults.append(Fault(self.file, node.line, key, what, suggestion, node.column))
         return UNREAD
 
-    def expected(self, node: YamlNode, what: str, *, found: str | None = None) -> Unread:
+    def note_unexpected(self, node: YamlNode, what: str, *, found: str | None = None) -> Unread:
         """Record an unexpected node; `found` describes its content."""
         if node.value is UNREAD:
             return UNREAD
-        return self.add(node, f"expected {what}, found {found or shown(node)}")
+        return self.add(node, f"expected {what}, found {found or describe_value(node)}")
 
     @property
     def folder(self) -> Path:
@@ -51,7 +51,7 @@ class Findings:
         return Path(self.file).absolute().parent
 
 
-def shown(node: YamlNode) -> str:
+def describe_value(node: YamlNode) -> str:
     """Describe the value of a node in a few words."""
     value = node.value
     if isinstance(value, dict | list):
@@ -105,9 +105,11 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
             or (whole and value != _whole(value))
         ):
             what = " or ".join([self.what, *self.words])
-            return findings.expected(node, what, found=self._number_written(node))
+            return findings.note_unexpected(node, what, found=self._number_written(node))
         if bound := self._broken_bound(value):
-            return findings.expected(node, " or ".join([f"{self.what} {bound}", *self.words]))
+            return findings.note_unexpected(
+                node, " or ".join([f"{self.what} {bound}", *self.words])
+            )
         return int(value) if whole else float(value)
 
     def _number_written(self, node: YamlNode) -> str | None:
@@ -115,7 +117,7 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
         text = node.value if isinstance(node.value, str) and "seconds" in self.what else ""
         if (found := _WITH_UNIT.fullmatch(text)) is None:
             return None
-        return f"{shown(node)}: write {float(found[1]) * _UNITS[found[2]]:.12g}"
+        return f"{describe_value(node)}: write {float(found[1]) * _UNITS[found[2]]:.12g}"
 
     def _broken_bound(self, value: float) -> str | None:
         bounds = self.bounds
@@ -183,7 +185,7 @@ class FlagField(msgspec.Struct, frozen=True, kw_only=True):
         words = {"yes": True, "on": True, "no": False, "off": False}
         if isinstance(node.value, str) and node.plain and node.value.lower() in words:
             return words[node.value.lower()]
-        return findings.expected(node, self.what)
+        return findings.note_unexpected(node, self.what)
 
     def schema(self) -> JsonSchema:
         return _or_variable({"type": "boolean"})
@@ -205,9 +207,9 @@ class TextField(msgspec.Struct, frozen=True, kw_only=True):
             return node.value
         if isinstance(node.value, int | float) and node.plain:
             if not self.secret:
-                return findings.expected(node, f"{self.what} (put it in quotes)")
+                return findings.note_unexpected(node, f"{self.what} (put it in quotes)")
             return findings.add(node, f"expected {self.what}, found a number: put it in quotes")
-        return findings.expected(node, self.what, found=self.found())
+        return findings.note_unexpected(node, self.what, found=self.found())
 
     def found(self) -> str | None:
         """Return a description in place of a secret; None if the text may be shown."""
@@ -233,8 +235,8 @@ class ChoiceField(msgspec.Struct, frozen=True):
         if isinstance(node.value, str) and node.value in self.words:
             return node.value
         if isinstance(node.value, str) and (hint := did_you_mean(node.value, self.words)):
-            return findings.add(node, f"expected {self.what}, found {shown(node)}", hint)
-        return findings.expected(node, self.what)
+            return findings.add(node, f"expected {self.what}, found {describe_value(node)}", hint)
+        return findings.note_unexpected(node, self.what)
 
     def schema(self) -> JsonSchema:
         return _or_variable({"enum": list(self.words)})
@@ -264,12 +266,14 @@ class ListField(msgspec.Struct, frozen=True, kw_only=True):
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if self.single and not isinstance(node.value, list) and node.value is not None:
             if isinstance(node.value, dict) and isinstance(self.item, TextField):
-                return findings.expected(node, self.what)
+                return findings.note_unexpected(node, self.what)
             value = self.item.read(node, findings)
             return value if value is UNREAD else [value]
         if not isinstance(node.value, list) or len(node.value) < self.least:
             secret = isinstance(self.item, TextField) and self.item.secret
-            return findings.expected(node, self.what, found="something else" if secret else None)
+            return findings.note_unexpected(
+                node, self.what, found="something else" if secret else None
+            )
         values = [self.item.read(child, findings) for child in node.value]
         return UNREAD if UNREAD in values else values
 
@@ -288,7 +292,7 @@ class JsonField(msgspec.Struct, frozen=True, kw_only=True):
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if not isinstance(node.value, dict) and not self.anything:
-            return findings.expected(node, self.what)
+            return findings.note_unexpected(node, self.what)
         return plain_value(node, findings)
 
     def schema(self) -> JsonSchema:
@@ -306,7 +310,7 @@ def plain_value(node: YamlNode, findings: Findings) -> Any:
         items = [plain_value(child, findings) for child in node.value]
         return UNREAD if UNREAD in items else items
     if isinstance(node.value, float) and not math.isfinite(node.value):
-        return findings.expected(node, "something that JSON can say")
+        return findings.note_unexpected(node, "something that JSON can say")
     return node.value
 
 
@@ -321,10 +325,10 @@ class MapField(msgspec.Struct, frozen=True, kw_only=True):
         if node.value is None:
             return {}
         if not isinstance(node.value, dict):
-            return findings.expected(node, self.what, found=self.name.found())
+            return findings.note_unexpected(node, self.what, found=self.name.found())
         values = {}
         for name, child in node.value.items():
-            self.name.read(named(child, name), findings)
+            self.name.read(key_node(child, name), findings)
             values[name] = self.item.read(child, findings)
         return {name: value for name, value in values.items() if value is not UNREAD}
 
@@ -351,7 +355,7 @@ class OneOfField(msgspec.Struct, frozen=True, kw_only=True):
             if _looks_like(node, kind):
                 findings.faults += trial.faults
                 return UNREAD
-        return findings.expected(node, self.what)
+        return findings.note_unexpected(node, self.what)
 
     def schema(self) -> JsonSchema:
         return {"anyOf": [kind.schema() for kind in self.kinds]}
@@ -391,10 +395,10 @@ class ReadBy(msgspec.Struct, frozen=True, kw_only=True):
         try:
             return self.function(value)
         except ConfigError as error:
-            return findings.add(child_at(node, error.key or ""), error.what)
+            return findings.add(find_child(node, error.key or ""), error.what)
         except ValueError as error:
             found = "something else" if self.secret else None
-            return findings.expected(node, str(error) or self.what, found=found)
+            return findings.note_unexpected(node, str(error) or self.what, found=found)
 
     def schema(self) -> JsonSchema:
         return self.form
@@ -442,7 +446,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
             return self.make(**values)
         except ConfigError as error:
             if checked:
-                findings.add(child_at(node, error.key or ""), error.what)
+                findings.add(find_child(node, error.key or ""), error.what)
         except ValueError as error:
             if checked:
                 findings.add(node, str(error))
@@ -452,7 +456,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
         """Return the values that could be read, by key; UNREAD if this is not a map."""
         entries = {} if node.value is None else node.value
         if not isinstance(entries, dict):
-            return findings.expected(node, self.what)
+            return findings.note_unexpected(node, self.what)
         for key in self.required:
             if key not in entries:
                 findings.add(node, f"the key {key} is missing")
@@ -493,12 +497,12 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
         return {"anyOf": [table, {"type": ["string", "boolean", "number", "array"]}]}
 
 
-def named(node: YamlNode, name: str) -> YamlNode:
+def key_node(node: YamlNode, name: str) -> YamlNode:
     """Return the node's key itself as a text, at the same place."""
     return YamlNode(name, node.steps, node.line, node.column)
 
 
-def child_at(node: YamlNode, key: str) -> YamlNode:
+def find_child(node: YamlNode, key: str) -> YamlNode:
     """Return the part of a node with this dotted key, or the nearest above it that is written."""
     for step in re.findall(r"[^.\[\]]+", key):
         if isinstance(node.value, dict) and step in node.value:

@@ -11,15 +11,15 @@ from pathlib import Path
 import msgspec
 
 from prolocutor.assistant.wiring import ServiceWiring
-from prolocutor.config.agent_cards import card_of, describing, descriptions
+from prolocutor.config.agent_cards import describing, descriptions, read_card
 from prolocutor.config.check_warnings import hints, warnings
-from prolocutor.config.fields import Findings, child_at
-from prolocutor.config.imported_functions import import_all, searched
+from prolocutor.config.fields import Findings, find_child
+from prolocutor.config.imported_functions import import_all, search_folder
 from prolocutor.config.loading import Survey, check_by_plugins, survey
-from prolocutor.config.service_entries import ServiceEntry, function_of
+from prolocutor.config.service_entries import ServiceEntry, function_name
 from prolocutor.config.settings import ProcessTarget
-from prolocutor.config.store_location import without_password
-from prolocutor.config.yaml_file import ConfigFaults, Fault, in_order
+from prolocutor.config.store_location import hide_password
+from prolocutor.config.yaml_file import ConfigFaults, Fault, sort_faults
 from prolocutor.connectors.connector_catalog import call_hint
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
 from prolocutor.errors import ConfigError, ServiceError
@@ -135,7 +135,7 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
 def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
     """Record a connector that cannot be made; functions are imported elsewhere."""
     service, call = written.service, written.service.call
-    if isinstance(call.target, PendingTarget) or call.target == "" or function_of(call):
+    if isinstance(call.target, PendingTarget) or call.target == "" or function_name(call):
         return
     settings = loaded.settings
     wiring = ServiceWiring(settings.name, settings.messages)
@@ -143,12 +143,12 @@ def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) 
         wiring.connect(service)
     except ConfigError as error:
         hint = call_hint(call.target)
-        findings.add(child_at(written.call, error.key or ""), error.what, hint)
+        findings.add(find_child(written.call, error.key or ""), error.what, hint)
 
 
 def _check_doors(loaded: Survey, findings: Findings) -> None:
     settings = loaded.settings
-    skills = [skill.name for skill in settings.pipeline.of(Stage.SKILL)]
+    skills = [skill.name for skill in settings.pipeline.services_at(Stage.SKILL)]
     place = DoorPlace(settings.folder, skills)
     for door, options in (settings.doors or {}).items():
         try:
@@ -161,9 +161,9 @@ def _check_doors(loaded: Survey, findings: Findings) -> None:
 
 
 def _check_cards(loaded: Survey, findings: Findings) -> None:
-    for skill in loaded.settings.pipeline.of(Stage.SKILL):
+    for skill in loaded.settings.pipeline.services_at(Stage.SKILL):
         try:
-            card_of(skill.name, skill.card_members, loaded.settings.folder)
+            read_card(skill.name, skill.card_members, loaded.settings.folder)
         except ConfigError as error:
             findings.add(loaded.find(f"skills.{skill.name}.card"), error.what)
 
@@ -180,12 +180,12 @@ def check(
     except ConfigFaults as error:
         return CheckReport(file=str(path), name=Path(path).stem, faults=error.faults)
     settings = loaded.settings
-    with searched(settings.folder):
+    with search_folder(settings.folder):
         functions = import_all(loaded.services, loaded.findings)
         check_plugins(loaded, loaded.findings)
     of_plugins = list(check_by_plugins(loaded))
     unasked = _ask_agents(loaded)
-    faults = in_order(loaded.findings.faults)
+    faults = sort_faults(loaded.findings.faults)
     graph = loaded.graph
     if faults or graph is None:
         return CheckReport(file=settings.file, name=settings.name, faults=faults)
@@ -193,7 +193,7 @@ def check(
     return CheckReport(
         file=settings.file,
         name=settings.name,
-        warnings=in_order([*loaded.warnings, *unasked, *warnings(loaded, graph, of_plugins)]),
+        warnings=sort_faults([*loaded.warnings, *unasked, *warnings(loaded, graph, of_plugins)]),
         hints=(*loaded.notes, *hints(loaded.services, functions)),
         services=tuple(_plan(graph, critical)),
         critical=tuple(node.name for node in critical),
@@ -211,7 +211,7 @@ def _ask_agents(loaded: Survey) -> list[Fault]:
     settings = loaded.settings
     if loaded.findings.faults or not describing(settings.pipeline):
         return []
-    with searched(settings.folder), ThreadPoolExecutor(1) as thread:
+    with search_folder(settings.folder), ThreadPoolExecutor(1) as thread:
         asked = thread.submit(lambda: asyncio.run(descriptions(settings.pipeline)))
         found = asked.result()
     silent = []
@@ -233,14 +233,14 @@ def _plan(graph: Graph, critical: list[PlanNode]) -> Iterator[PlannedService]:
                 name=node.name,
                 level=number,
                 timeout=node.service.timeout,
-                waits_for=_in_words(node.before, graph),
-                requires=_in_words(node.requires, graph),
+                waits_for=_name_nodes(node.before, graph),
+                requires=_name_nodes(node.requires, graph),
                 target=_target(node.service.call),
                 critical=node in critical,
             )
 
 
-def _in_words(nodes: list[PlanNode], graph: Graph) -> list[str]:
+def _name_nodes(nodes: list[PlanNode], graph: Graph) -> list[str]:
     """Return the names of nodes; a whole stage is named by its stage."""
     words = []
     for stage in ORDER:
@@ -254,4 +254,4 @@ def _target(way: Call) -> str:
     target = way.target
     if isinstance(target, ProcessTarget):
         return f"process {target.process}{target.path}"
-    return without_password(target) if isinstance(target, str) else repr(target)
+    return hide_password(target) if isinstance(target, str) else repr(target)

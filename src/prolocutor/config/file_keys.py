@@ -13,7 +13,7 @@ from prolocutor.catalog import Catalog
 from prolocutor.config.fields import Findings, JsonSchema, ListField, TableField, TextField
 from prolocutor.config.service_entries import ServicesField, call_schemas
 from prolocutor.config.settings import Addition, AuthSettings, Settings
-from prolocutor.config.struct_fields import table_of
+from prolocutor.config.struct_fields import struct_table
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.doors.door_catalog import DOORS, SIGN_IN
@@ -29,15 +29,15 @@ def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Fin
         return findings.add(node, error.what)
     except BadInput as error:
         return findings.add(node, str(error))
-    return table_of(loaded).read(node, findings)
+    return struct_table(loaded).read(node, findings)
 
 
 def plugged_tables(catalog: Catalog[Any]) -> dict[str, TableField]:
     """Return the keys of the options of all plug-ins that are installed, by the plug-in's name."""
-    return {name: table_of(loaded) for name, loaded in catalog.installed()}
+    return {name: struct_table(loaded) for name, loaded in catalog.import_all()}
 
 
-def summary_of(options: object) -> str:
+def docstring_summary(options: object) -> str:
     """Return the first line of the docstring of a plug-in's options."""
     return (getattr(options, "__doc__", None) or "").partition("\n")[0]
 
@@ -57,7 +57,7 @@ class DoorsField(msgspec.Struct, frozen=True):
         elif isinstance(node.value, dict):
             given = {key: one for key, one in node.value.items() if one.value is not False}
         else:
-            return findings.expected(node, self.what)
+            return findings.note_unexpected(node, self.what)
         doors: dict[str, Any] = {}
         for key, child in given.items():
             bare = child.value is True or child.value is None or isinstance(node.value, list)
@@ -72,7 +72,7 @@ class DoorsField(msgspec.Struct, frozen=True):
         options = plugged_tables(DOORS)
         flag = {"type": ["boolean", "null"]}
         several = {
-            key: {"description": summary_of(one.make), "anyOf": [one.schema(), flag]}
+            key: {"description": docstring_summary(one.make), "anyOf": [one.schema(), flag]}
             for key, one in options.items()
         }
         return {
@@ -96,14 +96,14 @@ class PluggedField(msgspec.Struct, frozen=True):
     def table(self) -> TableField:
         """The plug-ins that are installed and have options."""
         tables = {name: one for name, one in plugged_tables(self.catalog).items() if one.keys}
-        described = {name: summary_of(table.make) for name, table in tables.items()}
+        described = {name: docstring_summary(table.make) for name, table in tables.items()}
         return TableField(keys=tables, descriptions=described)
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if node.value is None:
             return {}
         if not isinstance(node.value, dict):
-            return findings.expected(node, self.what)
+            return findings.note_unexpected(node, self.what)
         given = {
             name: read_options(self.catalog, name, child, findings)
             for name, child in node.value.items()
@@ -119,7 +119,7 @@ ADDITIONS: Final = Catalog[type[Addition]](
 )
 """Keys at the top of a file that add something to the pipeline."""
 
-AUTH: Final = table_of(AuthSettings)
+AUTH: Final = struct_table(AuthSettings)
 
 
 class AuthField(msgspec.Struct, frozen=True):
@@ -131,7 +131,7 @@ class AuthField(msgspec.Struct, frozen=True):
     def table(self) -> TableField:
         """All possible keys, including plug-ins' keys."""
         ways = plugged_tables(SIGN_IN)
-        described = {key: summary_of(one.make) for key, one in ways.items()}
+        described = {key: docstring_summary(one.make) for key, one in ways.items()}
         descriptions = {**AUTH.descriptions, **described}
         return replace(AUTH, keys={**AUTH.keys, **ways}, descriptions=descriptions)
 
@@ -182,7 +182,7 @@ class BrokerField(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def file_table() -> TableField:
     """Return all keys at the top of a file, its stages included."""
-    settings, pipeline = table_of(Settings), table_of(Pipeline)
+    settings, pipeline = struct_table(Settings), struct_table(Pipeline)
     additions = plugged_tables(ADDITIONS)
     messages = settings.keys["messages"]
     assert isinstance(messages, TextField)
@@ -204,7 +204,7 @@ def file_table() -> TableField:
         descriptions={
             **pipeline.descriptions,
             **settings.descriptions,
-            **{key: summary_of(table.make) for key, table in additions.items()},
+            **{key: docstring_summary(table.make) for key, table in additions.items()},
         },
         defaults={**pipeline.defaults, **settings.defaults},
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.config.fields import Findings
-from prolocutor.config.service_entries import ServiceEntry, function_of
+from prolocutor.config.service_entries import ServiceEntry, function_name
 from prolocutor.config.yaml_file import YamlNode
 from prolocutor.connectors.connector_catalog import call_hint
 from prolocutor.errors import ConfigError
@@ -26,7 +26,7 @@ BY_NAME: Final = (None, "python", "process")
 """The connectors with the name of a function as `call`."""
 
 
-def search_in(folder: Path) -> None:
+def add_search_folder(folder: Path) -> None:
     """Let modules be found in a folder, before all others, from now on."""
     place = str(folder)
     if place not in sys.path:
@@ -35,10 +35,10 @@ def search_in(folder: Path) -> None:
 
 
 @contextmanager
-def searched(folder: Path) -> Iterator[None]:
+def search_folder(folder: Path) -> Iterator[None]:
     """Let modules be found in a folder for as long as the block runs."""
     before = list(sys.path)
-    search_in(folder)
+    add_search_folder(folder)
     try:
         yield
     finally:
@@ -53,7 +53,7 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
     for written in services:
         service = written.service
         call = service.call
-        if (name := function_of(call.target)) and call.connector in BY_NAME:
+        if (name := function_name(call.target)) and call.connector in BY_NAME:
             try:
                 found[written.path] = resolve(name)
             except ConfigError as error:
@@ -62,7 +62,11 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
             else:
                 _check_arguments(found[written.path], written, findings)
         for key, value in call.options.items():
-            if isinstance(value, str) and (name := function_of(value)) and _is_beside(key, written):
+            if (
+                isinstance(value, str)
+                and (name := function_name(value))
+                and _is_beside(key, written)
+            ):
                 try:
                     _check_arguments(resolve(name), written, findings, key)
                 except ConfigError as error:

@@ -24,7 +24,7 @@ from prolocutor.web.authentication import NO_TRUST
 _SECRET: Final = "auth.tokens"
 
 
-def in_folder(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+def resolve_store_path(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the values with a relative path of the store resolved from the file's folder."""
     prefix, _, name = values.get("store", "").partition(":///")
     if prefix == "sqlite" and name and not name.startswith("/"):
@@ -32,7 +32,7 @@ def in_folder(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     return values
 
 
-def without_secret(fault: Fault) -> Fault:
+def hide_secret(fault: Fault) -> Fault:
     """Remove a token from a fault's key."""
     before, found, _ = (fault.key or "").partition(f"{_SECRET}.")
     return msgspec.structs.replace(fault, key=f"{before}{_SECRET}") if found else fault
@@ -79,7 +79,7 @@ class FileFormat(Protocol):
         """Return whether a file has this form, by its name or its content."""
 
     def survey(self, path: Path, code: Path | None) -> Survey:
-        """Read it; `code` is the folder of the code that it names. Raise `ConfigFaults`."""
+        """Read the file; `code` is the folder of the code that it names. Raise `ConfigFaults`."""
 
 
 FORMATS: Final = Catalog[Callable[[], FileFormat]]("file format", "prolocutor.files")
@@ -89,15 +89,15 @@ CHECKS: Final = Catalog[Callable[[Survey, Findings], Iterable[tuple[str, str]]]]
 """Functions that add faults to the findings, and return warnings, each with its key."""
 
 
-def format_of(path: Path) -> FileFormat | None:
+def find_format(path: Path) -> FileFormat | None:
     """Return the form of a file other than our YAML; None for our YAML."""
-    forms = (made() for _, made in FORMATS.installed())
+    forms = (made() for _, made in FORMATS.import_all())
     return next((form for form in forms if form.recognizes(path)), None)
 
 
 def check_by_plugins(loaded: Survey) -> Iterator[tuple[str, str]]:
     """Let every plug-in record the faults of its settings; yield warnings by key."""
-    for _, check in CHECKS.installed():
+    for _, check in CHECKS.import_all():
         yield from check(loaded, loaded.findings)
 
 
@@ -169,16 +169,16 @@ def survey(
     """Read all readable settings of a file; raise `ConfigFaults` only if the whole file is
     unreadable.
     """
-    form = format_of(Path(path))
+    form = find_format(Path(path))
     if form is not None:
         return form.survey(Path(path), code)
     if code is not None:
         what = "this form of file names no code of its own; leave out --dream"
         raise ConfigFaults([Fault(str(path), None, None, what)])
-    return _from_yaml(path, environ)
+    return _survey_yaml(path, environ)
 
 
-def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
+def _survey_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     document = read(path, environ)
     findings = Findings(document.file, document.faults)
     _refuse_tenants(document)
@@ -192,7 +192,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     folder = Path(path).absolute().parent
     pipeline, misplaced = _pipeline(stages, of_pipeline)
     settings = Settings(
-        **in_folder(values, folder),
+        **resolve_store_path(values, folder),
         pipeline=pipeline,
         additions=additions,
         file=document.file,
@@ -205,7 +205,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     graph = None
     if not {fault.key for fault in findings.faults} & {stage.value for stage in Stage}:
         graph = _check_graph(settings.pipeline, misplaced, document, written, findings)
-    findings.faults = [without_secret(fault) for fault in findings.faults]
+    findings.faults = [hide_secret(fault) for fault in findings.faults]
     return Survey(settings, written, document, findings, graph)
 
 
@@ -283,7 +283,7 @@ def _check_graph(
         except ConfigError as error:
             sound = False
             record(error)
-            mended = _without(pipeline, error.key or "")
+            mended = _drop_order_key(pipeline, error.key or "")
             if mended is None:
                 return None
             pipeline = mended
@@ -292,7 +292,7 @@ def _check_graph(
     return None
 
 
-def _without(pipeline: Pipeline, key: str) -> Pipeline | None:
+def _drop_order_key(pipeline: Pipeline, key: str) -> Pipeline | None:
     """Return the pipeline without one `after` or `requires`; None for other keys."""
     path, _, setting = key.rpartition(".")
     default = {"after": None, "requires": ()}
@@ -301,7 +301,7 @@ def _without(pipeline: Pipeline, key: str) -> Pipeline | None:
             if getattr(service, setting) == default[setting]:
                 return None
             bare = msgspec.structs.replace(service, **{setting: default[setting]})
-            others = [bare if other is service else other for other in pipeline.of(stage)]
+            others = [bare if other is service else other for other in pipeline.services_at(stage)]
             changed: Pipeline = msgspec.structs.replace(pipeline, **{stage.value: others})
             return changed
     return None

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.catalog import Catalog
-from prolocutor.config.agent_cards import cards_of
+from prolocutor.config.agent_cards import read_cards
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import SelectorContext, SelectorOptions
 from prolocutor.pipeline.prepared import StageDeadlines
@@ -37,7 +37,7 @@ class MadeSelectors(msgspec.Struct, frozen=True):
 
 def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> MadeSelectors:
     """Make the selectors of a pipeline; raise `ConfigError` for a selector that cannot be made."""
-    services = {stage: pipeline.of(stage) for stage in _STAGES}
+    services = {stage: pipeline.services_at(stage) for stage in _STAGES}
     wanted = [one.target for some in services.values() for one in some if _is_pending(one.target)]
     made = MadeSelectors(pipeline, [], [])
     if not wanted:
@@ -51,7 +51,7 @@ def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> 
 
     context = SelectorContext(
         name="",
-        cards=cards_of(pipeline.of(Stage.SKILL), folder),
+        cards=read_cards(pipeline.services_at(Stage.SKILL), folder),
         folder=folder,
         skill_seconds=limits.stage_end(Stage.SKILL),
         others=wanted,

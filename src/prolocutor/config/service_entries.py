@@ -22,22 +22,22 @@ from prolocutor.config.fields import (
     JsonSchema,
     TableField,
     TextField,
-    child_at,
-    named,
+    describe_value,
+    find_child,
+    key_node,
     plain_value,
-    shown,
 )
 from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.settings import ProcessTarget
-from prolocutor.config.struct_fields import table_of
+from prolocutor.config.struct_fields import struct_table
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.connectors.connector_catalog import (
     CONNECTORS,
     ENDPOINTS,
     SCHEMES,
     call_hint,
-    form_of,
-    options_of,
+    find_form,
+    make_options,
 )
 from prolocutor.contracts.connector import ChecksFile
 from prolocutor.errors import ConfigError
@@ -52,14 +52,14 @@ from prolocutor.plan.pipeline import (
     Stage,
     StageService,
     Target,
-    keys_at,
-    service_at,
+    find_stage_keys,
+    make_service,
 )
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 
-PROCESS: Final = table_of(ProcessTarget)
+PROCESS: Final = struct_table(ProcessTarget)
 CALL: Final = "module:function, a URL, or {process: NAME, path: /...}"
 _NAME: Final = TextField(what=NAME_RULE, pattern=SERVICE_NAME)
 _CONNECTOR: Final = TextField(what="the name of a connector")
@@ -108,11 +108,11 @@ class ServiceEntry(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=16)
 def service_table(stage: Stage) -> TableField:
     """Return the keys of a stage's services beside `call` and its companions."""
-    table = table_of(STAGE_TYPES[stage])
+    table = struct_table(STAGE_TYPES[stage])
     keys = {key: kind for key, kind in table.keys.items() if key not in ("name", "target")}
     descriptions, defaults = dict(table.descriptions), dict(table.defaults)
-    for plugged, names in keys_at(stage):
-        own = table_of(cast("type[msgspec.Struct]", plugged))
+    for plugged, names in find_stage_keys(stage):
+        own = struct_table(cast("type[msgspec.Struct]", plugged))
         keys |= {key: own.keys[key] for key in names}
         descriptions |= own.descriptions
         defaults |= own.defaults
@@ -152,16 +152,16 @@ class ServicesField(msgspec.Struct, frozen=True):
 
     def _read_several(self, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
         if not isinstance(node.value, dict):
-            findings.expected(node, "a map from names to services")
+            findings.note_unexpected(node, "a map from names to services")
             return []
         call = node.value.get("call")
         if call is not None and not _is_service(call):
             found = "a service without a name"
-            findings.expected(node, "a map from names to services", found=found)
+            findings.note_unexpected(node, "a map from names to services", found=found)
             return []
         written = []
         for name, child in node.value.items():
-            _NAME.read(named(child, name), findings)
+            _NAME.read(key_node(child, name), findings)
             if isinstance(child.value, dict) and "name" in child.value:
                 what = f"unknown key: the name of a service here is its own key, '{name}'"
                 findings.add(child.value["name"], what)
@@ -176,10 +176,10 @@ class ServicesField(msgspec.Struct, frozen=True):
                 for number, child in enumerate(node.value, 1)
             ]
         if isinstance(node.value, dict) and self._is_map_of_services(node.value):
-            findings.expected(node, self.what, found="a map of names")
+            findings.note_unexpected(node, self.what, found="a map of names")
             return []
         if not isinstance(node.value, dict | str):
-            findings.expected(node, self.what)
+            findings.note_unexpected(node, self.what)
             return []
         return [read_service(stage, str(stage), node, findings)]
 
@@ -201,7 +201,7 @@ def _is_service(node: YamlNode) -> bool:
     return isinstance(node.value, dict) and "process" not in node.value
 
 
-def function_of(target: object) -> str | None:
+def function_name(target: object) -> str | None:
     """Return `module:function` if the target is one."""
     if isinstance(target, Call):
         target = target.target
@@ -227,11 +227,11 @@ def check_options(
         if isinstance(call.target, PendingTarget) or call.target == "":
             continue
         try:
-            options = options_of(call)
+            options = make_options(call)
             if isinstance(options, ChecksFile):
                 options.check(messages)
         except ConfigError as error:
-            findings.add(child_at(each.call, error.key or ""), error.what)
+            findings.add(find_child(each.call, error.key or ""), error.what)
 
 
 def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> ServiceEntry:
@@ -240,7 +240,7 @@ def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) ->
     if isinstance(node.value, str):
         return ServiceEntry(stage, kind(_call(node, None, {}, findings), name=name), node, node)
     if not isinstance(node.value, dict):
-        findings.expected(node, "a service ({call: ...})")
+        findings.note_unexpected(node, "a service ({call: ...})")
         return ServiceEntry(stage, kind("", name=name), node, node)
     entries = dict(node.value)
     if stage not in SINGLE:
@@ -261,8 +261,8 @@ def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) ->
         target = target.within(values["timeout"])
     if values.get("fan_out") and "formatter" not in entries:
         findings.add(entries["fan_out"], "fan_out needs a formatter that gives a list")
-    values = _with_files(values, findings.folder)
-    service = service_at(stage, target, **{"name": name, **values})
+    values = _resolve_files(values, findings.folder)
+    service = make_service(stage, target, **{"name": name, **values})
     named_by = node.value.get(selector) if selector is not None else None
     return ServiceEntry(stage, service, node, call or named_by or node)
 
@@ -279,30 +279,30 @@ def _settings(
     known = {key: child for key, child in entries.items() if key in table.keys}
     for key, child in entries.items():
         if key not in known:
-            what, hint = _unknown(key, table, connector)
+            what, hint = _explain_unknown_key(key, table, connector)
             findings.add(child, what, hint)
     values: dict[str, Any] = table.values(replace(node, value=known), findings)
     return values
 
 
-def _unknown(key: str, table: TableField, connector: object) -> tuple[str, str | None]:
+def _explain_unknown_key(key: str, table: TableField, connector: object) -> tuple[str, str | None]:
     """Return what is wrong with a key unknown to services of a stage, and a hint."""
     if isinstance(connector, str) and connector in CONNECTORS.names():
         kind = CONNECTORS.load(connector)
-        if key in table_of(kind).keys:
+        if key in struct_table(kind).keys:
             what = f"unknown key here: options of the connector {connector} stand in call"
-            return what, f"write call: {{{form_of(kind).main}: ..., {key}: ...}}"
+            return what, f"write call: {{{find_form(kind).main}: ..., {key}: ...}}"
     stages = [stage for stage in Stage if key in service_table(stage).keys and key != "name"]
     if stages:
         of = " and ".join(map(str, stages))
         return f"unknown key here: only services of {of} have it", None
-    for name, kind in CONNECTORS.installed():
-        if key in form_of(kind).beside:
+    for name, kind in CONNECTORS.import_all():
+        if key in find_form(kind).beside:
             return f"unknown key here: it is for the connector {name} alone", None
     return "unknown key", table.suggestion(key)
 
 
-def _with_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _resolve_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Resolve the paths of an icon and a manifest from the file's folder."""
     icon, card = values.get("icon"), values.get("card") or {}
     if icon is not None and not ADDRESS.match(icon):
@@ -337,7 +337,7 @@ def _selector(
         options: Any = SELECTORS.load(key)
     except ConfigError as error:
         return findings.add(entries.pop(key), error.what)
-    table = table_of(options)
+    table = struct_table(options)
     own = {name: entries.pop(name) for name in list(entries) if name in table.keys}
     if options.stage != stage:
         return findings.add(own[key], f"unknown key: a {key} belongs to {options.stage}")
@@ -366,7 +366,7 @@ def _method_options(
     struct = method_structs(kind).get(name)
     if struct is None:
         return None
-    table = table_of(struct)
+    table = struct_table(struct)
     known = {*table.keys, *service_table(Stage.SKILL_SELECTOR).keys}
     wrong = {key: close for key in entries if (close := _meant(key, known, table.keys))}
     own = {key: entries.pop(key) for key in [*entries] if key in table.keys or key in wrong}
@@ -389,7 +389,7 @@ def method_structs(kind: FieldKind) -> dict[str, type[msgspec.Struct]]:
         return {}
     return {
         name: found
-        for name, found in Catalog[Any]("method", group).installed()
+        for name, found in Catalog[Any]("method", group).import_all()
         if isinstance(found, type) and issubclass(found, msgspec.Struct) and hasattr(found, "build")
     }
 
@@ -443,7 +443,7 @@ def _call(
     if isinstance(node.value, str) and ADDRESS.match(node.value):
         return _address(node, node.value, entries, findings)
     if node.value is not UNREAD:
-        findings.add(node, f"expected {CALL}, found {shown(node)}", call_hint(node.value))
+        findings.add(node, f"expected {CALL}, found {describe_value(node)}", call_hint(node.value))
     return ""
 
 
@@ -460,7 +460,7 @@ def _address(node: YamlNode, url: str, entries: dict[str, YamlNode], findings: F
 
 def _beside(target: ProcessTarget, entries: dict[str, YamlNode], findings: Findings) -> Target:
     """Return a path of a process with the options that stand beside it."""
-    table = table_of(CONNECTORS.load("http"))
+    table = struct_table(CONNECTORS.load("http"))
     own = {key: entries.pop(key) for key in list(entries) if key == "wire"}
     options = {key: table.keys[key].read(child, findings) for key, child in own.items()}
     return Call(target, options=options) if options else target
@@ -470,8 +470,8 @@ def _options(
     kind: Any, name: str | None, node: YamlNode, entries: dict[str, YamlNode], findings: Findings
 ) -> Target:
     """Read the options of a connector: a bare value is the main option, a map holds all."""
-    table: TableField = table_of(kind)
-    form = form_of(kind)
+    table: TableField = struct_table(kind)
+    form = find_form(kind)
     given = dict(node.value) if isinstance(node.value, dict) else {form.main: node}
     for synonym in ("target", "url"):
         if synonym in given and synonym not in table.keys and form.main not in given:
@@ -521,10 +521,10 @@ def check_url(node: YamlNode, url: str, findings: Findings) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         if "," not in url:  # some have several hosts, and read them themselves
-            findings.add(node, f"{shown(node)} is no URL: {error}")
+            findings.add(node, f"{describe_value(node)} is no URL: {error}")
         return
     if not host or re.search(r"\s", url):
-        findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")
+        findings.add(node, f"{describe_value(node)} is no URL: it has no host or a space in it")
 
 
 def call_schemas() -> JsonSchema:
@@ -534,11 +534,11 @@ def call_schemas() -> JsonSchema:
     given = {"required": ["connector"]}
     either: list[JsonSchema] = [{"if": given, "else": {"properties": {"call": alone}}}]
     calls: JsonSchema = {"connected": {"allOf": either}}
-    for name, kind in CONNECTORS.installed():
-        own = replace(table_of(kind), required=()).schema()
+    for name, kind in CONNECTORS.import_all():
+        own = replace(struct_table(kind), required=()).schema()
         target = {"description": "The same as `url`, or what else is called.", "type": "string"}
         own["properties"] = {"target": target, **own["properties"]}
-        if form_of(kind).rest is not None:
+        if find_form(kind).rest is not None:
             own["additionalProperties"] = True
         about = {"description": (kind.__doc__ or "").partition("\n")[0]}
         calls[name] = {**about, "anyOf": [*bare, own]}
@@ -550,11 +550,11 @@ def call_schemas() -> JsonSchema:
 
 def whole_service_table(stage: Stage) -> TableField:
     """Return all keys of a service of a stage, including `call` and its companions."""
-    calling = table_of(CallKeys)
+    calling = struct_table(CallKeys)
     table, beside = service_table(stage), []
-    for _, kind in CONNECTORS.installed():
-        own = table_of(kind)
-        beside.append(replace(own, keys={key: own.keys[key] for key in form_of(kind).beside}))
+    for _, kind in CONNECTORS.import_all():
+        own = struct_table(kind)
+        beside.append(replace(own, keys={key: own.keys[key] for key in find_form(kind).beside}))
     parts = [calling, table, *beside]
     return replace(
         table,
@@ -572,12 +572,12 @@ def _service_schema(stage: Stage) -> JsonSchema:
     properties["connector"]["enum"] = CONNECTORS.names()
     selectors = {}
     if stage in (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR):
-        selectors = {name: one for name, one in SELECTORS.installed() if one.stage == stage}
+        selectors = {name: one for name, one in SELECTORS.import_all() if one.stage == stage}
     for name, selector in selectors.items():
-        table = table_of(cast(Any, selector))
+        table = struct_table(cast(Any, selector))
         properties |= table.schema()["properties"]
         for method in method_structs(table.keys[name]).values():
-            properties = table_of(method).schema()["properties"] | properties
+            properties = struct_table(method).schema()["properties"] | properties
     if selectors:
         properties["connector"]["enum"] = [*CONNECTORS.names(), *ENDPOINTS.names()]
     service = {

@@ -28,7 +28,7 @@ from prolocutor.plan.pipeline import (
     StageService,
 )
 from prolocutor.processes.supervisor import ProcessCommand
-from prolocutor.web.client_address import network_of
+from prolocutor.web.client_address import read_network
 from prolocutor.web.limits import ListenerLimits
 
 
@@ -113,7 +113,7 @@ class AuthSettings(msgspec.Struct, frozen=True):
 
     @property
     def is_closed(self) -> bool:
-        """Return whether it names who comes in, so that no other does."""
+        """Return whether keys, tokens or a sign-in limit the visitors."""
         return bool(self.keys or self.tokens or self.sign_in)
 
     def __repr__(self) -> str:
@@ -135,7 +135,7 @@ def _read_proxies(value: object) -> tuple[str, ...]:
     for proxy in value if isinstance(value, list) else [value]:
         if not isinstance(proxy, str):
             raise ValueError("a list of addresses and networks such as 10.0.0.0/8")
-        network_of(proxy)
+        read_network(proxy)
         proxies.append(proxy)
     return tuple(proxies)
 
@@ -255,14 +255,16 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         Path, about("The folder of the file, in which its modules are looked for.", hidden=True)
     ] = Path()
 
-    def with_urls(self, urls: Mapping[str, str]) -> Pipeline:
+    def resolve_processes(self, urls: Mapping[str, str]) -> Pipeline:
         """Return the pipeline with the addresses of processes in its services' targets.
 
         `urls`: the base URL of each process by name; `ConfigError` for one that is missing.
         """
         changes: dict[str, Any] = {}
         for stage in (*ORDER, *SINGLE):
-            services = [_with_url(service, urls) for service in self.pipeline.of(stage)]
+            services = [
+                _resolve_process(service, urls) for service in self.pipeline.services_at(stage)
+            ]
             if services:
                 changes[stage.value] = services
         if last_chance := changes.get("last_chance"):
@@ -270,7 +272,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         return msgspec.structs.replace(self.pipeline, **changes)
 
 
-def _with_url(service: StageService, urls: Mapping[str, str]) -> StageService:
+def _resolve_process(service: StageService, urls: Mapping[str, str]) -> StageService:
     target = service.call.target
     if not isinstance(target, ProcessTarget):
         return service

@@ -65,16 +65,16 @@ def store_url(given: str | None, settings: Settings | None = None) -> str:
     `given` may also be the path of a SQLite file, or of an assistant's file or folder.
     """
     if given is None:
-        return _store_of(settings)
+        return _default_store(settings)
     if _URL.match(given):
         return given
     path = Path(given)
     if path.suffix in _ASSISTANTS or path.is_dir():
-        return _store_of(load_assistant(path))
+        return _default_store(load_assistant(path))
     return sqlite_url(path)
 
 
-def _store_of(settings: Settings | None) -> str:
+def _default_store(settings: Settings | None) -> str:
     if settings is not None and settings.store is not None:
         return settings.store
     folder = made_data_folder()
@@ -108,7 +108,7 @@ def sqlite_file(url: str) -> Path | None:
     return Path(rest.removeprefix("//").removeprefix("/")) if scheme == "sqlite" else None
 
 
-def without_password(url: str) -> str:
+def hide_password(url: str) -> str:
     """Return the URL of a store as it may be shown and logged."""
     shown = _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else "", url)
     return shown.rstrip("?&")
@@ -118,19 +118,19 @@ Dialogs = Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]
 """Opens the dialogs for one pass, such as a store's `export()`, and closes them."""
 
 
-def dialogs_of(store: str, user: str | None = None) -> Dialogs:
+def dialog_opener(store: str, user: str | None = None) -> Dialogs:
     """Return the opener of a store's dialogs, beside its owner; "" is the user's own store."""
 
     @asynccontextmanager
-    async def opened() -> AsyncIterator[AsyncIterator[Dialog]]:
-        async with read_from(store or None) as archive:
+    async def open_dialogs() -> AsyncIterator[AsyncIterator[Dialog]]:
+        async with open_for_reading(store or None) as archive:
             yield archive.export(user=user)
 
-    return opened
+    return open_dialogs
 
 
 @asynccontextmanager
-async def read_from(given: str | None) -> AsyncIterator[Store]:
+async def open_for_reading(given: str | None) -> AsyncIterator[Store]:
     """Open the store for reading, beside an owner."""
     url = store_url(given)
     file = sqlite_file(url)

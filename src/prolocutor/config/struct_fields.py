@@ -45,7 +45,7 @@ _MAPS: Final = (dict, Mapping)
 
 
 @lru_cache(maxsize=256)
-def table_of(struct: type[msgspec.Struct]) -> TableField:
+def struct_table(struct: type[msgspec.Struct]) -> TableField:
     """Return the keys that a Struct has in a file, with the kind of each value."""
     keys, descriptions, defaults, required = {}, {}, {}, []
     for field, hint in _fields(struct):
@@ -129,7 +129,7 @@ def _kind(meta: _Meta, default: Any = None) -> FieldKind | None:
     origin = get_origin(hint)
     if extra.get("json"):
         structs = [one for one in (hint, *get_args(hint)) if isinstance(one, type)]
-        tables = [table_of(one) for one in structs if issubclass(one, msgspec.Struct)]
+        tables = [struct_table(one) for one in structs if issubclass(one, msgspec.Struct)]
         return JsonField(table=tables[0] if tables else None, **_noun(extra))
     if origin in (Union, types.UnionType):
         return _union(meta, default)
@@ -223,7 +223,7 @@ def _map(meta: _Meta) -> FieldKind | None:
 
 
 def _struct(struct: type[msgspec.Struct], default: Any) -> FieldKind:
-    table = table_of(struct)
+    table = struct_table(struct)
     if not isinstance(default, struct) or (not table.required and default == struct()):
         return table
     make: Callable[..., Any] = partial(

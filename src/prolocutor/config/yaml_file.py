@@ -50,7 +50,7 @@ class ConfigFaults(ConfigError):
     """
 
     def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = in_order(faults)
+        self.faults = sort_faults(faults)
         first = self.faults[0]
         super().__init__(first.what, file=first.file, line=first.line, key=first.key)
 
@@ -58,7 +58,7 @@ class ConfigFaults(ConfigError):
         return "\n".join(str(fault) for fault in self.faults)
 
 
-def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+def sort_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     """Return each fault once, sorted by line; faults without a line come first."""
     return tuple(
         sorted(dict.fromkeys(faults), key=lambda fault: (fault.line or 0, fault.column or 0))
@@ -101,12 +101,12 @@ def substitute(text: str, environ: Mapping[str, str]) -> str:
     return _VARIABLE.sub(value, text)
 
 
-def escaped(value: Any) -> Any:
+def escape_value(value: Any) -> Any:
     """Return a value of a file with `${` written so that nothing is substituted."""
     if isinstance(value, dict):
-        return {escaped(key): escaped(one) for key, one in value.items()}
+        return {escape_value(key): escape_value(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [escaped(one) for one in value]
+        return [escape_value(one) for one in value]
     return value.replace("${", "$${") if isinstance(value, str) else value
 
 
@@ -145,7 +145,7 @@ class YamlNode(msgspec.Struct, frozen=True):
     @property
     def key(self) -> str:
         """The way from the top to here: `skills.weather.after`, `skill_selector[0].call`."""
-        return dotted(self.steps)
+        return dotted_key(self.steps)
 
 
 class YamlDocument(msgspec.Struct):
@@ -163,7 +163,7 @@ class YamlDocument(msgspec.Struct):
         return nodes.get(key, self.root)
 
 
-def dotted(steps: Steps) -> str:
+def dotted_key(steps: Steps) -> str:
     """Return the dotted key of a node."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return text.removeprefix(".")
@@ -344,7 +344,7 @@ class _TreeReader:
 
     def _fault(self, mark: yaml.Node, steps: Steps, what: str) -> None:
         place = mark.start_mark
-        key = dotted(steps) or None
+        key = dotted_key(steps) or None
         self._faults.append(Fault(self._file, place.line + 1, key, what, column=place.column + 1))
 
     def _misfit(self, node: yaml.Node, steps: Steps, mark: yaml.Node) -> Unread:
@@ -416,7 +416,7 @@ def _syntax_fault(error: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
     parts: list[str] = []
     if text and problem in _SEPARATORS:
         parts = re.split(_SEPARATORS[problem], text.splitlines()[mark.line])
-    hint = next((hint for part in parts if (hint := _in_quotes(part))), None)
+    hint = next((hint for part in parts if (hint := _guess_quoted(part))), None)
     line = min(mark.line, max(text.count("\n") - text.endswith("\n"), 0)) + 1
     return Fault(file, line, None, what, hint, column=mark.column + 1)
 
@@ -432,7 +432,7 @@ _TWO_COLONS: Final = re.compile(
 )
 
 
-def _in_quotes(line: str) -> str | None:
+def _guess_quoted(line: str) -> str | None:
     """Return a line with two colons as it was probably meant."""
     found = _TWO_COLONS.fullmatch(line)
     if found is None:

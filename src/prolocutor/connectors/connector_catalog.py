@@ -38,13 +38,13 @@ class ConnectorForm(msgspec.Struct, frozen=True):
     rest: str | None = None
 
 
-def form_of(kind: Any) -> ConnectorForm:
+def find_form(kind: Any) -> ConnectorForm:
     """Return how the options of a connector are written."""
     said = {name: getattr(kind, name, None) for name in ConnectorForm.__struct_fields__}
     return ConnectorForm(**{name: value for name, value in said.items() if value is not None})
 
 
-def name_of(call: Call) -> str | None:
+def find_connector_name(call: Call) -> str | None:
     """Return the name of a call's connector, None for a target without a connector.
 
     Nothing is imported.
@@ -58,7 +58,7 @@ def name_of(call: Call) -> str | None:
     return "python" if isinstance(target, str) or callable(target) else None
 
 
-def kind_of(call: Call) -> Any:
+def find_options_type(call: Call) -> Any:
     """Return the options Struct of a call, by its connector or the form of its target.
 
     Raise `ConfigError` for an unknown connector or form.
@@ -72,18 +72,18 @@ def kind_of(call: Call) -> Any:
     raise ConfigError(f"cannot call a {type(call.target).__name__}")
 
 
-def options_of(call: Call) -> ConnectorOptions:
+def make_options(call: Call) -> ConnectorOptions:
     """Return the options of a call's connector; raise `ConfigError` for wrong options."""
     if isinstance(call.target, msgspec.Struct) and isinstance(call.target, ConnectorOptions):
         return call.target
     if isinstance(call.target, PendingTarget):
         raise ConfigError(f"cannot call a {type(call.target).__name__}")
-    return options_from(kind_of(call), call)
+    return convert_options(find_options_type(call), call)
 
 
-def options_from(kind: Any, call: Call) -> ConnectorOptions:
+def convert_options(kind: Any, call: Call) -> ConnectorOptions:
     """Return options of one kind with a call's values."""
-    values, form = dict(call.options), form_of(kind)
+    values, form = dict(call.options), find_form(kind)
     if call.target != "":
         values[form.main] = call.target
     known = [field for field in kind.__struct_fields__ if field != "name"]
@@ -112,7 +112,7 @@ _DOTTED: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 def call_hint(call: object) -> str | None:
     """Return the probable form of a wrong `call`, None if it cannot be guessed."""
-    guesses = [kind.guess(call) for _, kind in CONNECTORS.installed() if hasattr(kind, "guess")]
+    guesses = [kind.guess(call) for _, kind in CONNECTORS.import_all() if hasattr(kind, "guess")]
     if written := [guess for guess in guesses if guess is not None]:
         return f"write connector: {' or connector: '.join(written)}"
     if not isinstance(call, str):
@@ -123,15 +123,15 @@ def call_hint(call: object) -> str | None:
         module, _, name = call.rpartition(".")
         return f"did you mean '{module}:{name}'?"
     found = _NAMED.fullmatch(call)
-    return _for_connector(found) if found is not None else None
+    return _hint_connector(found) if found is not None else None
 
 
-def _for_connector(found: re.Match[str]) -> str | None:
+def _hint_connector(found: re.Match[str]) -> str | None:
     """Return the hint for a text that begins with the name of a connector for addresses."""
     name, scheme, rest = found["name"].lower(), found["scheme"], found["rest"]
     if name in SCHEMES or name not in CONNECTORS:
         return None
-    if form_of(CONNECTORS.load(name)).main != "url":
+    if find_form(CONNECTORS.load(name)).main != "url":
         return None
     if scheme is not None:  # a2a+https://host, mcp://host
         rest = f"{scheme.strip('+:/') or 'http'}://{rest}"

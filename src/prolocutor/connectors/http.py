@@ -100,7 +100,7 @@ _read_list: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 def _batch(body: bytes, count: int) -> list[msgspec.Raw]:
     try:
-        return _counted(_read_batch(body).batch, count)
+        return _check_count(_read_batch(body).batch, count)
     except msgspec.ValidationError:
         raise BadReply(f'a batch wants {{"batch": [...]}} with {count} replies') from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -116,10 +116,10 @@ def _elements(body: bytes, count: int | None) -> list[msgspec.Raw]:
         raise BadReply(f"not JSON: {error}") from None
     if count is None and not elements:
         raise BadReply("an empty list has no reply")
-    return elements if count is None else _counted(elements, count)
+    return elements if count is None else _check_count(elements, count)
 
 
-def _counted(elements: list[msgspec.Raw], count: int) -> list[msgspec.Raw]:
+def _check_count(elements: list[msgspec.Raw], count: int) -> list[msgspec.Raw]:
     if len(elements) != count:
         raise BadReply(f"{len(elements)} replies to a batch of {count} requests")
     return elements

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Final
 from msgspec import structs
 
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of
+from prolocutor.connectors.parts.worker_threads import WorkerThreads, make_failure
 from prolocutor.contracts.connector import (
     AgentOptions,
     Connector,
@@ -27,16 +27,16 @@ from prolocutor.contracts.connector import (
     ServiceContext,
 )
 from prolocutor.contracts.selection import Selection
-from prolocutor.dialog.generated_words import generates, in_loop, spoken
+from prolocutor.dialog.generated_words import collect_reply, generates, say_in_loop
 from prolocutor.dialog.plain import Plain, PlainItems, check
 from prolocutor.dialog.turn_request import is_state_source, takes_requests, taking_dicts
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceRaised
 from prolocutor.functions import (
+    error_text,
     is_async,
     is_cancelled_from_outside,
     resolve,
     takes_argument,
-    text_of,
 )
 from prolocutor.plan.pipeline import Call
 
@@ -68,13 +68,15 @@ class PythonConnector:
     ) -> None:
         self.name = name
         self._speaks = not batched and (generates(target) or takes_requests(target))
-        self._target = spoken(target) if generates(target) and not batched else taking_dicts(target)
+        self._target = (
+            collect_reply(target) if generates(target) and not batched else taking_dicts(target)
+        )
         self._batched = batched
         self._typed = not batched and takes_requests(target)
         self._is_keyed = not batched and takes_argument(target, KEY)
         self._awaited = is_async(target) or is_async(self._target)
         self._is_inline = inline
-        self._check = _checked_items if together else _checked
+        self._check = _checked_items if together else _check_result
         self._plainly = self._awaited and not batched
         immediate = inline and not self._awaited and not batched and not self._is_keyed
         answer = self._answer_typed if self._typed else self._answer
@@ -85,20 +87,20 @@ class PythonConnector:
         """Call the function and check its result; anything that it raises is `ServiceRaised`."""
         target = self._target
         if self._speaks and (deltas := requests[0].deltas) is not None:
-            say = deltas.add if self._awaited or self._is_inline else in_loop(deltas.add)
+            say = deltas.add if self._awaited or self._is_inline else say_in_loop(deltas.add)
             target = functools.partial(target, say=say)
         if self._is_keyed:
             target = functools.partial(target, **{KEY: requests[0].key})
         try:
             if self._plainly:
-                return (self._check(await target(self._shown(requests[0]))),)
+                return (self._check(await target(self._make_argument(requests[0]))),)
             if self._batched:
                 asked: Any = [request.value() for request in requests]
                 read: Callable[[Any], Replies] = functools.partial(
                     _many, count=len(asked), check=self._check
                 )
             else:
-                asked = self._shown(requests[0]) if self._is_inline else requests[0].value()
+                asked = self._make_argument(requests[0]) if self._is_inline else requests[0].value()
                 read = self._one
             if self._awaited:
                 return read(await target(asked))
@@ -111,13 +113,13 @@ class PythonConnector:
         except asyncio.CancelledError as error:
             if is_cancelled_from_outside():
                 raise
-            failure = failure_of(error, self.name)
+            failure = make_failure(error, self.name)
         except GeneratorExit as error:
             if not _is_in_a_task():
                 raise
-            failure = failure_of(error, self.name)
+            failure = make_failure(error, self.name)
         except BaseException as error:
-            failure = failure_of(error, self.name)
+            failure = make_failure(error, self.name)
         raise failure
 
     def _answer(self, request: Request) -> Plain | ServiceError:
@@ -126,17 +128,17 @@ class PythonConnector:
         except ServiceError as error:
             return error
         except BaseException as error:
-            return failure_of(error, self.name)
+            return make_failure(error, self.name)
 
     def _answer_typed(self, request: Request) -> Plain | ServiceError:
         try:
-            return self._check(self._target(self._shown(request)))
+            return self._check(self._target(self._make_argument(request)))
         except ServiceError as error:
             return error
         except BaseException as error:
-            return failure_of(error, self.name)
+            return make_failure(error, self.name)
 
-    def _shown(self, request: Request) -> Any:
+    def _make_argument(self, request: Request) -> Any:
         """Return the request for a function in the event loop; a typed function copies the parts
         that it reads.
         """
@@ -176,7 +178,7 @@ def _item(result: Any, check: Callable[[Any], Plain]) -> Plain | ServiceError:
     if isinstance(result, ServiceError):
         return result
     if isinstance(result, BaseException):
-        return ServiceRaised(text_of(result))
+        return ServiceRaised(error_text(result))
     try:
         return check(result)
     except BadReply as error:
@@ -184,13 +186,13 @@ def _item(result: Any, check: Callable[[Any], Plain]) -> Plain | ServiceError:
 
 
 def _checked_items(result: Any) -> Plain:
-    """Check a list; after a failure its items one by one, so that a bad item fails alone."""
+    """Check a list; after a failure check each item, so that a bad item fails alone."""
     try:
-        return _checked(result)
+        return _check_result(result)
     except BadReply:
         if not isinstance(result, list | tuple) or len(result) > MAX_ITEMS:
             raise
-        return PlainItems.of([_item(item, _checked) for item in result])
+        return PlainItems.collect([_item(item, _check_result) for item in result])
 
 
 MAX_ITEMS: Final = 10_000
@@ -199,7 +201,7 @@ MAX_ITEMS: Final = 10_000
 _USUAL: Final = frozenset({dict, list, str})
 
 
-def _checked(result: Any) -> Plain:
+def _check_result(result: Any) -> Plain:
     try:
         if type(result) not in _USUAL and isinstance(result, Selection):
             first = check(result.first)

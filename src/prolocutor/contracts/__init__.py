@@ -1,1 +1,1 @@
-"""Promises: what a plug-in must keep, and what it may rely on. No behaviour lives here."""
+"""Promises: the promises that a plug-in keeps and may rely on. No behaviour lives here."""

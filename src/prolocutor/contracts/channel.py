@@ -2,8 +2,8 @@
 
 Life cycle: a channel is made with its assistant, without an event loop and without traffic. The
 listener reads `routes` once. Of a channel that is `Openable` it awaits `open` before the first
-request and `close` after the last one. Handlers run concurrently. A handler may raise any error of
-`errors.py`: the listener turns it into a response by one error table. A client may disconnect at
+request and `close` after the last request. Handlers run concurrently. A handler may raise any error
+of `errors.py`: the listener turns it into a response by one error table. A client may disconnect at
 any await; a turn that was taken runs to its end and is stored all the same.
 
 Users: a channel gives `prefix` + its own name of a person to the assistant, so that the same name
@@ -29,7 +29,7 @@ class Route(msgspec.Struct, frozen=True):
 
     `answer` is a plain function, or a `web.operations.Operation`, which reads and writes Structs
     and is described by them in the OpenAPI document. `any_secret`: a key or token is ignored if the
-    assistant has none, because the clients of some protocols always send one.
+    assistant has none, because the clients of some protocols always send a token.
     """
 
     method: Method
@@ -106,7 +106,7 @@ class Channel(Protocol):
 
 @runtime_checkable
 class Openable(Protocol):
-    """A channel that is opened before the first request and closed after the last one."""
+    """A channel that is opened before the first request and closed after the last."""
 
     async def open(self) -> None:
         """Get ready for the first request.

@@ -1,12 +1,12 @@
-"""Connector: the way to one service.
+"""Connector: the way to a service.
 
 Life cycle: the assistant makes a connector when it is built (no traffic, no event loop needed),
 calls `send` any number of times and from many turns at once, and `aclose` once at the end. `send`
 may be cancelled at any await; it must then leave nothing behind that disturbs a later call.
 A connector whose service streams hands the words on as they come, where the request has `deltas`.
 
-`CallKeeper`: what wraps connectors and keeps book of their calls, such as the ledger of effects and
-the purse. `CallWatch`: what sees calls whole. Where there is none, calls cost nothing more.
+`CallKeeper`: wrappers of connectors that keep book of their calls, such as the ledger of effects
+and the purse. `CallWatch`: observers of whole calls. Where there is none, calls cost nothing more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from prolocutor.errors import ConfigError, ServiceError
 
 
 class Caller(Protocol):
-    """Calls one service under its guard: time-out, breaker, places in flight."""
+    """Calls a service under its guard: time-out, breaker, places in flight."""
 
     async def call(
         self,
@@ -63,7 +63,7 @@ class DeltaSink(Protocol):
 
 
 class Request(Protocol):
-    """A call of one service: the request as data and as JSON, with its ids and time-out."""
+    """A call of a service: the request as data and as JSON, with its ids and time-out."""
 
     @property
     def service(self) -> str:
@@ -86,10 +86,10 @@ class Request(Protocol):
         """Where words go while the reply is made; None where nobody could be shown them."""
 
     def value(self) -> Any:
-        """Return a decoded copy of what is asked, which the caller may change."""
+        """Return a decoded copy of the request, which the caller may change."""
 
     def body(self) -> bytes:
-        """Return what is asked as JSON."""
+        """Return the request as JSON."""
 
 
 Replies = Sequence[Plain | ServiceError]
@@ -100,20 +100,20 @@ ImmediateAnswer = Callable[[Request], Plain | ServiceError]
 
 
 class Connector(Protocol):
-    """The way to one service, whatever it is and wherever it runs.
+    """The way to a service of any kind, in this process or elsewhere.
 
     A connector that never waits may offer `answer` beside `send`, an `ImmediateAnswer`; in one that
-    may wait it is None or missing. One whose service gathers requests into batches by itself has
-    `gathers_batches = True`: it is sent one request at a time, whatever `batch_size` is. One whose
-    agents write Markdown has `format = "markdown"`.
+    may wait it is None or missing. A connector with a service that gathers requests into batches by
+    itself has `gathers_batches = True`: it is sent one request at a time, whatever `batch_size` is.
+    A connector with agents that write Markdown has `format = "markdown"`.
     """
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the service and return one answer for each request, in their order.
 
-        There is exactly one request unless the service has `batch_size > 1`. Every answer has been
+        There is a single request unless the service has `batch_size > 1`. Every answer has been
         checked to be JSON (`plain.check`, `plain.parse`); an item that is not is a `ServiceError`
-        in its place. What goes wrong for all of them is raised as a `ServiceError`; nothing else
+        in its place. A fault of all of them is raised as a `ServiceError`; nothing else
         is raised.
         """
 
@@ -146,8 +146,11 @@ class Vocabulary(Protocol):
 
 
 class AgentProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """What functions of a pipeline are told of a skill: its name, the members of its card, its own
-    rule for follow-ups, which gets what `continues` of a skill gets, and its words by language."""
+    """The description of a skill for functions of a pipeline.
+
+    It has the name, the members of the card, the skill's own rule for follow-ups (its arguments
+    are those of `continues` of a skill), and its words by language.
+    """
 
     name: str
     card: JsonObject = {}
@@ -156,13 +159,13 @@ class AgentProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a connector is told of the service that it is made for.
+    """The service for which a connector is made, and its assistant.
 
-    `batched`: requests come several at once. `together`: the service gives one reply for all
+    `batched`: requests come several at once. `together`: the service gives a single reply for all
     hypotheses of a wave. `max_in_flight`: calls that run at once. `assistant`: the assistant's
-    name, `broker` the URL of its message broker. `share(key, make)` returns what `make` made for
-    the first connector of this assistant that asked with this key, as connections are. `connect`
-    makes the connector of another target. `skills` are those of the pipeline. `records` keeps
+    name, `broker` the URL of its message broker. `share(key, make)` returns an object shared by the
+    connectors of this assistant, such as connections: the result of the first `make` with this key.
+    `connect` makes the connector of another target. `skills` are the pipeline's. `records` keeps
     documents in the assistant's store, such as tokens of people; None where there is no assistant.
     """
 
@@ -180,8 +183,7 @@ class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class ConnectorOptions(Protocol):
-    """The options of a connector, which make it: what an entry point of `prolocutor.connectors`
-    names.
+    """The options of a connector, which make it; entry points of `prolocutor.connectors` name them.
 
     They are a frozen `msgspec.Struct` with keywords only; the annotations of its fields
     (`prolocutor.bounds.about`) are the only place where YAML keys, bounds, defaults and
@@ -197,7 +199,7 @@ class ConnectorOptions(Protocol):
       "websocket, call: ...", or None
 
     and as fields `name: str | None`, the service's name where it is made in Python. A connector
-    whose agent can say what it does has `describes: ClassVar[bool] = True`.
+    whose agent can describe itself has `describes: ClassVar[bool] = True`.
     """
 
     def build(self, context: ServiceContext) -> Connector:
@@ -206,7 +208,7 @@ class ConnectorOptions(Protocol):
 
 @runtime_checkable
 class ChecksFile(Protocol):
-    """Options that cannot do without what a file says elsewhere."""
+    """Options that need other parts of the file."""
 
     def check(self, broker: str | None) -> None:
         """Raise `ConfigError` where the file says no broker, and they need its."""
@@ -246,7 +248,7 @@ class DescribingConnector(Connector, Protocol):
     async def describe(self) -> JsonObject:
         """Return the members of a card: a `description`, `examples`.
 
-        `ConfigError` if the agent cannot do what the connector wants of it, `ServiceError` if it
+        `ConfigError` if the agent lacks a feature that the connector needs, `ServiceError` if it
         does not answer.
         """
 
@@ -256,10 +258,10 @@ MOST_SHOWN: Final = 200_000
 
 
 class WireExchange(msgspec.Struct, kw_only=True):
-    """One request over HTTP and its answer, as the bytes of their bodies; headers are left out.
+    """A request over HTTP and its answer, as the bytes of their bodies; headers are left out.
 
-    `url` is without user, password and query. `status` is 0 where no answer came. `seconds` are
-    those until its end, `first` those until the first words of a streamed answer.
+    `url` is without user, password and query. `status` is 0 where no answer came. `seconds` is the
+    time until its end, `first` the time until the first words of a streamed answer.
     """
 
     url: str
@@ -271,7 +273,7 @@ class WireExchange(msgspec.Struct, kw_only=True):
     first: float | None = None
 
     def end(self, status: int, reply: bytes) -> None:
-        """Note the answer; a streamed one has come by `add` already."""
+        """Note the answer; a streamed body has come by `add` already."""
         self.status = status
         self.reply = self.reply or reply[:MOST_SHOWN]
         self.seconds = monotonic() - self.began
@@ -289,12 +291,12 @@ wire_exchanges: Final[ContextVar[list[WireExchange] | None]] = ContextVar("wire"
 
 
 class CallWatch(Protocol):
-    """Watches the calls of all services of one assistant; it must not block and must not raise."""
+    """Watches the calls of all services of an assistant; it must not block and must not raise."""
 
     def begin(
         self, stage: str, request: Request, wire: list[WireExchange]
     ) -> Callable[[Any], None]:
-        """Take note of a call, and return what takes its reply or its error.
+        """Take note of a call, and return the receiver of its reply or its error.
 
         `wire` fills while the call runs.
         """
@@ -319,12 +321,12 @@ EFFECT_KEY: Final = "idempotencyKey"
 
 
 class CallKeeper(Protocol):
-    """Keeps the calls of some services of one assistant."""
+    """Keeps the calls of some services of an assistant."""
 
     def around(self, service: Any, connector: Connector, context: ServiceContext) -> Connector:
-        """Return the connector of a service (`plan.StageService`), or one around it.
+        """Return the connector of a service (`plan.StageService`), or a connector around it.
 
-        That one has the connector as `kept`.
+        The outer connector has the inner one as `kept`.
         """
 
     def join(self, assistant: Any) -> None:

@@ -21,9 +21,9 @@ class Visitor(msgspec.Struct, frozen=True):
     """The identity behind a request.
 
     An operator may speak for any user, a person only for `user`; an anonymous visitor is a new
-    person. `names` are the person's names in the assistant, one for each door: what is stored
-    under any of them belongs to this person. `name` is what an operator is called, or a person who
-    signed in; `scopes` what an operator may do, None for everything. `session` is the id of the
+    person. `names` are the person's names in the assistant, for each door another: all data stored
+    under any of them belong to this person. `name` is the name of an operator, or of a person who
+    signed in; `scopes` the permissions of an operator, None for all. `session` is the id of the
     session of a person who signed in; an operator who did so has a `user` of their own. `key` tells
     the keys of operators, and tokens that the store has, apart; "" for others.
     """
@@ -117,10 +117,10 @@ QuotaKind = Literal["turns", "uploads", "programs", "backlog"]
 
 
 class RequestQuota(Protocol):
-    """The quota of one visitor."""
+    """The quota of a visitor."""
 
     def spend(self, kind: QuotaKind, user: str, cost: int = 1) -> None:
-        """Count one of a kind for a person; of uploads, `cost` is the number of bytes.
+        """Count a use of a kind for a person; of uploads, `cost` is the number of bytes.
 
         Of the backlog `cost` is the number of messages that were said before and are shown again.
         Raise `QuotaExceeded`, and count nothing, where it is more than may be now.

@@ -49,7 +49,7 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComparedFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure of the model in use and of the new one; `interval` (95 %) of the difference."""
+    """A figure of the model in use and of the new model; `interval` (95 %) of the difference."""
 
     name: str
     before: float
@@ -81,7 +81,7 @@ class CalibrationBin(msgspec.Struct, frozen=True):
 
 
 class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The new `model` beside the one in use.
+    """The new `model` compared with the model in use.
 
     The new model learned `learned` labels, `fresh` of which are operators' labels that the model in
     use had not learned. `rows` are over questions that neither model had learned, unless `note`
@@ -144,7 +144,7 @@ class TaughtMethod(Protocol):
 
 
 class StoredModel(msgspec.Struct, frozen=True, kw_only=True):
-    """A model without what it learned: `made` is the UTC date, `learned` how many questions."""
+    """A model without its data: `made` is the UTC date, `learned` the number of its questions."""
 
     id: str
     method: str
@@ -154,20 +154,20 @@ class StoredModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShelvedModel(msgspec.Struct, frozen=True):
-    """A model on the shelf, and the report of its training if it has one."""
+    """A model on the shelf, and the report of its training if any."""
 
     model: StoredModel
     report: TrainingReport | None
 
 
 class ModelShelf(Protocol):
-    """The models that may take the place of the one in use, and those that had it."""
+    """The models that may replace the model in use, and its predecessors."""
 
     def live(self) -> StoredModel | None:
         """Return the model in use, or None."""
 
     def models(self) -> list[ShelvedModel]:
-        """Return the models on the shelf, the latest first; those that are damaged are left out."""
+        """Return the models on the shelf, the latest first, without damaged models."""
 
     def new_folder(self) -> Path:
         """Make an empty folder, hidden from the list, for a model that is to be trained."""
@@ -176,24 +176,24 @@ class ModelShelf(Protocol):
         """Put a model that was trained within a `new_folder` on the shelf."""
 
     def install(self, id_: str) -> str:
-        """Put a model in use, and return the id of the one that was before ("" for none).
+        """Put a model in use, and return the id of its predecessor, "" for none.
 
-        That one stays on the shelf. Raise `NotFound` for an unknown id, `ConfigError` for a model
-        that is damaged.
+        The predecessor stays on the shelf. Raise `NotFound` for an unknown id, `ConfigError` for a
+        model that is damaged.
         """
 
     def delete(self, id_: str) -> None:
-        """Remove a model from the shelf; `NotFound` for an unknown one."""
+        """Remove a model from the shelf; raise `NotFound` for an unknown id."""
 
     def tidy(self, former: Collection[str]) -> None:
-        """Keep some `former` models, named by id, some others, and what is in use."""
+        """Keep some `former` models, named by id, some others, and the model in use."""
 
     def sweep(self) -> None:
-        """Remove what trainings that were cut off left."""
+        """Remove the leftovers of trainings that were cut off."""
 
 
 class ModelSource(Protocol):
-    """A model that is read from a folder. `trainer` is the module that is run to train it anew."""
+    """A model that is read from a folder. `trainer` is the module that trains its successor."""
 
     trainer: str
 
@@ -203,7 +203,7 @@ class ModelSource(Protocol):
 
     @property
     def problem(self) -> str:
-        """What is wrong with learning; "" if nothing is."""
+        """The fault that keeps the model from learning; "" without a fault."""
 
     @property
     def shelf(self) -> ModelShelf:
@@ -241,5 +241,5 @@ class AbstainingSelector(Protocol):
     def may_abstain(self) -> bool:
         """Whether it ever does."""
 
-    def abstained(self, skill: str, text: str) -> bool:
-        """Return whether a reply, maybe cut, is what it says when no answer is likely right."""
+    def is_abstention(self, skill: str, text: str) -> bool:
+        """Return whether a reply, possibly cut, is the text for want of a likely answer."""

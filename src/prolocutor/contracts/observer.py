@@ -56,7 +56,7 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def declined(self) -> bool:
-        """Whether a skill was done without an answer: without hypotheses, or with empty ones."""
+        """Whether a skill was done without an answer: without a non-empty hypothesis."""
         if self.outcome != "done":
             return False
         return not self.hypotheses or (self.sure is not None and self.sure <= DECLINED)
@@ -101,21 +101,21 @@ class LoggedChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The frozen record of one turn.
+    """The frozen record of a turn.
 
     `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
     (`selector`, `confidence`, `last_chance`, `fallback`, `stopped`, or `assistant` where it speaks
-    for itself); `faults` are the recorded warnings `{service, what}`, `remarks` what is not wrong
-    but worth knowing, such as a hypothesis that was not sure enough to count. `reasons` say why
-    skills were called, in the order of the waves, as far as the selectors give them. `cost` is that
-    of all services, in the currency of their prices: what hypotheses say that they cost, else calls
+    for itself); `faults` are the recorded warnings `{service, what}`, `remarks` are worth knowing
+    but no faults, such as a hypothesis that was not sure enough to count. `reasons` say why skills
+    were called, in the order of the waves, as far as the selectors give them. `cost` is that of all
+    services, in the currency of their prices: the sum of the costs that hypotheses name, else calls
     times the price on the skill's card. `seconds` counts from the turn's start to its reply being
     stored, which has the id `utt_id`. `traceparent` names the span in which the first run of this
     turn was cut off. `scores` are the ranker's probabilities by the id of the hypothesis, `version`
-    the models in use by role (`router`, `ranker`), `changes` what the turn changed in profiles.
-    `ask` is the kind of answer that the reply waits for. `choices` are those that canaries and
-    routers made, with their probabilities. `no_answer`: the reply's attribute of this name, by
-    which a skill tells that its words are no answer.
+    the models in use by role (`router`, `ranker`), `changes` the changed values in profiles. `ask`
+    is the kind of answer that the reply waits for. `choices` are the choices of canaries and
+    routers, with their probabilities. `no_answer`: the reply's attribute of this name, by which a
+    skill tells that its words are no answer.
     """
 
     turn_id: str
@@ -245,7 +245,7 @@ class Learner(Observer, Protocol):
     async def refresh(self) -> None:
         """Learn from new rows of the store, of this replica and of others."""
 
-    def lessons_of(self, record: TurnRecord) -> Sequence[NewRecord]:
+    def take_lessons(self, record: TurnRecord) -> Sequence[NewRecord]:
         """Return the lessons of a turn, to be stored with it; `turn_ended` follows the storing."""
 
     async def forget(self, user: str | None) -> None:

@@ -1,8 +1,8 @@
-"""Pairing: which agent to ask (router), whose answer is best (ranker), and what both learn from.
+"""Pairing: which agent to ask (router), whose answer is best (ranker), and their training data.
 
 Life cycle: a router or ranker is made ready (from cards, or from a model's folder) before the first
 turn; `route` and `rank` are then called by many turns at once, are read-only, and raise nothing for
-any text. Those that must wait (a chat endpoint chooses) are async; callers take either.
+any text. Methods that must wait (a chat endpoint chooses) are async; callers take either.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user says now, and apart from it the turn before: its input, reply and agent.
+    """The user's present text, and apart from it the turn before: its input, reply and agent.
 
     The three fields of the turn before are empty at the beginning of a dialog. `meant` is the
     whole question that a follow-up means, "" where the words stand alone, and `meant_surely` (0 to
@@ -83,7 +83,7 @@ class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of an agent; `confidence` is its own estimate, `seconds` how long it took."""
+    """An answer of an agent; `confidence` is its own estimate, `seconds` how long it took."""
 
     agent: str
     text: str
@@ -96,7 +96,7 @@ class Pairing(msgspec.Struct, frozen=True):
 
     `probability` is calibrated: of pairings with .7, seven in ten are right. `reason` says in a few
     words why. `position` is that of the answer among the agent's own, from 0. `fault`, of the first
-    pairing, is what went wrong in estimating, such as an encoder that failed: the rest was used.
+    pairing, is the fault in estimating, such as an encoder that failed: the rest was used.
     `doubt` is the standard deviation of the probability's logit for a new agent, 0 for others.
     """
 
@@ -163,16 +163,16 @@ Method = TypeVar("Method", Router, Ranker, covariant=True)
 
 
 class Fit(Protocol[Method]):
-    """Makes a router or ranker ready; the catalog of pairing names one for each method."""
+    """Makes a router or ranker ready; the catalog of pairing names a maker for each method."""
 
     def __call__(self, training: TrainingData) -> Method | Awaitable[Method]:
-        """Return the method, trained; `BadInput` names what is missing, such as a second agent."""
+        """Return the method, trained; `BadInput` names a missing part, such as a second agent."""
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors of one length, of norm 1.
+    """Turns texts into vectors of equal length, of norm 1.
 
-    An attribute `name`, if it has one, is how people know it.
+    An optional attribute `name` is its name for people.
     """
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:

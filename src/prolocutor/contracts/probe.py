@@ -44,14 +44,15 @@ class FoundService(msgspec.Struct, frozen=True, kw_only=True):
     """The service behind an address, and the way to call it.
 
     `what` names it for people, `name` suggests a name for the service (by default its connector's
-    and its host's), `call` is what a file has there, to which the query of the address is added.
+    and its host's), `call` is the value for a file, to which the query of the address is added.
     `timeout` is in seconds. `notes` are for the person who adds it.
 
-    `certainty`: 1 where the path of the address is that of the protocol and what answers there
-    speaks it; up to 0.9 for an answer that names its protocol but was found elsewhere; below 0.5
-    for answers that others might give.
+    `certainty`: 1 where the path of the address is the protocol's and the server there speaks it;
+    up to 0.9 for an answer that names its protocol but was found elsewhere; below 0.5 for answers
+    that others might give.
 
     `connector` is filled in by who asks, None where the address alone says enough.
+
     """
 
     what: str
@@ -80,14 +81,14 @@ class UrlProbe(Protocol):
 
     @property
     def key(self) -> str | None:
-        """The key that is sent as a bearer token, if one was given."""
+        """The key that is sent as a bearer token, if any."""
 
     def base(self, *endings: str) -> str:
         """Return the address without query, without a slash at its end, and without the first of
         these endings that its path has."""
 
-    def with_query(self, url: str) -> str:
-        """Return an address with the query that the given one has."""
+    def append_query(self, url: str) -> str:
+        """Return an address with the query of the given address after its own query."""
 
     async def get(self, url: str) -> ProbeAnswer:
         """Return the answer to a GET."""

@@ -1,4 +1,4 @@
-"""Programs: what runs the programs that people send in place of words."""
+"""Programs: the runner of programs that people send in place of words."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class ProgramSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramWish(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person wants of the programs that are running: to hear which, or to stop some.
+    """A person's wish about running programs: to hear which, or to stop some.
 
-    `about` are words of the programs that are meant, None for all; `kind` says what they were
-    called: a timer, a monitor, a program.
+    `about` are words of the programs that are meant, None for all; `kind` is the word for them: a
+    timer, a monitor, a program.
     """
 
     what: Literal["list", "stop"]
@@ -38,9 +38,9 @@ class ProgramWish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
-    """A program to run in a turn, or to continue, or a wish about those that are running.
+    """A program to run in a turn, or to continue, or a wish about running programs.
 
-    If a program asked for something, `source` is None, `context` is the one of its `ProgramRun` and
+    If a program asked for something, `source` is None, `context` is that of its `ProgramRun` and
     `answer` the value of the answer.
     """
 
@@ -52,12 +52,12 @@ class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run says, and how it changes the agenda.
+    """The messages of a run, and its changes to the agenda.
 
     `words` may ask for something; `context` is then stored with the ask and comes back with the
     answer, `code` and `entities` are shown to clients beside the ask. `entries` go on the agenda,
     `struck` (skill and key) come off it. `human_attributes` are stored in the person's profile.
-    `refused`: what was sent is no program. `declined`: the words are not about programs after all.
+    `refused`: the input is no program. `declined`: the words are not about programs after all.
     `more` is the source of a program for further results, None where there are none.
     """
 
@@ -74,7 +74,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """How a program is shown to its person; None for what the program itself decides."""
+    """How a program is shown to its person; None where the program itself decides."""
 
     name: str | None = None
     description: str | None = None
@@ -82,7 +82,7 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StatementResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One result that a statement of a program found.
+    """A result of a statement of a program.
 
     `raw` is the result as an object, `type` is the function that gave it (`com.xkcd:get_comic`),
     `formatted` are the messages that show it.
@@ -94,7 +94,7 @@ class StatementResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CreatedProgram(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a program that was started outside of dialogs.
+    """The outcome of a program that was started outside of dialogs.
 
     `results` has an item for each result. With `errors` and an empty `id` the program was refused.
     `entries` are on the agenda already.
@@ -123,8 +123,8 @@ class RunningProgram(msgspec.Struct, frozen=True, kw_only=True):
 class ProgramRunner(Protocol):
     """Runs programs, each within a turn of its person. A turn that was cut off runs them again."""
 
-    def wish_of(self, text: str) -> ProgramWish | None:
-        """Return what a text wants of running programs; None for any other text."""
+    def find_wish(self, text: str) -> ProgramWish | None:
+        """Return the wish about running programs in a text; None for any other text."""
 
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run or continue a program. Its errors are said in `words`, not raised."""
@@ -132,15 +132,16 @@ class ProgramRunner(Protocol):
     async def due(self, entry: AgendaEntry) -> ProgramRun:
         """Run the program of an agenda entry (`Notice.program`) that has come due.
 
-        The entry is removed when what the program says is delivered; one of `entries` may take its
-        place. An exception postpones the entry."""
+        The entry is removed when the program's messages are delivered; an entry of `entries` may
+        take its place. An exception postpones the entry.
+        """
 
 
 class Programs(ProgramRunner, Protocol):
-    """Runs programs, and starts, lists and stops those that go on between turns."""
+    """Runs programs, and starts, lists and stops programs that go on between turns."""
 
     async def warm(self) -> None:
-        """Get ready, so that the first program does not wait; it says what is missing."""
+        """Get ready, so that the first program does not wait; it names the missing part."""
 
     async def create(self, user: str, code: str, info: ProgramInfo) -> CreatedProgram:
         """Run a program that lacks no values, or start it if it goes on, outside of dialogs.

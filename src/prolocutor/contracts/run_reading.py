@@ -27,7 +27,7 @@ class RunFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One run in the list; `error` says why it cannot be read."""
+    """A run in the list; `error` says why it cannot be read."""
 
     name: str
     assistant: str = ""
@@ -42,14 +42,14 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FigureGroup(msgspec.Struct, frozen=True):
-    """The figures of one group of examples, or of one data set."""
+    """The figures of a group of examples, or of a data set."""
 
     name: str
     figures: list[RunFigure]
 
 
 class RunDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric of two runs over the examples that both have: `first` is the other run's.
+    """A metric of two runs over the examples that both have: `first` is the other run's.
 
     `better` and `worse` count the examples with a higher and a lower score here.
     """
@@ -63,7 +63,7 @@ class RunDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunPairs(msgspec.Struct, frozen=True, kw_only=True):
-    """A run beside another: examples in both, in one alone, and how many flipped by `metric`."""
+    """A run beside another: examples in both, in a single run, and how many flipped by `metric`."""
 
     against: str
     pairs: int
@@ -76,9 +76,9 @@ class RunPairs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunDetails(msgspec.Struct, frozen=True, kw_only=True):
-    """One run. `counts` are its rows by kind, `metric` the one by which they are right.
+    """One run. `counts` are its rows by kind, `metric` the metric by which they are right.
 
-    `note` says what is missing. `by` is how many examples each agent answered.
+    `note` names missing parts. `by` is how many examples each agent answered.
     """
 
     name: str
@@ -138,13 +138,13 @@ class RowQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunReader(Protocol):
-    """Reads the runs of one folder."""
+    """Reads the runs of a folder."""
 
-    def listed(self) -> list[RunSummary]:
+    def list_runs(self) -> list[RunSummary]:
         """Return the runs, the latest first."""
 
     def details(self, name: str, against: str | None = None) -> RunDetails:
-        """Return a run, compared with another one if given."""
+        """Return a run, compared with another run if given."""
 
     def rows(self, name: str, wanted: RowQuery, after: int, limit: int) -> RunRowPage:
         """Return rows from the place `after` on."""

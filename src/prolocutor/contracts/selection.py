@@ -11,7 +11,7 @@ from prolocutor.contracts.observer import LoggedChoice, Reason
 from prolocutor.dialog.plain import JsonObject
 
 
-def without_quotes(reason: Reason) -> Reason:
+def cut_quotes(reason: Reason) -> Reason:
     """Return a reason without its final brackets, which may quote a user."""
     return {**reason, "reason": reason["reason"].partition(" (")[0]}
 
@@ -45,17 +45,17 @@ More = Callable[..., "Sequence[str] | Selection | Enough | None"]
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """The skills to call at once (`first`), what selects further ones (`more`), and the `reason`.
+    """The skills to call at once (`first`), the selection of further skills (`more`), the `reason`.
 
-    `faults` are recorded as those of the selector: what went wrong without making it useless.
+    `faults` are recorded as the selector's: faults that leave the selection of use.
 
     A part of the reason that quotes a person stands in brackets at its end, so that records without
     personal data can leave it out.
 
     Whenever a called skill settles, the engine calls `more(hypotheses_so_far, seconds_left)` with
     the agent state of all hypotheses so far, in declared order, and the seconds left for skills. A
-    `more` with a parameter `settled` also gets the names of the skills that have settled, failed
-    ones included. It returns further names (or a `Selection` of them, with its reason), nothing yet
+    `more` with a parameter `settled` also gets the names of the skills that have settled, including
+    failed skills. It returns further names (or a `Selection` of them, with its reason), nothing yet
     (None or an empty list), or `enough`. When no skill is running and `more` names none, the
     selection is over. `version` names the model that selected, for the turn's record, `choices` say
     with which probability each of `first` was chosen; without any, for sure.
@@ -81,13 +81,13 @@ class Selection(msgspec.Struct, frozen=True):
 class Effects(msgspec.Struct, frozen=True, kw_only=True):
     """The effects of a reply beside filling its slot; a response formatter may return them.
 
-    `value`: the reply in the shape of its stage; an annotator without one annotates nothing.
+    `value`: the reply in the shape of its stage; an annotator without a value annotates nothing.
     `previous`: an annotation of the bot utterance before this turn. `hypotheses`: of a candidate
     annotator, an annotation for each of the hypotheses that it was asked about, in their order.
     `human_attributes` and `bot_attributes` change the profiles, which later services of the turn
-    see. `asks` names by label those that are asked of the services whose own `after` names this
-    one; None: all of them. `carries`: of a response selector, whether what the chosen hypotheses
-    bring (attributes, annotations, messages) goes with the reply.
+    see. `asks` names by label the services to ask among the services whose own `after` names this
+    service; None: all of them. `carries`: of a response selector, whether the attributes,
+    annotations and messages of the chosen hypotheses go with the reply.
     """
 
     value: Any = msgspec.UNSET

@@ -1,4 +1,4 @@
-"""What an assistant, its doors and brokers know of a store that several processes share.
+"""A store that several processes share, as an assistant, its doors and brokers know it.
 
 A store that can be shared has a method `share` (`assistant/sharing.py`).
 """
@@ -13,7 +13,7 @@ DEFAULT_LEASE: Final = 3.0
 """Seconds after its last beat until a replica may be declared dead."""
 
 
-def clock_of(store: object) -> Callable[[], float]:
+def store_clock(store: object) -> Callable[[], float]:
     """Return the clock for times in a store, in seconds (UNIX).
 
     A store shared by replicas has its own clock; otherwise it is this machine's, which may be set.

@@ -6,10 +6,10 @@ of a person beside the dialogs, `AmountStore` sums, `ConversationStore` a person
 `ArchiveStore` looks up, rates, exports and deletes dialogs.
 
 Life cycle: `open` once before anything else, `aclose` once at the end. All methods may be called
-from one event loop by many tasks at once. When a method returns, its change is durable (as far as
+from an event loop by many tasks at once. When a method returns, its change is durable (as far as
 the store is durable at all). A method that raised `StoreError` has changed nothing.
 
-Exactly one turn of a person is open at any time, and `deliver` comes between the turns of its
+A person has at most a single open turn at any time, and `deliver` comes between the turns of its
 person: the assistant's queue ensures both. The caller makes ids and times, never the store.
 """
 
@@ -48,16 +48,17 @@ NO_ROUND: Final = b"{}"
 
 
 class FeedRow(msgspec.Struct, frozen=True, gc=False):
-    """One row of a person's feed: `n` ascends by one, `message` is a JSON object.
+    """A row of a person's feed: `n` ascends by one, `message` is a JSON object.
 
-    `id` counts the messages of one dialog name of this person, from 0 without gaps, on through all
-    dialogs of that name, closed ones too. No id is given twice, even where old dialogs are deleted
-    (only a person who was deleted and comes back starts anew). A row belongs to the dialog
+    `id` counts the messages of a dialog name of this person, from 0 without gaps, on through all
+    dialogs of that name, including closed dialogs. No id is given twice, even where old dialogs are
+    deleted (only a person who was deleted and comes back starts anew). A row belongs to the dialog
     `dialog_id`, which is called `dialog_name`.
 
     A row with a person's words has an id and no closing. The last row of a turn, or of a
     notification, has a `closing`: the JSON object `{"ask", "code"?, "entities"?}` of the ask that
-    is open from then on. A turn without a message leaves one row whose `message` and `id` are None.
+    is open from then on. A turn without a message leaves a row whose `message` and `id` are None.
+
     """
 
     n: int
@@ -148,7 +149,7 @@ class AgendaStore(Protocol):
     async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
         """Write an entry, in place of an entry with the same user, skill and key.
 
-        A person has at most `limit` entries (at least one). Beyond that the earliest other entry,
+        A person has at most `limit` entries (1 or more). Beyond that the earliest other entry,
         by `due`, of the skill with the most entries is removed. The earliest remaining entry then
         counts it in `dropped`, together with the count of the removed entry.
         """
@@ -163,7 +164,7 @@ class AgendaStore(Protocol):
         """Return the earliest `due` later than `after`."""
 
     async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
-        """Return a person's entries (of one skill), earliest first."""
+        """Return a person's entries (of a skill, if named), earliest first."""
 
     async def deliver(self, delivery: Delivery) -> bool:
         """Write the messages and settle the entry, in one transaction.
@@ -180,9 +181,9 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     object) its row of the feed. `encoded_text` is the text as JSON, if the caller has it, which
     saves encoding it again. `request_key` and `request_hash` identify a request that a client
     repeats. `window` is the number of earlier utterances to return (None: all), `hypotheses` the
-    number of the last human ones among them that are returned with their hypotheses. `start` (JSON)
-    is stored for a second run and returned by `resume_turn`. `round` is the dialog's round under
-    which the words were read; a shared store opens no turn under another one.
+    number of the last human utterances among them that are returned with their hypotheses. `start`
+    (JSON) is stored for a second run and returned by `resume_turn`. `round` is the dialog's round
+    under which the words were read; a shared store opens no turn under another turn.
     """
 
     turn_id: TurnId
@@ -207,7 +208,7 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ProfileVersion(msgspec.Struct, gc=False):
-    """One version of a profile: its number and its agent state JSON."""
+    """A version of a profile: its number and its agent state JSON."""
 
     number: int
     state: bytes
@@ -265,8 +266,8 @@ class OpenedTurn(msgspec.Struct, kw_only=True):
     `length` is the number of utterances in the dialog before this turn; `feed` the number n and
     `feed_id` the id of the feed row just written; `attempt` 1 for the first run of the turn;
     `round` the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}` in
-    a new dialog. `rating` is the JSON value of the dialog's last rating. `active_skills` are those
-    of the bot utterances before this turn, oldest first, where the pipeline reads them; the
+    a new dialog. `rating` is the JSON value of the dialog's last rating. `active_skills` are the
+    skills of the bot utterances before this turn, oldest first, where the pipeline reads them; the
     assistant adds them.
     """
 
@@ -381,7 +382,7 @@ class NewRecord(msgspec.Struct, frozen=True):
 
 
 class StoredDocument(msgspec.Struct, frozen=True):
-    """A document of any person; later ones have higher numbers."""
+    """A document of any person; later messages have higher numbers."""
 
     number: int
     user: str
@@ -476,7 +477,7 @@ class AmountStore(Protocol):
 
 
 class ConversationRow(msgspec.Struct, frozen=True):
-    """One conversation: its name, the number `n` of its last row in the feed, and `at`.
+    """A conversation: its name, the number `n` of its last row in the feed, and `at`.
 
     `at` is the agent state time of its last utterance, or of its beginning. `first` is the person's
     first message there (JSON), None if only the assistant has spoken.
@@ -518,9 +519,9 @@ class DialogQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A query for dialogs, oldest first; conditions that are None do not count.
 
     `user_prefix`: of all users whose names begin so. `newest_first` turns the order around. `skill`
-    spoke in the dialog. `rating` (a JSON value) was given to the dialog or to one of its
-    utterances. It started at or after `since` and before `until` (agent state times). Its id comes
-    after the id `after`.
+    spoke in the dialog. `rating` (a JSON value) was given to the dialog or to an utterance in it.
+    It started at or after `since` and before `until` (agent state times). Its id comes after the id
+    `after`.
     """
 
     user: str | None = None
@@ -609,7 +610,7 @@ class ArchiveStore(Protocol):
     async def rating_count(self) -> int:
         """Return the number of ratings of replies."""
 
-    async def owner_of(self, id_: str) -> str | None:
+    async def find_owner(self, id_: str) -> str | None:
         """Return the user of a dialog (`dialog_id`, `_id`) or of an utterance (`utt_id`)."""
 
     async def delete_person(self, user: str) -> bool:

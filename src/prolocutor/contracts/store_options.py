@@ -11,7 +11,7 @@ from prolocutor.contracts.turn_record_store import AgentSpan, TurnHour
 
 
 class StoredVersion(msgspec.Struct, frozen=True):
-    """One version of a profile; only key frames have a `state`."""
+    """A version of a profile; only key frames have a `state`."""
 
     number: int
     changes: bytes
@@ -19,7 +19,7 @@ class StoredVersion(msgspec.Struct, frozen=True):
 
 
 class StoredUtterance(msgspec.Struct, frozen=True):
-    """One utterance, at its position in the dialog."""
+    """An utterance, at its position in the dialog."""
 
     position: int
     utt_id: str
@@ -50,7 +50,7 @@ class StoredTurn(msgspec.Struct, frozen=True):
 
 
 class StoredFacts(msgspec.Struct, frozen=True):
-    """What lists show of a dialog, and by what they find it; `last` is a position."""
+    """The entry of a dialog in lists, with the keys by which they find it; `last` is a position."""
 
     at: float
     began: float
@@ -88,7 +88,7 @@ class StoredDialog(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredFeedRow(msgspec.Struct, frozen=True):
-    """A row of the feed; one without a message has the `id` of the message before."""
+    """A row of the feed; a row without a message has the `id` of the message before."""
 
     n: int
     dialog_id: str
@@ -154,10 +154,10 @@ class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnrecordedTurns(msgspec.Struct, frozen=True):
-    """What is counted apart from turns that have records.
+    """The counts of turns without records.
 
-    It is what hours and agents count of turns whose records are not kept any more, by time, and all
-    `amounts`, by kind and period.
+    These are the figures of hours and agents, by time, from turns whose records are no longer kept,
+    and all `amounts`, by kind and period.
     """
 
     hours: list[TurnHour] = []
@@ -171,14 +171,14 @@ class StoreTransfer(Protocol):
     async def migrate(self) -> list[str]:
         """Bring the store up to date; return what there is to say of its condition.
 
-        Raise `StoreLocked` where those who use it now could not go on.
+        Raise `StoreLocked` where its present users could not go on.
         """
 
     async def open(self, *, alone: bool = True) -> list[str]:
         """Get ready and bring the store up to date; return what there is to say of its condition.
 
-        `alone`: raise `StoreLocked` where the store is in use. Otherwise only what reads may be
-        called, and nothing is brought up to date.
+        `alone`: raise `StoreLocked` where the store is in use. Otherwise only reading methods may
+        be called, and nothing is brought up to date.
         """
 
     async def aclose(self) -> None:
@@ -193,17 +193,17 @@ class StoreTransfer(Protocol):
     async def raise_feed_floor(self, floor: int) -> None:
         """Raise that number."""
 
-    async def unrecorded(self) -> UnrecordedTurns:
-        """Return what is counted apart from turns that have records."""
+    async def unrecorded_turns(self) -> UnrecordedTurns:
+        """Return the counts of turns without records, and all amounts."""
 
     async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
-        """Count this, which it may change, in place of what is counted so."""
+        """Replace these counts; the argument may be changed."""
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""
 
-    async def put_in(self, person: StoredPerson) -> None:
-        """Store a person in place of what is stored of that user, in one transaction.
+    async def put_person(self, person: StoredPerson) -> None:
+        """Replace the stored data of a user by this person, in one transaction.
 
         Hours and agents count the turns that have records.
         """
@@ -213,7 +213,7 @@ Durability = Literal["full", "relaxed"]
 
 
 class StoreContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a store is told of the assistant that it is made for.
+    """The assistant for which a store is made.
 
     `durability`: `full` waits for the disk at each commit; `relaxed` may lose the last turns in a
     power cut, though not in a crash of the process.
@@ -226,9 +226,9 @@ class StoreContext(msgspec.Struct, frozen=True, kw_only=True):
 class StoreOptions(Protocol):
     """The options of a store, a frozen Struct that an entry point of `prolocutor.stores` names.
 
-    The name is the scheme of its URLs. A class method `from_url(url)` returns the options that a
-    URL means, and raises `ConfigError` for one that means none; where there is none, the Struct
-    has the field `url`.
+    The name is the scheme of its URLs. A class method `from_url(url)` returns the options of a URL,
+    and raises `ConfigError` for an unusable URL; where there is none, the Struct has the field
+    `url`.
     """
 
     def build(self, context: StoreContext) -> Store:
@@ -240,4 +240,4 @@ class CopiedStore(StoreOptions, Protocol):
     """A store that `prolocutor store` migrates, checks and copies."""
 
     def transfer(self) -> StoreTransfer:
-        """Return what takes persons out of the store, or puts them into it."""
+        """Return the mover of persons out of the store and into it."""

@@ -1,7 +1,7 @@
 """Teacher: data sets of dialogs, and the teachers that present them to agents. Two protocols.
 
-`EpisodeSource` is what a new data set implements: it yields episodes as they stand in its files.
-`Teacher` is what worlds and evaluations use: ParlAI's verbs, with datatypes, mutators, candidates
+a new data set implements `EpisodeSource`: it yields episodes as they stand in its files.
+worlds and evaluations use `Teacher`: ParlAI's verbs, with datatypes, mutators, candidates
 and images already applied. ParlAI's `DialogTeacher` makes the second out of the first.
 
 An example is a message: a dictionary with ParlAI's standard fields (`text`, `labels`,
@@ -20,7 +20,7 @@ Example = dict[str, Any]
 
 
 class Figure(Protocol):
-    """One metric of a report, such as ParlAI's `AverageMetric`."""
+    """A metric of a report, such as ParlAI's `AverageMetric`."""
 
     def value(self) -> float:
         """Return the metric as a number."""
@@ -29,9 +29,9 @@ class Figure(Protocol):
 class EpisodeSource(Protocol):
     """A data set as it stands in its files.
 
-    Life cycle: the constructor reads nothing; `episodes` may be called any number of times, one
-    pass after the other, and reads as little ahead as it can, so that a data set may be larger
-    than the memory. What it yields belongs to the caller, who may change it.
+    Life cycle: the constructor reads nothing; `episodes` may be called any number of times, pass
+    after pass, and reads as little ahead as it can, so that a data set may be larger than the
+    memory. The yielded episodes belong to the caller, who may change them.
     """
 
     @property
@@ -43,12 +43,12 @@ class EpisodeSource(Protocol):
         """The part of the data that the latest pass has read, 0 to 1; None where not known."""
 
     def episodes(self) -> Iterator[Sequence[Example]]:
-        """Yield the episodes of one pass, none of them empty.
+        """Yield the episodes of a pass, none of them empty.
 
         The gold answers stand in `labels` (a list of str), never in `eval_labels`, and there is no
         `episode_done`: the teacher sets both. An `image` is a path or bytes.
 
-        `BadData` names file, line and field of what cannot be read.
+        `BadData` names file, line and field of an unreadable value.
         """
 
 
@@ -68,13 +68,13 @@ class Teacher(Protocol):
         """Name of the task; every message carries it as `id`."""
 
     def act(self) -> Example:
-        """Return the next example; after the last one of a pass that is not repeated, padding."""
+        """Return the next example; after the end of a pass that is not repeated, padding."""
 
     def observe(self, observation: Example) -> Example:
         """Score the answer to the latest example and return it."""
 
     def epoch_done(self) -> bool:
-        """Return whether the latest example was the last one of the data."""
+        """Return whether the latest example was the last of the data."""
 
     def reset(self) -> None:
         """Start again from the first example, with all scores at zero."""

@@ -1,7 +1,7 @@
-"""TurnRecordStore: what is kept of turns for operators: records, figures, and what is found by.
+"""TurnRecordStore: the records of turns for operators: records, figures, and the search for them.
 
 It is an optional part of a store (`KeepsTurnRecords`). Records come in batches after the replies
-are out, and may be lost with the process. What is kept of a dialog is deleted with the dialog. A
+are out, and may be lost with the process. The records of a dialog are deleted with the dialog. A
 record that cannot be read any more, or is not kept, is None: summaries stay as long as the dialog.
 Times are seconds (UNIX).
 """
@@ -42,9 +42,9 @@ class DialogPlace(msgspec.Struct, frozen=True):
 class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which dialogs are wanted; a condition that is None does not count.
 
-    `flag` is that of one of its turns. `agent` spoke in it, `user` is its person, `channel` where
+    `flag` is the flag of a turn in it. `agent` spoke in it, `user` is its person, `channel` where
     it began. It has a turn at or after `since` and before `until`. `words`: all of them, or words
-    that begin so, stand in what was said in a turn and its reply. `ids` are the dialogs that count.
+    that begin so, stand in the texts of a turn and its reply. `ids` are the dialogs that count.
     `order` sorts them; where words are searched, the latest hit stands first whatever it says.
     """
 
@@ -60,10 +60,10 @@ class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DialogSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One dialog in a list: who, when last, its last turn, and figures over its recorded turns.
+    """A dialog in a list: who, when last, its last turn, and figures over its recorded turns.
 
-    Where words are searched, `said` and `reply` are those of the latest turn that has them, and
-    `hit` is the id of its reply. `failed` counts services, `turns` also those of before.
+    Where words are searched, `said` and `reply` are the texts of the latest turn that has them, and
+    `hit` is the id of its reply. `failed` counts services, `turns` also counts the turns of before.
     """
 
     dialog_id: DialogId
@@ -115,10 +115,11 @@ class ConversationHead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn of a dialog.
+    """A turn of a dialog.
 
     `said` is None where only the assistant or an operator spoke, `reply` and `utt_id` where nobody
-    replied. What is not kept any more is None. `position` is that of its last utterance.
+    replied. None stands for values that are no longer kept. `position` is that of its last
+    utterance.
     """
 
     position: int
@@ -171,7 +172,7 @@ class TurnPage(msgspec.Struct, frozen=True):
 
 
 class TurnHour(msgspec.Struct, kw_only=True):
-    """The turns of one hour from `at` on; `bad` ones had no answer, or a service failed."""
+    """The turns of the hour from `at` on; `bad` turns had no answer, or a failed service."""
 
     at: int
     turns: int = 0
@@ -183,20 +184,20 @@ class TurnHour(msgspec.Struct, kw_only=True):
 
 
 class LatestFailure(msgspec.Struct, frozen=True):
-    """The last turn in which an agent failed in one way."""
+    """The last turn in which an agent failed in a certain way."""
 
     at: float
     utt_id: str
 
 
 class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What an agent did in the 900 seconds (`SPAN`) from `at` on.
+    """The figures of an agent in the 900 seconds (`SPAN`) from `at` on.
 
-    `asked` counts turns, `won` those whose reply has one of its hypotheses, `declined` those in
-    which it gave no answer (`ServiceRecord.declined`). `kinds` are failures by code, `latest` the
-    last turn of each; `buckets` its durations where it was done or late, counted in those of
-    `contracts.observer.BOUNDS`, `seconds` their sum. `up` and `down` are thumbs on replies that it
-    won.
+    `asked` counts turns, `won` the turns whose reply has a hypothesis of it, `declined` the turns
+    in which it gave no answer (`ServiceRecord.declined`). `kinds` are failures by code, `latest`
+    the last turn of each; `buckets` its durations where it was done or late, counted in the bounds
+    of `contracts.observer.BOUNDS`, `seconds` their sum. `up` and `down` are thumbs on replies that
+    it won.
     """
 
     at: int
@@ -213,7 +214,7 @@ class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
     up: int = 0
     down: int = 0
 
-    def within(self, share: float) -> float | None:
+    def answer_quantile(self, share: float) -> float | None:
         """Return the seconds within which this share of the answers came; None without any.
 
         Between the bounds of its bucket it is interpolated.
@@ -231,11 +232,12 @@ class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class KeptTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn as it is kept: where it stands, and its record without what the dialog has itself.
+    """A turn as it is kept: its place, and its record without the values in the dialog itself.
 
     In `record` the texts and hypotheses are empty: they stand in the utterances. It is None where
-    it is not kept any more, or cannot be read. `rating` is the last one of the reply, `position`
+    it is not kept any more, or cannot be read. `rating` is the last rating of the reply, `position`
     its place in the dialog.
+
     """
 
     utt_id: str
@@ -250,17 +252,17 @@ class TurnRecordStore(Protocol):
     """Keeps the records of turns, and finds dialogs by them."""
 
     async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
-        """Keep records, all in one transaction; those of deleted dialogs are left out.
+        """Keep records, all in one transaction; records of deleted dialogs are left out.
 
         Turns that took longer than `slow` seconds get that flag.
         """
 
     async def tend(self, *, now: float, keep: float, most: int) -> bool:
-        """Do a bounded piece of what is due; return whether there is more.
+        """Do a bounded piece of the due work; return whether there is more.
 
-        Records of turns that began more than `keep` seconds ago are deleted, the oldest ones beyond
-        `most` as well, and the words of turns become searchable. Figures by hour are kept 35 days,
-        or for as long as records where that is longer.
+        Records of turns that began more than `keep` seconds ago are deleted, the oldest records
+        beyond `most` as well, and the words of turns become searchable. Figures by hour are kept 35
+        days, or for as long as records where that is longer.
         """
 
     async def conversations(
@@ -277,10 +279,10 @@ class TurnRecordStore(Protocol):
     async def figures(
         self, since: float, until: float, agent: str | None = None
     ) -> list[AgentSpan]:
-        """Return what agents (one of them) did, by time, then by name."""
+        """Return the figures of agents (of one, if named), by time, then by name."""
 
     async def totals(self, since: float, until: float) -> list[AgentSpan]:
-        """Return what each agent did from then to then in all, by name; `at` is `since`."""
+        """Return the sums of each agent's figures between two times, by name; `at` is `since`."""
 
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
@@ -288,7 +290,7 @@ class TurnRecordStore(Protocol):
     async def turns(
         self, dialog_id: str, after: int | None, limit: int, *, newest: bool = False
     ) -> list[ConversationTurn]:
-        """Return turns of a dialog after a position, ascending; with `newest`, the last ones.
+        """Return turns of a dialog after a position, ascending; with `newest`, the last turns.
 
         With `newest`, `after` is the position before which they end.
         """
@@ -297,7 +299,7 @@ class TurnRecordStore(Protocol):
         """Return the turns of all dialogs that match, from the place `after` on."""
 
     async def turn(self, utt_id: str) -> KeptTurn | None:
-        """Return the turn whose reply has this id; None where there is no such reply."""
+        """Return the turn whose reply has this id; None for an unknown reply."""
 
 
 @runtime_checkable
@@ -306,4 +308,4 @@ class KeepsTurnRecords(Protocol):
 
     @property
     def turn_records(self) -> TurnRecordStore:
-        """What keeps them."""
+        """The keeper of the records."""

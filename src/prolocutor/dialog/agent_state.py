@@ -17,12 +17,10 @@ from prolocutor.dialog.dialog import (
     PROFILE_KEYS,
     Bot,
     BotUtterance,
-    Change,
     Dialog,
     Human,
     HumanUtterance,
     Hypothesis,
-    apply_changes,
 )
 
 State = dict[str, Any]
@@ -41,8 +39,8 @@ def decode_dialog(data: bytes) -> Dialog:
 
 def dialog_to_state(dialog: Dialog) -> State:
     """Return the agent state of a dialog; `utterances` stand again in the two split lists."""
-    humans = [(u, human_utterance_to_state(u)) for u in _of(dialog, HumanUtterance)]
-    bots = [(u, bot_utterance_to_state(u)) for u in _of(dialog, BotUtterance)]
+    humans = [(u, human_utterance_to_state(u)) for u in _utterances(dialog, HumanUtterance)]
+    bots = [(u, bot_utterance_to_state(u)) for u in _utterances(dialog, BotUtterance)]
     states = {id(u): state for u, state in (*humans, *bots)}
     return {
         "dialog_id": dialog.dialog_id,
@@ -216,7 +214,7 @@ def bot_utterance_from_state(state: State) -> BotUtterance:
 
 def hypothesis_to_state(hypothesis: Hypothesis) -> State:
     """Return the agent state of a hypothesis, without absent fields."""
-    given: State = plain.without_structs(hypothesis)
+    given: State = plain.unpack_structs(hypothesis)
     return {
         "skill_name": hypothesis.skill_name,
         "annotations": hypothesis.annotations,
@@ -238,7 +236,7 @@ def hypothesis_from_state(state: State) -> Hypothesis:
 _HYPOTHESIS: Final = frozenset(Hypothesis.__struct_fields__) - {"extra"}
 
 
-def _of(dialog: Dialog, kind: type[Any]) -> list[Any]:
+def _utterances(dialog: Dialog, kind: type[Any]) -> list[Any]:
     return [u for u in dialog.utterances if isinstance(u, kind)]
 
 
@@ -265,19 +263,12 @@ def new_bot(id_: str) -> bytes:
     return plain.encode(bot_to_state(Bot(id=id_)))
 
 
-def changed(state: bytes, changes: Sequence[Change]) -> bytes:
-    """Return the agent state of a profile with these changes applied."""
-    decoded: dict[str, Any] = plain.decode(state)
-    apply_changes(decoded, list(changes))
-    return plain.encode(decoded)
-
-
 def rating(value: Any, user: str | None, at: str) -> bytes:
     """Write one rating in the form of `attributes.ratings`."""
     return plain.encode({"rating": value, "user_external_id": user, "datetime": at})
 
 
-def with_ratings(state: bytes, ratings: Sequence[bytes]) -> bytes:
+def add_ratings(state: bytes, ratings: Sequence[bytes]) -> bytes:
     """Show ratings in the `attributes` of an utterance or dialog, given as agent state JSON."""
     members = _raw_members(state)
     members["attributes"] = msgspec.Raw(

@@ -151,7 +151,7 @@ class SelectorReply(_SelectorDetails):
     confidence: float
 
     @classmethod
-    def of(cls, chosen: Hypothesis) -> SelectorReply:
+    def choose(cls, chosen: Hypothesis) -> SelectorReply:
         """Choose a hypothesis as it is."""
         return cls(
             chosen.skill_name,
@@ -210,13 +210,13 @@ def thumb(rating: object) -> bool | None:
     if isinstance(rating, bool):
         return rating
     if isinstance(rating, str):
-        return liked(rating)
+        return read_thumb(rating)
     if isinstance(rating, int | float):
         return True if rating == 1 else False if rating <= 0 else None
     return None
 
 
-def liked(word: str) -> bool | None:
+def read_thumb(word: str) -> bool | None:
     """Return whether a word is a thumb up or down; None for other words."""
     word = word.strip().lower()
     return True if word in LIKED else False if word in DISLIKED else None

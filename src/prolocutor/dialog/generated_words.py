@@ -50,11 +50,11 @@ class GeneratedReply:
         """Return the reply."""
         text = "".join(self._pieces)
         if self._has_reply:
-            return with_words(self._reply, text)
+            return add_words(self._reply, text)
         return {"text": text, "confidence": CONFIDENCE} if text else []
 
 
-def with_words(reply: Any, text: str) -> Any:
+def add_words(reply: Any, text: str) -> Any:
     """Return a reply; a single hypothesis without text or messages gets these words as its text."""
     one = reply[0] if isinstance(reply, list | tuple) and len(reply) == 1 else reply
     if isinstance(one, Hypothesis):
@@ -69,7 +69,7 @@ def generates(target: Callable[..., Any]) -> bool:
     return _is_generator(target) or _is_async_generator(target)
 
 
-def spoken(target: Callable[..., Any]) -> Callable[..., Any]:
+def collect_reply(target: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that runs a generator function to its end and returns the reply.
 
     `say` takes each word, and the confidence, None while it is unknown.
@@ -96,7 +96,7 @@ def spoken(target: Callable[..., Any]) -> Callable[..., Any]:
     return run if _is_async_generator(target) else run_plainly
 
 
-def in_loop(say: Callable[..., None]) -> Callable[..., None]:
+def say_in_loop(say: Callable[..., None]) -> Callable[..., None]:
     """Return the same function for use in threads: it runs in this event loop while the loop
     lives.
     """
@@ -120,12 +120,12 @@ def _confidence(reply: Any) -> float | None:
 
 
 def _is_generator(target: Callable[..., Any]) -> bool:
-    return any(map(inspect.isgeneratorfunction, (target, _call_of(target))))
+    return any(map(inspect.isgeneratorfunction, (target, _call_method(target))))
 
 
 def _is_async_generator(target: Callable[..., Any]) -> bool:
-    return any(map(inspect.isasyncgenfunction, (target, _call_of(target))))
+    return any(map(inspect.isasyncgenfunction, (target, _call_method(target))))
 
 
-def _call_of(target: Callable[..., Any]) -> Any:
+def _call_method(target: Callable[..., Any]) -> Any:
     return getattr(target, "__call__", None)  # noqa: B004 - an object may have such a __call__

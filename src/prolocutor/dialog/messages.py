@@ -143,7 +143,7 @@ def checked_messages(value: list[Any], path: str = "$.messages") -> list[JsonObj
 
     Raise `BadReply` with the path of the first fault.
     """
-    messages = [_checked(one, f"{path}[{position}]") for position, one in enumerate(value)]
+    messages = [_check(one, f"{path}[{position}]") for position, one in enumerate(value)]
     choices = (one for one in messages if one["type"] == "choice")
     for position, choice in enumerate(choices):
         choice["idx"] = position
@@ -160,7 +160,7 @@ def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
     return value
 
 
-def with_owner(messages: list[JsonObject], skill: str) -> list[JsonObject]:
+def add_owner(messages: list[JsonObject], skill: str) -> list[JsonObject]:
     """Add the owner to buttons: the skill to which their content comes back.
 
     A button with a command (a program, bookkeeping) or an owner is unchanged. A text other than a
@@ -169,12 +169,12 @@ def with_owner(messages: list[JsonObject], skill: str) -> list[JsonObject]:
     if not skill or not any(one["type"] == "button" for one in messages):
         return messages
     return [
-        {**one, "json": _owned(one["json"], skill)} if one["type"] == "button" else one
+        {**one, "json": _add_skill(one["json"], skill)} if one["type"] == "button" else one
         for one in messages
     ]
 
 
-def _owned(json: Any, skill: str) -> Any:
+def _add_skill(json: Any, skill: str) -> Any:
     if isinstance(json, str):
         with suppress(ValueError):
             json = decode(json)
@@ -193,7 +193,7 @@ def _is_command(code: Any) -> bool:
     return tokens[:1] == ["bookkeeping"] or any(token.startswith(("$", "@")) for token in tokens)
 
 
-def _checked(given: Any, path: str) -> JsonObject:
+def _check(given: Any, path: str) -> JsonObject:
     if not isinstance(given, dict):
         raise BadReply("expected a message, an object with a type", path=path)
     message: JsonObject = {**given}

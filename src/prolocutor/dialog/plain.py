@@ -54,7 +54,7 @@ class PlainItems(Plain, frozen=True, eq=False, gc=True):
     items: list[Plain | ServiceError]
 
     @classmethod
-    def of(cls, items: list[Plain | ServiceError]) -> PlainItems:
+    def collect(cls, items: list[Plain | ServiceError]) -> PlainItems:
         """Return the list of these items."""
         good = [item if isinstance(item, Plain) else None for item in items]
         encoded = b",".join([b"null" if item is None else item.encoded for item in good])
@@ -65,7 +65,7 @@ class OwnReply(Plain, frozen=True, eq=False, gc=False):
     """A reply in place of a service's: hypotheses, which pass no formatter."""
 
     @classmethod
-    def of(cls, hypothesis: JsonObject) -> OwnReply:
+    def from_hypothesis(cls, hypothesis: JsonObject) -> OwnReply:
         """Return the reply that is this hypothesis."""
         made = check([hypothesis])
         return cls(made.value, made.encoded)
@@ -81,9 +81,9 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     kind = type(value)
     if kind is list and 0 < len(value) <= _FEW and isinstance(value[0], msgspec.Struct):
         # a typed reply: convert to objects at once, as encoded and decoded values would differ
-        value = [_object_of(one) if isinstance(one, msgspec.Struct) else one for one in value]
+        value = [_struct_object(one) if isinstance(one, msgspec.Struct) else one for one in value]
     elif kind is not list and kind is not dict and isinstance(value, msgspec.Struct):
-        value = _object_of(value)
+        value = _struct_object(value)
     inner = get_referents(*(parts := get_referents(value)))
     if len(parts) + len(inner) > _FEW or get_referents(*inner):
         _measure(value, max_bytes, max_depth)
@@ -100,14 +100,14 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
         decoded = decode(encoded)
         if decoded == value:
             return Plain(decoded, encoded)
-        objects = without_structs(value)
+        objects = unpack_structs(value)
         if objects is value:
             _explain(value, max_depth)
             return Plain(decoded, encoded)
         value = objects
 
 
-def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
+def unpack_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
     """Return a value with its Structs as JSON objects; the same value if it has no Structs.
 
     A Struct may define its object by a method `json_members`.
@@ -117,20 +117,20 @@ def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, msgspec.Struct):
         own = getattr(value, "json_members", None)
         if own is None:
-            return without_structs(members(value), depth - 1)
+            return unpack_structs(members(value), depth - 1)
         made = own()
         _measure(made, MAX_BYTES, MAX_DEPTH)  # made here, so not measured before
-        return without_structs(made, depth - 1)
+        return unpack_structs(made, depth - 1)
     if isinstance(value, dict):
-        inner = {key: without_structs(one, depth - 1) for key, one in value.items()}
+        inner = {key: unpack_structs(one, depth - 1) for key, one in value.items()}
         return inner if any(inner[key] is not one for key, one in value.items()) else value
     if isinstance(value, list | tuple):
-        items = [without_structs(one, depth - 1) for one in value]
+        items = [unpack_structs(one, depth - 1) for one in value]
         return items if any(map(operator.is_not, items, value)) else value
     return value
 
 
-def _object_of(struct: msgspec.Struct) -> dict[str, Any]:
+def _struct_object(struct: msgspec.Struct) -> dict[str, Any]:
     own = getattr(struct, "json_members", None)
     made: dict[str, Any] = members(struct) if own is None else own()
     return made
@@ -223,7 +223,7 @@ def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
         raise
     except Exception:  # a part of unknown length
         log.debug("cannot measure a %s", type(value).__name__)
-    size = _expanded(value, max_bytes, max_depth)
+    size = _estimate_size(value, max_bytes, max_depth)
     if size > 4 * max_bytes:  # a slightly too large value is encoded, and refused by its length
         _refuse(size, max_bytes)
 
@@ -257,7 +257,7 @@ def _refuse(size: int, max_bytes: int) -> NoReturn:
     raise BadReply(f"{size:,} bytes or more, more than the {max_bytes:,} allowed")
 
 
-def _expanded(value: Any, max_bytes: int, max_depth: int) -> int:
+def _estimate_size(value: Any, max_bytes: int, max_depth: int) -> int:
     """Return about how many bytes a value has as JSON, and never more than it has.
 
     Raise `BadReply` as soon as the parts that were seen, each counted once, are too many.

@@ -19,7 +19,7 @@ VersionRow = tuple[int, bytes, bytes | None]
 
 
 @contextmanager
-def read_of(user: str) -> Iterator[None]:
+def translate_errors(user: str) -> Iterator[None]:
     """Raise `PersonUnreadable` for malformed rows of a person."""
     try:
         yield

@@ -54,17 +54,17 @@ def _result(message: JsonObject) -> str:
 
 def _medium(message: JsonObject) -> str:
     named = _first(message, "alt") or message["type"].capitalize()
-    return _addressed(named, _first(message, "url"))
+    return _join_address(named, _first(message, "url"))
 
 
 def _link(message: JsonObject) -> str:
-    return _addressed(_first(message, "title"), _first(message, "url", "link"))
+    return _join_address(_first(message, "title"), _first(message, "url", "link"))
 
 
 def _card(message: JsonObject) -> str:
     rdl = message.get("rdl")
     card = rdl if isinstance(rdl, dict) else {}
-    head = _addressed(_first(card, "displayTitle"), _first(card, "webCallback"))
+    head = _join_address(_first(card, "displayTitle"), _first(card, "webCallback"))
     return "\n".join(part for part in (head, _first(card, "displayText")) if part)
 
 
@@ -89,7 +89,7 @@ def _program(_: JsonObject) -> str:
     return ""
 
 
-def _addressed(title: str, address: str) -> str:
+def _join_address(title: str, address: str) -> str:
     return f"{title}: {address}" if title and address and title != address else title or address
 
 

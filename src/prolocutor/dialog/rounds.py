@@ -33,7 +33,7 @@ class FollowUp(msgspec.Struct, frozen=True):
     corrects: bool = False
 
 
-def follow_up_of(annotations: Mapping[str, Any]) -> FollowUp | None:
+def read_follow_up(annotations: Mapping[str, Any]) -> FollowUp | None:
     """Read the annotation `follow_up`; None if it is missing or of no use.
 
     An annotation without text, with too long a text, or of another shape is of no use.

@@ -35,17 +35,17 @@ def next_time(first: float, every: str, zone: str | None, after: float) -> float
     The 31st is the last day of a month that is shorter, 29 February the 28th.
     """
     first = max(0.0, first)
-    start = datetime.fromtimestamp(first, zone_of(zone))
+    start = datetime.fromtimestamp(first, find_zone(zone))
     count = max(0, int((after - first) // EVERY[every]) - 1)
     while True:
-        at = _moved(start, every, count)
+        at = _shift(start, every, count)
         time = at.timestamp()
         if time > after and time >= first and (every != "weekday" or at.weekday() < 5):
             return time
         count += 1
 
 
-def zone_of(name: str | None) -> tzinfo | None:
+def find_zone(name: str | None) -> tzinfo | None:
     """Return a time zone, None for the server's; raise `ValueError` for an unknown name."""
     if name is None:
         return None
@@ -55,7 +55,7 @@ def zone_of(name: str | None) -> tzinfo | None:
         raise ValueError(f"no time zone is called {name!r:.80}") from None
 
 
-def _moved(start: datetime, every: str, count: int) -> datetime:
+def _shift(start: datetime, every: str, count: int) -> datetime:
     if every in ("day", "weekday"):
         return start + timedelta(days=count)
     if every == "week":
@@ -93,7 +93,7 @@ def check(item: dict[str, Any], path: str) -> None:
         _check_key(key, f"{path}.unschedule[{place}]")
 
 
-def time_of(at: str | float) -> float:
+def unix_time(at: str | float) -> float:
     """Return a time in UNIX seconds."""
     if not isinstance(at, str):
         return at
@@ -111,7 +111,7 @@ def _check_line(line: Any, path: str) -> None:
         _check_seconds(line["in"], f"{path}.in")
     elif isinstance(line["at"], str):
         try:
-            time_of(line["at"])
+            unix_time(line["at"])
         except (ValueError, OverflowError):
             raise BadReply(f"{line['at']!r:.80} is no time", path=f"{path}.at") from None
     else:
@@ -130,7 +130,7 @@ def _check_recurrence(line: dict[str, Any], path: str) -> None:
         raise BadReply(f"expected one of {', '.join(EVERY)}", path=f"{path}.every")
     try:
         if zone is not None:
-            zone_of(zone)
+            find_zone(zone)
     except (ValueError, TypeError) as error:
         raise BadReply(str(error), path=f"{path}.timezone") from None
 

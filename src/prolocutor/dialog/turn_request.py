@@ -115,7 +115,7 @@ class TurnRequest(Mapping[str, Any]):
             channel_type="python",
             date_start=timestamp(),
             utterances=[
-                _heard(said, human) if place % 2 == 0 else _said(said, bot)
+                _heard(said, human) if place % 2 == 0 else _earlier_reply(said, bot)
                 for place, said in enumerate(before)
             ],
         )
@@ -220,7 +220,7 @@ class TurnRequest(Mapping[str, Any]):
 
     @cached_property
     def answer(self) -> AskAnswer | None:
-        """The answer to what this skill asked for, None if it asked for nothing."""
+        """The answer to this skill's ask, None without an ask."""
         given = self._member("answer")
         return None if given is None else msgspec.convert(given, AskAnswer)
 
@@ -253,7 +253,7 @@ class TurnRequest(Mapping[str, Any]):
         return self._copied
 
     def _member(self, key: str) -> Any:
-        """Return a member that this request has beside the dialog, None if it has none."""
+        """Return a member of this request beside the dialog, None without it."""
         if self._copied is None and self._source is not None:
             return self._source.member(key)
         return self._state.get(key)
@@ -295,7 +295,7 @@ def _heard(text: str, human: Human, annotations: Mapping[str, Any] | None = None
     )
 
 
-def _said(text: str, bot: Bot) -> BotUtterance:
+def _earlier_reply(text: str, bot: Bot) -> BotUtterance:
     return BotUtterance(
         utt_id=new_id(),
         text=text,
@@ -314,7 +314,7 @@ def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
     is returned as it is. To be called once for each service. Where `takes_requests`, a second
     argument is what `TurnRequest.say` calls.
     """
-    declared = _declared(target)
+    declared = _first_parameter(target)
     if declared is TurnRequest:
         return lambda request, say=None, **keys: target(TurnRequest(request, say), **keys)
     if get_origin(declared) in (list, Sequence) and get_args(declared) == (TurnRequest,):
@@ -324,11 +324,11 @@ def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
 
 def takes_requests(target: Callable[..., Any]) -> bool:
     """Return whether a function's first parameter is a `TurnRequest`."""
-    return _declared(target) is TurnRequest
+    return _first_parameter(target) is TurnRequest
 
 
-def _declared(target: Callable[..., Any]) -> Any:
-    """Return the type of the first parameter; None if there is none that can be known."""
+def _first_parameter(target: Callable[..., Any]) -> Any:
+    """Return the type of the first parameter; None if it cannot be known."""
     try:
         try:
             signature = inspect.signature(target, eval_str=True)
@@ -340,16 +340,16 @@ def _declared(target: Callable[..., Any]) -> Any:
     written = parameters[0].annotation if parameters else None
     if isinstance(written, str):
         return _BY_NAME.get(_MODULES.sub("", written))
-    return _unwrapped(written)
+    return _unwrap(written)
 
 
-def _unwrapped(declared: Any) -> Any:
+def _unwrap(declared: Any) -> Any:
     """Return the type within `Annotated[...]` and `... | None`; any other as it is."""
     if get_origin(declared) is Annotated:
-        return _unwrapped(get_args(declared)[0])
+        return _unwrap(get_args(declared)[0])
     if get_origin(declared) in (Union, UnionType):
         some = [one for one in get_args(declared) if one is not type(None)]
-        return _unwrapped(some[0]) if len(some) == 1 else declared
+        return _unwrap(some[0]) if len(some) == 1 else declared
     return declared
 
 

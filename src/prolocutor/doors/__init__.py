@@ -1,1 +1,1 @@
-"""Front doors: one folder or file each, none of which knows another."""
+"""Front doors: each a folder or file that knows no other door."""

@@ -43,13 +43,13 @@ class AsgiApp:
             await self.listener(scope, receive, send)
             return
         if not self._is_open:
-            await self._open()
+            await self._open_listener()
         mount = scope.get("root_path", "")
         if mount and scope["path"].startswith(f"{mount}/"):
             scope = {**scope, "path": scope["path"].removeprefix(mount)}
         await self.listener(scope, receive, send)
 
-    async def _open(self) -> None:
+    async def _open_listener(self) -> None:
         async with self._opening:
             if not self._is_open:
                 await self.listener.open()
@@ -68,13 +68,13 @@ def asgi_app(
 ) -> AsgiApp:
     """Return the app of an assistant with these doors: names, options or channels.
 
-    Without `doors` it has those that are usual. The other settings are those of a file's `auth`
+    Without `doors` it has the usual doors. The other settings have the meaning of a file's `auth`
     and `origins`.
     """
     metrics, recent, times = TurnMetrics(), RecentTurns(), ServiceTimes()
     assistant.observers.add(metrics, recent, times)
     auth = AccessPolicy(keys, tokens or {}, anonymous)
-    wanted = list(usual_doors().values()) if doors is None else [_named(one) for one in doors]
+    wanted = list(usual_doors().values()) if doors is None else [_load_door(one) for one in doors]
     context = DoorContext(
         assistant,
         recent=recent,
@@ -88,5 +88,5 @@ def asgi_app(
     return AsgiApp(listener)
 
 
-def _named(door: AnyDoor) -> DoorOptions | Channel:
+def _load_door(door: AnyDoor) -> DoorOptions | Channel:
     return DOORS.load(door)() if isinstance(door, str) else door

@@ -16,7 +16,7 @@ from prolocutor.web.door_context import DoorContext, DoorOptions
 
 
 class SessionChannel(Channel, SessionFinder, Protocol):
-    """A channel that keeps the sessions of those who sign in by it."""
+    """A channel that keeps the sessions of persons who sign in by it."""
 
 
 DOORS: Final = Catalog[type[DoorOptions]]("door", "prolocutor.doors", key="doors", needs=("build",))
@@ -36,7 +36,7 @@ SIGN_IN: Final = Catalog[type[SignInOptions]]("way to sign in", "prolocutor.sign
 def usual_doors() -> dict[str, DoorOptions]:
     """Return the doors that are opened where a file names none, by name."""
     doors = {}
-    for name, options in DOORS.installed():
+    for name, options in DOORS.import_all():
         if getattr(options, "is_usual", False):
             doors[name] = options()
     return doors

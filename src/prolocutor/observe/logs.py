@@ -1,4 +1,4 @@
-"""Logs: one structured line a turn, and a formatter that writes any log as JSON lines."""
+"""Logs: a structured line for each turn, and a formatter that writes any log as JSON lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
-from prolocutor.contracts.selection import without_quotes
+from prolocutor.contracts.selection import cut_quotes
 from prolocutor.dialog.ids import format_time
 
 log = logging.getLogger("prolocutor.turns")
@@ -34,7 +34,7 @@ class TurnLog:
         self._log = logger
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Log one turn."""
+        """Log a turn."""
         level = _level(record)
         if not self._log.isEnabledFor(level):
             return
@@ -50,12 +50,12 @@ class TurnLog:
             "confidence": record.confidence,
             "chosen": record.chosen,
             "asked": record.asked,
-            "services": {f"{one.stage}.{one.name}": _shown(one) for one in record.services},
+            "services": {f"{one.stage}.{one.name}": _summarize(one) for one in record.services},
             "faults": record.faults,
             "remarks": record.remarks,
             "reasons": record.reasons
             if self._texts
-            else [without_quotes(one) for one in record.reasons],
+            else [cut_quotes(one) for one in record.reasons],
         }
         if record.cost:
             fields["cost"] = record.cost
@@ -78,10 +78,10 @@ class TurnLog:
 
 
 class JsonLogFormatter(logging.Formatter):
-    """Writes each log record as one JSON object on a line of its own."""
+    """Writes each log record as a JSON object on a line of its own."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write one record."""
+        """Write a record."""
         line: dict[str, Any] = {
             "time": format_time(record.created),
             "level": record.levelname.lower(),
@@ -95,7 +95,7 @@ class JsonLogFormatter(logging.Formatter):
             line["exception"] = self.formatException(record.exc_info)
         if record.stack_info:
             line["stack"] = self.formatStack(record.stack_info)
-        return _written(line)
+        return _encode_line(line)
 
 
 def _level(record: TurnRecord) -> int:
@@ -107,7 +107,7 @@ def _level(record: TurnRecord) -> int:
 
 
 def _troubles(record: TurnRecord) -> list[str]:
-    """Return the failures and faults of a turn, each as one line of limited length."""
+    """Return the failures and faults of a turn, each as a line of limited length."""
     found = [
         f"{one.name} {one.outcome}: {one.error or 'no answer in time'}"
         for one in record.services
@@ -117,7 +117,7 @@ def _troubles(record: TurnRecord) -> list[str]:
     return [" ".join(one.split())[:MAX_TROUBLE] for one in found]
 
 
-def _shown(one: ServiceRecord) -> dict[str, Any]:
+def _summarize(one: ServiceRecord) -> dict[str, Any]:
     if one.started is None or one.ended is None:
         shown: dict[str, Any] = {"outcome": one.outcome}
     else:
@@ -130,7 +130,7 @@ def _shown(one: ServiceRecord) -> dict[str, Any]:
     return shown
 
 
-def _written(line: dict[str, Any]) -> str:
+def _encode_line(line: dict[str, Any]) -> str:
     try:
         return _encode(line).decode()
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):

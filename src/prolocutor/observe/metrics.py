@@ -37,7 +37,7 @@ class Histogram:
         self.total = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one duration."""
+        """Count a duration."""
         self.counts[bisect_left(BOUNDS, seconds)] += 1
         self.total += seconds
 
@@ -70,7 +70,7 @@ class TurnMetrics:
         self._watched: dict[str, tuple[str, GaugeReader]] = {}
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Count one turn and its services."""
+        """Count a turn and its services."""
         self._turns[record.by, record.channel] += 1
         self._turn_seconds.add(record.seconds)
         outcomes, seconds = self._outcomes, self._service_seconds

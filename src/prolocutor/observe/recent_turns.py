@@ -29,7 +29,7 @@ class RecentTurns:
         """Do nothing: only turns are recorded."""
 
     def last(self, number: int = 20, *, user: str | None = None) -> list[TurnRecord]:
-        """Return the last records, newest first, of one user or of all."""
+        """Return the last records, newest first, of a user or of all."""
         newest_first = reversed(self._records)
         return list(islice((r for r in newest_first if user in (None, r.user)), number))
 
@@ -37,7 +37,7 @@ class RecentTurns:
         """Return the record of a turn, None if it is no longer kept."""
         return next((r for r in self._records if r.turn_id == turn_id), None)
 
-    def of_reply(self, utt_id: str) -> TurnRecord | None:
+    def find_record(self, utt_id: str) -> TurnRecord | None:
         """Return the latest record of the turn with a reply's id, None if it is no longer kept."""
         return next((r for r in reversed(self._records) if r.utt_id == utt_id), None)
 
@@ -61,7 +61,7 @@ class ServiceTimes:
         self._slices: deque[tuple[int, _Slice]] = deque(maxlen=SLICES)
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Add the services of one turn, and the turn itself as `agent`."""
+        """Add the services of a turn, and the turn itself as `agent`."""
         current = self._current()
         _add(current, "agent", record.seconds)
         for one in record.services:

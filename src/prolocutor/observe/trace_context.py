@@ -22,23 +22,23 @@ def current_traceparent() -> str | None:
 
 
 @contextmanager
-def continued(traceparent: str | None) -> Iterator[None]:
+def continue_trace(traceparent: str | None) -> Iterator[None]:
     """Continue a trace in the block, so that calls of services belong to it."""
     if traceparent is None:
         yield
         return
-    token = context.attach(_context_of(traceparent))
+    token = context.attach(_read_context(traceparent))
     try:
         yield
     finally:
         context.detach(token)
 
 
-def span_context_of(traceparent: str) -> SpanContext | None:
+def read_span_context(traceparent: str) -> SpanContext | None:
     """Return the span of a `traceparent`; None if it is malformed."""
-    found = get_current_span(_context_of(traceparent)).get_span_context()
+    found = get_current_span(_read_context(traceparent)).get_span_context()
     return found if found.is_valid else None
 
 
-def _context_of(traceparent: str) -> context.Context:
+def _read_context(traceparent: str) -> context.Context:
     return TraceContextTextMapPropagator().extract({_HEADER: traceparent}, context.Context())

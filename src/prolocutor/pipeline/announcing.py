@@ -160,7 +160,7 @@ class TurnAnnouncer:
 
 
 class SkillWords:
-    """The words of one skill so far in one turn; a `DeltaSink`."""
+    """The words of a skill so far in a turn; a `DeltaSink`."""
 
     def __init__(self, announcer: TurnAnnouncer, entry: LedgerEntry) -> None:
         self.entry = entry

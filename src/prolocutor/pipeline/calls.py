@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
 from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
-from prolocutor.functions import text_of
+from prolocutor.functions import error_text
 
 Token = TypeVar("Token")
 
@@ -142,7 +142,7 @@ class ServiceCall(Generic[Token]):
 
 
 class NoTask:
-    """A block in which no task is the current one of its loop.
+    """A block without a current task in its loop.
 
     A service that runs in it and cancels the current task cannot cancel its turn.
     """
@@ -236,7 +236,7 @@ class RunningCalls(Generic[Token]):
         except asyncio.CancelledError:
             outcome = ServiceRaised("cancelled itself")
         except BaseException as error:
-            outcome = ServiceRaised(text_of(error))
+            outcome = ServiceRaised(error_text(error))
         if call.over:
             return
         call.over = True

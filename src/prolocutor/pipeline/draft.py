@@ -1,4 +1,4 @@
-"""The slots of one turn; no other file writes to a dialog.
+"""The slots of a turn; no other file writes to a dialog.
 
 Each service owns a slot, named after its stage and itself; the order of arrival of replies has no
 effect. `draft_view.py` shows a draft to services and encodes it for the store.
@@ -188,7 +188,7 @@ class Draft:
         return self._drafted
 
     def skill_hypotheses(self, skill: str) -> list[DraftHypothesis]:
-        """Return the hypotheses of one skill."""
+        """Return the hypotheses of a skill."""
         return self._hypotheses[skill]
 
     def hypotheses(self) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog.agent_state import profile_as_now
 from prolocutor.dialog.dialog import BotBody
 from prolocutor.dialog.plain import decode, encode
-from prolocutor.dialog.rounds import follow_up_of
+from prolocutor.dialog.rounds import read_follow_up
 from prolocutor.pipeline.draft import (
     Draft,
     DraftHypothesis,
@@ -237,7 +237,7 @@ class DraftView:
 
     def _meant(self) -> HumanInput | None:
         """Return the input with its whole question; None if the input is complete."""
-        found = follow_up_of(slot_values(self._draft.annotation_slots))
+        found = read_follow_up(slot_values(self._draft.annotation_slots))
         shown = self._shown_input.flat["text"]
         if found is None or found.text == shown:
             return None

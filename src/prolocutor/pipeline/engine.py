@@ -165,7 +165,7 @@ class Engine:
         for step in self.prepared.every():
             closing = BackgroundTasks(f"the end of {step.name}")
             closing.start(_let_go(step))
-            if not await closing.ended(CLOSE_SECONDS):
+            if not await closing.wait_until_ended(CLOSE_SECONDS):
                 closing.cancel()
                 log.error("service %s was not let go within %g s", step.name, CLOSE_SECONDS)
 

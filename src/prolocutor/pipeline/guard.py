@@ -21,7 +21,7 @@ from prolocutor.contracts.connector import (
 )
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, BreakerOpen, NoPlace, ServiceError, ServiceRaised
-from prolocutor.functions import text_of
+from prolocutor.functions import error_text
 from prolocutor.pipeline.calls import start_now
 from prolocutor.plan.pipeline import Breaker, StageService
 
@@ -216,7 +216,7 @@ class Guard:
         try:
             return self._answer(request)
         except BaseException as error:
-            return ServiceRaised(text_of(error))
+            return ServiceRaised(error_text(error))
         finally:
             cell.guard = None
 
@@ -402,7 +402,7 @@ class Batcher:
                 not reply.done() for _, reply in batch
             ):
                 raise
-            return ServiceRaised(text_of(error))
+            return ServiceRaised(error_text(error))
         _settle_batch(batch, replies)
         return None
 

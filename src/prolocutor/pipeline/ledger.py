@@ -97,7 +97,7 @@ class Lingering:
         self._ready.extend(over)
         return bool(over)
 
-    def release_for(self, step: ServiceStep) -> None:
+    def release_waiting(self, step: ServiceStep) -> None:
         """Release the services that lingered for a service that has settled."""
         over = [one for one in self.waiting if step.index in one.step.lingers_for]
         for entry in over:
@@ -137,7 +137,7 @@ class LedgerWatches:
 
 
 def join_watches(first: LedgerWatch | None, second: LedgerWatch | None) -> LedgerWatch | None:
-    """Return a watch that passes everything on to both; without both, the given one or None."""
+    """Return a watch that passes everything on to both; without both, the given watch or None."""
     return LedgerWatches(first, second) if first and second else first or second
 
 
@@ -291,7 +291,7 @@ class Ledger:
             if not missing:
                 self.ready.append(other)
         if self.lingering.waiting:
-            self.lingering.release_for(step)
+            self.lingering.release_waiting(step)
         if step.before_candidates:
             self.due.append(_ANNOTATE)
         if step.before_reply:

@@ -318,7 +318,7 @@ class PreparedPipeline:
     def _plan_selection(self, pipeline: Pipeline) -> None:
         self.skill_steps = {one.name: one for one in self.stage_services(Stage.SKILL)}
         self.skills = list(self.skill_steps)
-        self.always = [one.name for one in pipeline.of(Stage.SKILL) if one.always]
+        self.always = [one.name for one in pipeline.services_at(Stage.SKILL) if one.always]
         self.selectors = len(self.stage_services(Stage.SKILL_SELECTOR))
         self.candidate_steps = sorted(
             self.stage_services(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index
@@ -354,8 +354,11 @@ class PreparedPipeline:
 
 def commit_time(pipeline: Pipeline) -> Commit:
     """Return when words may be shown: `commit` of a selector, else of the pipeline."""
-    if pipeline.of(Stage.POSTPROCESSOR):
+    if pipeline.services_at(Stage.POSTPROCESSOR):
         return "never"
-    selectors = [*pipeline.of(Stage.RESPONSE_SELECTOR), *pipeline.of(Stage.SKILL_SELECTOR)]
+    selectors = [
+        *pipeline.services_at(Stage.RESPONSE_SELECTOR),
+        *pipeline.services_at(Stage.SKILL_SELECTOR),
+    ]
     said = (one.commit for one in selectors if isinstance(one, ResponseSelector | SkillSelector))
     return next((commit for commit in said if commit is not None), pipeline.commit)

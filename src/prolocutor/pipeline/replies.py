@@ -30,7 +30,7 @@ class SkillReply(msgspec.Struct, frozen=True, gc=False):
         """Return the hypothesis with the label of its skill as `skill_name`."""
         return SkillReply({"skill_name": label, **self.value}, None)
 
-    def with_part(self, part: int) -> SkillReply:
+    def mark_part(self, part: int) -> SkillReply:
         """Return the hypothesis with the number of its part in a fan-out."""
         return SkillReply({**self.value, "part": part}, None)
 

@@ -212,7 +212,7 @@ class SlotWriter:
 
 
 def _number_parts(found: list[replies.SkillReply], part: int) -> list[replies.SkillReply]:
-    return [one.with_part(part) for one in found]
+    return [one.mark_part(part) for one in found]
 
 
 class _WaveChooser:

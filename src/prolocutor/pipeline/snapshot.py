@@ -1,7 +1,7 @@
 """Snapshots of a dialog for services: a window of the dialog, and this turn so far.
 
-Everything here is replaced, never changed in place, so that what a service was shown at one moment
-stays as it was. The utterances of a window are decoded once a turn, and each request copies that
+Everything here is replaced, never changed in place, so a service's view of a moment stays
+unchanged. The utterances of a window are decoded once a turn, and each request copies that
 (`msgspec.to_builtins` makes new containers around the same strings and costs a third of decoding).
 Bytes are joined when they are first asked for.
 """
@@ -26,7 +26,7 @@ copied: Final = msgspec.to_builtins
 
 
 class Template(msgspec.Struct, frozen=True):
-    """A JSON object to be copied: its scalars in `flat`, what holds others in `inner`.
+    """A JSON object to be copied: its scalars in `flat`, containers in `inner`.
 
     Copying a flat dict as a whole costs far less than copying it key by key, so `flat` has all
     keys, in their order.
@@ -74,7 +74,7 @@ class SnapshotHead:
         return self.human is human and self.bot is bot and self._opened is opened
 
     def template(self) -> Template:
-        """Return the head, to be copied, with members for what a request adds."""
+        """Return the head, to be copied, with members for the additions of a request."""
         if self._template is None:
             inner = {
                 "rating": decode(self._opened.rating),
@@ -103,8 +103,8 @@ class SnapshotHead:
 class EarlierTemplates:
     """Templates of earlier utterances, side by side: `flat` and `inner` as in a `Template`.
 
-    `humans` and `bots` are their places, `other_users` the places of those whose user is not the
-    one that the head shows.
+    `humans` and `bots` are their places, `other_users` the places of utterances with a user other
+    than the head's.
     """
 
     __slots__ = ("bots", "flat", "humans", "inner", "other_users")
@@ -140,7 +140,7 @@ class EarlierTemplates:
         self.inner.append(inner)
 
     def last(self, number: int) -> EarlierTemplates:
-        """Return so many of the last ones."""
+        """Return so many of the last utterances."""
         first = len(self.flat) - number
         if not first:
             return self
@@ -155,7 +155,8 @@ class EarlierTemplates:
 class EarlierUtterances:
     """Utterances before this turn, each decoded once a turn, however many windows show them.
 
-    `every` are those of a window; of these the turns in which the skill `only` spoke (None: all).
+    `every` are the utterances of a window; of these the turns in which the skill `only` spoke
+    (None: all).
     """
 
     __slots__ = ("_bodies", "_made", "every")
@@ -204,9 +205,10 @@ class CurrentUtterance(msgspec.Struct, frozen=True, eq=False):
 
 
 class SplicedState(msgspec.Struct, frozen=True):
-    """An agent state as JSON: up to its utterances (open at its end), and what follows from them.
+    """An agent state as JSON: up to its utterances (open at its end), and the derived members.
 
-    `humans` and `bots` are the split lists, `hypotheses` those of the last human utterance.
+    `humans` and `bots` are the split lists, `hypotheses` the hypotheses of the last human
+    utterance.
     """
 
     front: bytes
@@ -216,9 +218,9 @@ class SplicedState(msgspec.Struct, frozen=True):
 
 
 class DialogSnapshot:
-    """What services see of a dialog at one moment: a window of it, and this turn so far.
+    """The services' view of a dialog at a moment: a window of it, and this turn so far.
 
-    `start` is where the window begins in what was loaded.
+    `start` is the place of the window in the loaded utterances.
     """
 
     def __init__(
@@ -245,7 +247,7 @@ class DialogSnapshot:
 
     @property
     def opening(self) -> TurnOpening:
-        """What was said in this turn, by whom and where."""
+        """The words of this turn, their speaker and place."""
         return self._head.opening
 
     @property
@@ -296,7 +298,7 @@ class DialogSnapshot:
         return state
 
     def shared_state(self) -> State:
-        """Return the same made of the very parts of the snapshot, for one who changes nothing."""
+        """Return the same with the very parts of the snapshot, for readers that change nothing."""
         if self._shared is None:
             if not self._flat:
                 self._prepare()
@@ -322,7 +324,7 @@ class DialogSnapshot:
         return state
 
     def _prepare(self) -> None:
-        """Work out once what all copies have in common."""
+        """Work out the common part of all copies once."""
         head, human, bot = self._head, self._human, self._bot
         earlier = self._earlier.templates(head, self._start)
         place, inner = len(earlier.flat), human.inner

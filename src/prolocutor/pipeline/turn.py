@@ -15,10 +15,10 @@ from prolocutor.contracts.observer import LoggedChoice, Outcome, Reason, Service
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import NOTHING_SAID, STOPPED, StopSignal, TurnStart
-from prolocutor.dialog.rounds import follow_up_of
+from prolocutor.dialog.rounds import read_follow_up
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
-from prolocutor.functions import text_of
+from prolocutor.functions import error_text
 from prolocutor.pipeline.announcing import TurnAnnouncer, records_of_services
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
@@ -272,7 +272,7 @@ class Turn:
         continue.
         """
         slots = self.draft.annotation_slots
-        found = follow_up_of(slot_values(slots)) if slots else None
+        found = read_follow_up(slot_values(slots)) if slots else None
         if found is not None and found.of:
             spoke = found.skill or self.view.last_speaker()
             skill = self._variant.instead.get(spoke, spoke)
@@ -297,7 +297,7 @@ class Turn:
             self.slots.write(entry, group)
         except Exception as error:
             if not isinstance(error, BadReply):
-                error = ServiceRaised(f"its reply is of no use: {text_of(error)}")
+                error = ServiceRaised(f"its reply is of no use: {error_text(error)}")
             step.guard.note(error)
             self._over(entry, group.wave, "failed", error)
             return

@@ -103,7 +103,7 @@ def compile_graph(pipeline: Pipeline) -> Graph:
         node = PlanNode(len(nodes), stage, service)
         nodes.append(node)
         stages[stage].append(node)
-    last_chances = pipeline.of(Stage.LAST_CHANCE)
+    last_chances = pipeline.services_at(Stage.LAST_CHANCE)
     last_chance = PlanNode(len(nodes), Stage.LAST_CHANCE, last_chances[0]) if last_chances else None
     for node in nodes:
         check_bounds(node.service, path=node.path)

@@ -58,7 +58,7 @@ from prolocutor.plan.stages import StageService as StageService
 from prolocutor.plan.stages import Target as Target
 from prolocutor.plan.stages import TextFormat as TextFormat
 from prolocutor.plan.stages import TriedService as TriedService
-from prolocutor.plan.stages import name_of as name_of
+from prolocutor.plan.stages import target_name as target_name
 
 
 class ServiceKeys(Protocol):
@@ -72,7 +72,7 @@ class ServiceKeys(Protocol):
 
     def __init__(self, **values: Any) -> None: ...
 
-    def applied(self, service: StageService) -> StageService:
+    def apply_to_service(self, service: StageService) -> StageService:
         """Return the service changed by the keys."""
 
 
@@ -126,7 +126,7 @@ else:
 
         def __init__(self, name: str, target: Target, **options: Any) -> None:
             for key in options.keys() - _USUAL.keys():
-                keys_with(key)
+                find_keys(key)
             self.name, self.target, self.options = name, target, options
 
         def __getattr__(self, key: str) -> Any:
@@ -145,7 +145,7 @@ else:
         card_members, last = StageService.card_members, StageService.last
 
 
-def keys_with(key: str) -> type[ServiceKeys]:
+def find_keys(key: str) -> type[ServiceKeys]:
     """Return a plug-in's Struct with this key; raise `TypeError` if no plug-in has it."""
     for name in SERVICE_KEYS.names():
         found = SERVICE_KEYS.load(name)
@@ -171,7 +171,7 @@ def _place_service(service: Service, stage: Stage) -> StageService:
         elif key in CallOptions.__struct_fields__:
             continue
         elif key not in _USUAL:
-            _check_place(keys_with(key).stages[key], stage, f"{stage}.{name}.{key}")
+            _check_place(find_keys(key).stages[key], stage, f"{stage}.{name}.{key}")
             own[key] = value
         else:
             stages = [one for one, other in STAGE_TYPES.items() if key in other.__struct_fields__]
@@ -184,22 +184,22 @@ def _place_service(service: Service, stage: Stage) -> StageService:
             )
     call = service.call
     bare = call.connector is None and not call.options
-    return service_at(stage, call.target if bare else call, name=name, **own)
+    return make_service(stage, call.target if bare else call, name=name, **own)
 
 
-def service_at(stage: Stage, target: Target, **options: Any) -> StageService:
+def make_service(stage: Stage, target: Target, **options: Any) -> StageService:
     """Return a service of a stage's type; its `options` may be keys of plug-ins too."""
     kind = STAGE_TYPES[stage]
     beside: dict[type[ServiceKeys], JsonObject] = {}
     for key in options.keys() - {*kind.__struct_fields__}:
-        beside.setdefault(keys_with(key), {})[key] = options.pop(key)
+        beside.setdefault(find_keys(key), {})[key] = options.pop(key)
     service = kind(target, **options)
     for keys, values in beside.items():
-        service = keys(**values).applied(service)
+        service = keys(**values).apply_to_service(service)
     return service
 
 
-def keys_at(stage: Stage) -> Iterator[tuple[type[ServiceKeys], list[str]]]:
+def find_stage_keys(stage: Stage) -> Iterator[tuple[type[ServiceKeys], list[str]]]:
     """Yield the plug-ins' Structs for services of a stage, with the names of their keys."""
     for name in SERVICE_KEYS.names():
         keys = SERVICE_KEYS.load(name)
@@ -324,10 +324,10 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError("a pipeline needs at least one skill", key=str(Stage.SKILL))
 
     @overload
-    def of(self, stage: Literal[Stage.SKILL]) -> tuple[Skill, ...]: ...
+    def services_at(self, stage: Literal[Stage.SKILL]) -> tuple[Skill, ...]: ...
     @overload
-    def of(self, stage: Stage) -> tuple[StageService, ...]: ...
-    def of(self, stage: Stage) -> tuple[StageService, ...]:
+    def services_at(self, stage: Stage) -> tuple[StageService, ...]: ...
+    def services_at(self, stage: Stage) -> tuple[StageService, ...]:
         """Return the services of one stage, in declared order."""
         placed: Any = getattr(self, stage.value)
         if placed is None:
@@ -337,7 +337,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     def services(self) -> Iterator[tuple[Stage, StageService]]:
         """Return every service of the ordinary turn with its stage, in declared order."""
         for stage in ORDER:
-            for service in self.of(stage):
+            for service in self.services_at(stage):
                 yield stage, service
 
 
@@ -357,7 +357,7 @@ def _find_service(given: Any, stage: Stage) -> StageService:
     if isinstance(declared, Service):
         # not its own target: a bound method and a wrapper have the settings of the wrapped function
         return _place_service(Service(declared.name, given, **declared.options), stage)
-    name = name_of(given)
+    name = target_name(given)
     if not name or isinstance(given, str):
         kind = type(given).__name__
         raise ConfigError(f"expected a Service or a function with a name, found {kind}", key=stage)
@@ -438,7 +438,7 @@ def _decorate(functions: tuple[Any, ...], options: JsonObject) -> Any:
 def _declare(options: JsonObject, function: F) -> F:
     if "target" in options:
         raise ConfigError("the function is the target: give no other one", key="target")
-    declared = Service(**{"name": name_of(function), **options, "target": function})
+    declared = Service(**{"name": target_name(function), **options, "target": function})
     kind = type(function).__name__
     if not declared.name:
         raise ConfigError(f"a {kind} without a name: give it one, as name=...")

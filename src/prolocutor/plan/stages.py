@@ -279,7 +279,7 @@ class StageService(_Called, frozen=True, kw_only=True):
         if self.window == "all":
             msgspec.structs.force_setattr(self, "window", None)
         if not self.name:
-            msgspec.structs.force_setattr(self, "name", name_of(self.target))
+            msgspec.structs.force_setattr(self, "name", target_name(self.target))
 
     @property
     def call(self) -> Call:
@@ -506,10 +506,10 @@ class CallOptions(msgspec.Struct, frozen=True, kw_only=True):
     worker: str | None = None
 
 
-def name_of(target: object) -> str:
+def target_name(target: object) -> str:
     """Return the name of a target: a function's name, or the target's own; "" without a name."""
     if isinstance(target, Call):
-        return name_of(target.target)
+        return target_name(target.target)
     if isinstance(target, str):
         name: object = target.rpartition(":")[2].rpartition(".")[2] if "//" not in target else ""
     else:

@@ -22,11 +22,11 @@ from typing import Any, Final
 import uvicorn
 
 from prolocutor.background import beside
-from prolocutor.dialog.generated_words import generates, in_loop, spoken
+from prolocutor.dialog.generated_words import collect_reply, generates, say_in_loop
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply
-from prolocutor.functions import is_async, is_cancelled_from_outside, text_and_place, text_of
+from prolocutor.functions import error_text, is_async, is_cancelled_from_outside, text_and_place
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class FunctionHost:
 
     def __init__(self, target: Callable[..., Any], *, batch: bool = False) -> None:
         whole = generates(target) and not batch
-        self._target = spoken(target) if whole else taking_dicts(target)
+        self._target = collect_reply(target) if whole else taking_dicts(target)
         self._is_async = is_async(target) or is_async(self._target)
         self._batch = batch
         self._speaks = not batch and (whole or takes_requests(target))
@@ -107,7 +107,7 @@ class FunctionHost:
     async def _ask(self, request: Any, say: Callable[..., None] | None = None) -> bytes:
         target = self._target
         if say is not None:
-            target = partial(target, say=say if self._is_async else in_loop(say))
+            target = partial(target, say=say if self._is_async else say_in_loop(say))
         if self._is_async:
             reply = await target(request)
         else:
@@ -150,7 +150,7 @@ def main() -> None:
     try:
         target = pkgutil.resolve_name(given.target)
     except Exception as error:
-        sys.exit(f"{given.target} cannot be imported: {text_of(error)}")
+        sys.exit(f"{given.target} cannot be imported: {error_text(error)}")
     if not callable(target):
         sys.exit(f"{given.target} cannot be called")
     uvicorn.run(
@@ -201,7 +201,7 @@ async def _call_in_daemon_thread(target: Callable[..., Any], request: Any) -> An
     threading.Thread(target=work, daemon=True).start()
     reply, failure = await answered
     if failure is not None:
-        raise RuntimeError(text_of(failure)) if isinstance(failure, StopIteration) else failure
+        raise RuntimeError(error_text(failure)) if isinstance(failure, StopIteration) else failure
     return reply
 
 

@@ -173,7 +173,7 @@ class Supervisor:
             self._tasks.start(self._supervise(process))
         await asyncio.gather(*(process.tried.wait() for process in self._processes.values()))
 
-    async def until(self, name: str, state: ProcessPhase) -> None:
+    async def wait_for_phase(self, name: str, state: ProcessPhase) -> None:
         """Wait until the process is in this phase."""
         process = self._processes[name]
         while process.state != state:

@@ -63,11 +63,11 @@ _WEEKDAY_WORDS: Final = re.compile(
 )
 
 
-def in_english(said: str, language: str | None) -> str:
+def translate_day(said: str, language: str | None) -> str:
     """Translate a plain text for a near day or a weekday into English; return other texts
     unchanged.
 
-    >>> in_english("nächsten montag", "de"), in_english("el lunes", "es")
+    >>> translate_day("nächsten montag", "de"), translate_day("el lunes", "es")
     ('next monday', 'monday')
     """
     if (language or "")[:2] not in _NAMES:
@@ -150,14 +150,14 @@ _DATED: Final = re.compile(rf"\d.*\b(?:sept|{_MONTHS})\b|\b(?:sept|{_MONTHS})\b.
 _FURTHEST: Final = 400 * 366
 
 
-def day_of(said: str, context: ReadingContext) -> dt.date | None:
+def read_day(said: str, context: ReadingContext) -> dt.date | None:
     """Return the day of a plain text read as a whole; None if it is not a day."""
-    said = in_english(said.strip(' .,!;"'), context.language)
+    said = translate_day(said.strip(' .,!;"'), context.language)
     if not said:
         return None
     now = context.local_now()
     if (context.language or "en").startswith("en"):
-        said = libraries.in_digits(said)
+        said = libraries.write_digits(said)
     try:
         for form in dict.fromkeys((said, _LEAD.sub("", said), _AT.sub("", _LEAD.sub("", said)))):
             day = _absolute(form, now.date(), context) or _relative(form, now, context)
@@ -180,7 +180,7 @@ EDGE_UNITS: Final = ("h", "day", "week", "mon", "year")
 """Units of time with a beginning and an end; `mon` is a month."""
 
 
-def edge_of(edge: str, unit: str, now: dt.datetime) -> dt.datetime:
+def span_edge(edge: str, unit: str, now: dt.datetime) -> dt.datetime:
     """Return the beginning of the current span of time, or its end (the beginning of the next)."""
     start = now.replace(minute=0, second=0, microsecond=0)
     if unit != "h":
@@ -203,11 +203,11 @@ def edge_of(edge: str, unit: str, now: dt.datetime) -> dt.datetime:
 def day_of_value(value: object, now: dt.datetime) -> dt.date | None:
     """Return the day of ISO 8601 or `{year, month, day}`; missing parts (or -1) are of `now`.
 
-    `{edge, unit}` is the day on which a span of time begins or ends (`edge_of`).
+    `{edge, unit}` is the day on which a span of time begins or ends (`span_edge`).
     """
     try:
         if isinstance(value, dict) and value.get("edge") in DAY_EDGES:
-            return edge_of(value["edge"], str(value.get("unit")), now).date()
+            return span_edge(value["edge"], str(value.get("unit")), now).date()
         if isinstance(value, dict):
             parts = (
                 _part(value.get(name), getattr(now, name)) for name in ("year", "month", "day")
@@ -223,7 +223,7 @@ def day_of_value(value: object, now: dt.datetime) -> dt.date | None:
         return None
 
 
-def moment_of(text: object, zone: dt.tzinfo | None) -> dt.datetime | None:
+def read_moment(text: object, zone: dt.tzinfo | None) -> dt.datetime | None:
     """Read an ISO date or moment; without an offset it is in `zone` (UTC if None)."""
     if not isinstance(text, str) or len(text) < 10 or text[4:5] != "-":
         return None
@@ -266,7 +266,7 @@ def _relative(said: str, now: dt.datetime, context: ReadingContext) -> dt.date |
     found = _SPAN.fullmatch(said)
     if found is None or not (found["sign"] or found["way"]):
         return None
-    count = 0.5 if found["count"] in {"half a", "half an"} else numbers.value_of(found["count"])
+    count = 0.5 if found["count"] in {"half a", "half an"} else numbers.read_value(found["count"])
     if count is None and found["count"] in {"a", "an", "one", "1"}:
         count = 1
     if count is None or not 0 <= count <= _FURTHEST:

@@ -11,8 +11,8 @@ import re
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from prolocutor.reading.locales.locale import Words, codes, words_of
-from prolocutor.reading.plain_text import without_accents
+from prolocutor.reading.locales.locale import Words, codes, find_words
+from prolocutor.reading.plain_text import strip_accents
 
 LONGEST: Final = 400
 """The number of characters read of a text."""
@@ -50,7 +50,7 @@ def _known_languages(every: tuple[str, ...]) -> KnownLanguages:
     letters: dict[str, str] = {}
     conjunctions: dict[str, str] = {}
     for code in every:
-        words = words_of(code) or Words(name=code)
+        words = find_words(code) or Words(name=code)
         for word in words.frequent.split():
             for part in _typed_forms(word):
                 table[part] = tuple(dict.fromkeys((*table.get(part, ()), code)))
@@ -62,9 +62,7 @@ def _known_languages(every: tuple[str, ...]) -> KnownLanguages:
 def _typed_forms(word: str) -> list[str]:
     """Return the parts of a word, also as people type them: "c'est" as "cest", "él" as "el"."""
     parts = [one for one in _WORD.findall(word) if len(one) > 1 or one in _SHORT]
-    bare = [
-        one for part in (*parts, word.replace("'", "")) if len(one := without_accents(part)) > 1
-    ]
+    bare = [one for part in (*parts, word.replace("'", "")) if len(one := strip_accents(part)) > 1]
     return list(dict.fromkeys((*parts, *bare)))
 
 
@@ -81,7 +79,7 @@ def asks(text: str) -> bool:
     >>> asks("when is high tide"), asks("oh, um, what is due?"), asks("Friday")
     (True, True, False)
     """
-    said = without_accents(text[:LONGEST])
+    said = strip_accents(text[:LONGEST])
     return text.rstrip().endswith("?") or _opening("questions", codes()).match(said) is not None
 
 
@@ -91,7 +89,7 @@ def orders(text: str) -> bool:
     >>> orders("please set a timer"), orders("stell einen Wecker"), orders("a new bicycle")
     (True, True, False)
     """
-    return _opening("orders", codes()).match(without_accents(text[:LONGEST])) is not None
+    return _opening("orders", codes()).match(strip_accents(text[:LONGEST])) is not None
 
 
 def is_courtesy(text: str) -> bool:
@@ -100,20 +98,20 @@ def is_courtesy(text: str) -> bool:
     >>> is_courtesy("hi there!"), is_courtesy("vielen Dank"), is_courtesy("hello, pay the bill")
     (True, True, False)
     """
-    said = without_accents(text[:LONGEST])
+    said = strip_accents(text[:LONGEST])
     return len(text) <= LONGEST and _courtesy(codes()).fullmatch(said) is not None
 
 
 @cache
 def _courtesy(every: tuple[str, ...]) -> re.Pattern[str]:
-    known = [words for code in every if (words := words_of(code)) is not None]
+    known = [words for code in every if (words := find_words(code)) is not None]
     polite = "|".join(
         one
         for words in known
         for one in (*words.courtesy, *words.politeness, *words.openers, *words.hesitation)
     )
     pattern = rf"\W*+(?:(?:{polite or '(?!)'})(?!\w)\W*+)*+"
-    return re.compile(without_accents(pattern), re.IGNORECASE)
+    return re.compile(strip_accents(pattern), re.IGNORECASE)
 
 
 def without_framing(text: str, *fields: str) -> str:
@@ -123,7 +121,7 @@ def without_framing(text: str, *fields: str) -> str:
     >>> without_framing("äh, drei bitte", "hesitation", "politeness")
     'drei'
     """
-    said = without_accents(text)
+    said = strip_accents(text)
     lead, tail = _framing(fields, codes())
     start = found.end() if len(text) <= LONGEST and (found := lead.match(said)) else 0
     end = found.start() if start < len(text) and (found := tail.search(said, start)) else len(text)
@@ -135,9 +133,9 @@ def _framing(
     fields: tuple[str, ...], every: tuple[str, ...]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of what stands before a text, and of what stands after it."""
-    known = [words for code in every if (words := words_of(code)) is not None]
+    known = [words for code in every if (words := find_words(code)) is not None]
     frame = "|".join(one for words in known for field in fields for one in getattr(words, field))
-    frame = without_accents(frame) or "(?!)"
+    frame = strip_accents(frame) or "(?!)"
     lead = rf"[\s,.…]*+(?:(?:{frame})(?![\w'-])[\s,.…!]*+)*+"
     tail = rf"(?:(?<![\s,.…!])[\s,.…!]++(?:{frame})(?![\w'-]))++[\s,.…!?]*+$"
     return re.compile(lead, re.IGNORECASE), re.compile(tail, re.IGNORECASE)
@@ -153,13 +151,13 @@ def mended_parts(text: str) -> tuple[str, str] | None:
     """
     if len(text) > _LONGEST_ANSWER:
         return None
-    found = [*_mending(codes()).finditer(without_accents(text))]
+    found = [*_mending(codes()).finditer(strip_accents(text))]
     return (text[: found[-1].start()], text[found[-1].end() :]) if found else None
 
 
 @cache
 def _mending(every: tuple[str, ...]) -> re.Pattern[str]:
-    known = [words for code in every if (words := words_of(code)) is not None]
+    known = [words for code in every if (words := find_words(code)) is not None]
     mends = "|".join(
         rf"(?!(?:{'|'.join(words.negation) or '(?!)'})(?!\w))(?:{'|'.join(words.mends) or '(?!)'})"
         for words in known
@@ -169,13 +167,13 @@ def _mending(every: tuple[str, ...]) -> re.Pattern[str]:
         rf"(?<=\w)[\s,.;…!-]++(?:(?:{aside or '(?!)'})(?!\w)[\s,.;…!-]++)*+"
         rf"(?:(?:{mends or '(?!)'})(?!\w)[\s,.;…!-]++)++"
     )
-    return re.compile(without_accents(pattern), re.IGNORECASE)
+    return re.compile(strip_accents(pattern), re.IGNORECASE)
 
 
 @cache
 def _opening(field: str, every: tuple[str, ...]) -> re.Pattern[str]:
     """Return the pattern of texts that begin with phrases of a field of `Words`."""
-    known = [words for code in every if (words := words_of(code)) is not None]
+    known = [words for code in every if (words := find_words(code)) is not None]
     left = "|".join(
         one
         for words in known
@@ -183,7 +181,7 @@ def _opening(field: str, every: tuple[str, ...]) -> re.Pattern[str]:
     )
     told = "|".join(one for words in known for one in getattr(words, field))
     pattern = rf"\W*+(?:(?:{left or '(?!)'})\b[\s,.…]++)*+(?:{told or '(?!)'})(?!\w)"
-    return re.compile(without_accents(pattern), re.IGNORECASE)
+    return re.compile(strip_accents(pattern), re.IGNORECASE)
 
 
 def language_of(text: str) -> DetectedLanguage | None:

@@ -36,7 +36,7 @@ def text_to_num() -> ModuleType | None:
     return _import_installed("text_to_num")
 
 
-def in_digits(said: str, language: str = "en") -> str:
+def write_digits(said: str, language: str = "en") -> str:
     """Return a text with number words as digits: "the 6th of june"."""
     words = text_to_num()
     return said if words is None else str(words.alpha2digit(said, language, 0.0))

@@ -48,14 +48,14 @@ _LITTLE: Final = {"a couple": 2, "a pair": 2, "a few": None, "zero": 0, "nil": 0
 _LITTLE.update({"nought": 0, "none": 0, "zilch": 0, "both": 2, "a single": 1, "nothing": 0})
 
 
-def number_of(said: str) -> int | float | None:
+def read_number(said: str) -> int | float | None:
     """Return the number in a plain text: alone, rounded ("about five"), or a number of things."""
     said = _AROUND.sub("", said)
-    value = value_of(said) if said else None
+    value = read_value(said) if said else None
     return _read_count(said) if value is None else value
 
 
-def value_of(said: str) -> int | float | None:
+def read_value(said: str) -> int | float | None:
     """Return the number of a plain text read as a whole; None if it is not a number."""
     found = _SIGNED.fullmatch(said)
     if found is None:
@@ -66,7 +66,7 @@ def value_of(said: str) -> int | float | None:
     return exact(-amount if found["sign"] in {"-", "minus", "negative"} else amount)
 
 
-def number_in(said: str, language: str | None) -> int | float | None:
+def read_foreign_number(said: str, language: str | None) -> int | float | None:
     """Return the number of a plain text in German, French or Spanish; None if it is not a number.
 
     Without a language, or in English, the words of all three count; digits in thousands ("1.500")
@@ -79,7 +79,7 @@ def number_in(said: str, language: str | None) -> int | float | None:
     if any(letter.isdigit() for letter in rest):
         return None
     for code in (known,) if known in _OTHER_LANGUAGES else _OTHER_LANGUAGES:
-        amount = _read_written(libraries.in_digits(rest, code))
+        amount = _read_written(libraries.write_digits(rest, code))
         if amount is not None:
             return exact(sign * amount)
     return None
@@ -158,7 +158,7 @@ def _read_spoken(said: str) -> int | float | Fraction | None:
 
 def _read_digits(words: str) -> int | float | Fraction | None:
     words = f"zero {words}" if words.startswith("point ") else words
-    written = libraries.in_digits(words)
+    written = libraries.write_digits(words)
     return _read_written(_YEAR.sub(r"\1\2", written))
 
 
@@ -167,9 +167,9 @@ def _read_count(said: str) -> int | float | None:
     found = _COUNTED.fullmatch(said)
     if found is None or found["noun"] in _NO_COUNT or found["number"] in {"a", "an", "no"}:
         return None
-    if found["noun"] and value_of(found["noun"]) is not None:
+    if found["noun"] and read_value(found["noun"]) is not None:
         return None
-    return value_of(found["number"])
+    return read_value(found["number"])
 
 
 _TABLE: Final = """ms: millisecond milliseconds msec; s: sec secs second seconds;
@@ -203,7 +203,7 @@ _LEADING: Final = re.compile(r"(?P<unit>us\$|[$€£¥]) ?(?P<count>.+)")
 _ARTICLE: Final = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5}
 
 
-def measure_of(said: str) -> dict[str, Any] | None:
+def read_measure(said: str) -> dict[str, Any] | None:
     """Return the `{value, unit}` of a plain text; units are from `units.py`, or money."""
     if found := _LEADING.fullmatch(said):
         return _measure(found["count"], found["unit"])
@@ -222,5 +222,5 @@ def _measure(count: str, name: str) -> dict[str, Any] | None:
     if unit is None:
         return None
     value = _ARTICLE.get(count)
-    value = value_of(count) if value is None else value
+    value = read_value(count) if value is None else value
     return None if value is None else {"value": value, "unit": unit}

@@ -12,10 +12,10 @@ _PLAIN: Final = str.maketrans(
 )
 
 
-def without_accents(text: str) -> str:
+def strip_accents(text: str) -> str:
     """Return the text without accents, of the same length.
 
-    >>> without_accents("Wie spät? ¿Qué día?")
+    >>> strip_accents("Wie spät? ¿Qué día?")
     'Wie spat? ¿Que dia?'
     """
     return text.translate(_PLAIN)
@@ -72,7 +72,7 @@ def bare(text: str) -> str:
     return text[: tail.start()] if tail else text
 
 
-def as_written(text: str, part: str) -> str:
+def original_text(text: str, part: str) -> str:
     """Return a part of a plain text as written in the original text, with its capitals."""
     written = " ".join(text.split())
     start = written.lower().rfind(part)

@@ -116,10 +116,10 @@ _FORMS: Final[dict[str, dict[str, str | Callable[[re.Match[str]], str]]]] = {
 """Times of day as they are said in other languages, and in English, in the order of replacement."""
 
 
-def in_english(said: str, language: str | None) -> str:
+def translate_time(said: str, language: str | None) -> str:
     """Return a plain text for a time of day with its words in English; others as they are.
 
-    >>> in_english("um halb sieben", "de"), in_english("a las 9 y media", "es")
+    >>> translate_time("um halb sieben", "de"), translate_time("a las 9 y media", "es")
     ('6:30', '9:30')
     """
     code = (language or "")[:2]
@@ -127,7 +127,7 @@ def in_english(said: str, language: str | None) -> str:
         return said
 
     def digits(found: re.Match[str]) -> str:
-        number = numbers.number_in(found[0], code)
+        number = numbers.read_foreign_number(found[0], code)
         return found[0] if number is None else str(number)
 
     said = re.sub(r"[^\W\d_]{3,}", digits, said)
@@ -136,7 +136,7 @@ def in_english(said: str, language: str | None) -> str:
     return said
 
 
-def time_of(said: str, context: ReadingContext) -> dt.time | None:
+def read_time(said: str, context: ReadingContext) -> dt.time | None:
     """Return the time of day, in whole seconds, of a plain text read as a whole; else None."""
     said = _ROUGHLY.sub("", said.strip(' ,!;"'))
     now = context.local_now()
@@ -146,8 +146,8 @@ def time_of(said: str, context: ReadingContext) -> dt.time | None:
     try:
         if found := _SPAN.fullmatch(f"in {later[1]}" if later else said):
             return _later(found, now)
-        said = in_english(said, context.language)
-        return _clock(said) or _clock(libraries.in_digits(said.replace("-", " ")))
+        said = translate_time(said, context.language)
+        return _clock(said) or _clock(libraries.write_digits(said.replace("-", " ")))
     except (ValueError, OverflowError):
         return None
 
@@ -227,4 +227,4 @@ def _later(found: re.Match[str], now: dt.datetime) -> dt.time | None:
 def _count(said: str) -> int | float | None:
     if said in {"half a", "half an"}:
         return 0.5
-    return 1 if said in {"a", "an", "one"} else numbers.value_of(said)
+    return 1 if said in {"a", "an", "one"} else numbers.read_value(said)

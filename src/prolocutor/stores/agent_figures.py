@@ -1,4 +1,4 @@
-"""The figures of agents: out of the records of turns, and added up."""
+"""The figures of agents, from the records of turns, and their sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COUNTS: Final = ("asked", "won", "declined", "failed", "seconds", "cost", "up",
 
 
 def new_span(at: int = 0, agent: str = "") -> AgentSpan:
-    """Return the figures of an agent of which nothing is counted yet."""
+    """Return empty figures of an agent."""
     return AgentSpan(at=at, agent=agent, buckets=[0] * BUCKETS)
 
 
@@ -84,7 +84,7 @@ def add_span(total: AgentSpan, more: AgentSpan) -> None:
 
 
 def take_span(total: AgentSpan, less: AgentSpan) -> None:
-    """Take figures away again, in place; none falls below 0."""
+    """Subtract figures, in place; none falls below 0."""
     for name in _COUNTS:
         setattr(total, name, max(0, getattr(total, name) - getattr(less, name)))
     if less.buckets:
@@ -112,7 +112,7 @@ def subtract_spans(
 def summed_up(
     spans: Iterable[AgentSpan], since: float, found: dict[str, AgentSpan] | None = None
 ) -> dict[str, AgentSpan]:
-    """Add spans, the oldest first, up by agent."""
+    """Return the sums of spans by agent; spans are the oldest first."""
     found = {} if found is None else found
     for one in spans:
         if one.agent not in found:

@@ -13,7 +13,7 @@ _NAMES: Final = Catalog[Any]("name", "prolocutor.testing")
 
 
 def __getattr__(name: str) -> Any:
-    """Return what a plug-in adds by this name."""
+    """Return the object that a plug-in adds under this name."""
     if name.startswith("_") or name not in _NAMES:
         raise AttributeError(f"prolocutor.testing has no attribute {name!r}")
     return _NAMES.load(name)

@@ -20,12 +20,12 @@ def echo(request: Any) -> Any:
 
 
 def echo_batch(requests: list[Any]) -> list[Any]:
-    """Return the requests; one that is `"bad"` becomes an object that is not JSON."""
+    """Return the requests; a `"bad"` reply becomes an object that is not JSON."""
     return [object() if request == "bad" else request for request in requests]
 
 
 def short_batch(requests: list[Any]) -> list[Any]:
-    """Return the requests without the last one."""
+    """Return the requests without the last."""
     return requests[:-1]
 
 

@@ -51,7 +51,7 @@ class Door(msgspec.Struct):
     gate: Gate
 
     @asynccontextmanager
-    async def as_visitor(self, secret: str | None) -> AsyncIterator[Door]:
+    async def other_visitor(self, secret: str | None) -> AsyncIterator[Door]:
         """Yield a client with another key or token, or with none."""
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         async with aiohttp.ClientSession(self.url, headers=headers) as http:
@@ -67,7 +67,9 @@ class DoorAnswer(msgspec.Struct):
     headers: Any = None
 
     @classmethod
-    async def of(cls, response: aiohttp.ClientResponse, text: Callable[[Any], str]) -> DoorAnswer:
+    async def read_response(
+        cls, response: aiohttp.ClientResponse, text: Callable[[Any], str]
+    ) -> DoorAnswer:
         """Read a JSON response; `text` finds the reply's text in the body of a 200."""
         body = await response.json()
         found = text(body) if response.status == 200 else None
@@ -117,7 +119,7 @@ class ChannelKit:
     @asynccontextmanager
     async def door(self, auth: AccessPolicy | None = None) -> AsyncIterator[Door]:
         """Run an assistant behind this channel, with a client."""
-        async with at_the_door(self.make, auth) as door:
+        async with run_door(self.make, auth) as door:
             yield door
 
     async def test_an_input_gets_a_reply(self) -> None:
@@ -141,7 +143,7 @@ class ChannelKit:
         assert answer.text == "1: hello"
 
     async def test_a_token_cannot_act_for_another_user(self) -> None:
-        async with self.door(STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        async with self.door(STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
             own = await self.say(ann, "it is me", user="ann")
             other = await self.say(ann, "it is bob", user="bob")
             found = await door.assistant.store.dialog_ids(DialogQuery(user=self._user(door, "bob")))
@@ -150,14 +152,14 @@ class ChannelKit:
         assert (other.status, other.body["code"], found) == (403, "forbidden", [])
 
     async def test_an_operator_can_act_for_any_user(self) -> None:
-        async with self.door(STRICT) as door, door.as_visitor(KEY) as operator:
+        async with self.door(STRICT) as door, door.other_visitor(KEY) as operator:
             answer = await self.say(operator, "hello", user="bob")
 
         assert answer.text == "1: hello"
 
     @pytest.mark.parametrize("secret", [None, "a-guess"])
     async def test_a_request_without_a_valid_secret_is_refused(self, secret: str | None) -> None:
-        async with self.door(STRICT) as door, door.as_visitor(secret) as stranger:
+        async with self.door(STRICT) as door, door.other_visitor(secret) as stranger:
             answer = await self.say(stranger, "hello", user="ann")
 
         assert (answer.status, answer.body["code"]) == (401, "unauthenticated")
@@ -278,7 +280,7 @@ class ChannelKit:
 
 
 @asynccontextmanager
-async def at_the_door(
+async def run_door(
     make: Callable[[Assistant], Channel], auth: AccessPolicy | None = None, **options: Any
 ) -> AsyncIterator[Door]:
     """Run an assistant that counts behind a channel; `options` are those of `make_app`."""

@@ -99,24 +99,24 @@ class ConnectorKit:
         await connector.aclose()
 
     async def test_a_batch_is_answered_in_its_order(self) -> None:
-        async with closing(await self._batched("echo_batch")) as connector:
+        async with closing(await self._connect_batched("echo_batch")) as connector:
             replies = await connector.send([FakeRequest(n) for n in range(32)])
 
         assert [getattr(reply, "value", reply) for reply in replies] == list(range(32))
 
     async def test_a_batch_may_hold_a_single_request(self) -> None:
-        async with closing(await self._batched("echo_batch")) as connector:
+        async with closing(await self._connect_batched("echo_batch")) as connector:
             replies = await connector.send([FakeRequest("alone")])
 
         assert [getattr(reply, "value", reply) for reply in replies] == ["alone"]
 
     async def test_a_batch_with_too_few_replies_fails(self) -> None:
-        async with closing(await self._batched("short_batch")) as connector:
+        async with closing(await self._connect_batched("short_batch")) as connector:
             reply = await ask(connector, 1, 2)
 
         assert isinstance(reply, ServiceError)
 
-    async def _batched(self, behaviour: str) -> Connector:
+    async def _connect_batched(self, behaviour: str) -> Connector:
         connector = await self.connect_batched(behaviour)
         if connector is None:
             pytest.skip(f"batches ({type(self).__name__} knows none)")

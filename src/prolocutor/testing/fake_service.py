@@ -41,7 +41,7 @@ class FakeService:
 
 
 class FakeDeltas:
-    """Keeps the words that a connector hands over; `restarts` counts how often it began anew."""
+    """Keeps the words that a connector hands over; `restarts` counts the new beginnings."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []

@@ -185,21 +185,21 @@ SLOW: Final = 3.0
 ALL: Final = ConversationQuery()
 
 
-def records_of(store: Store) -> TurnRecordStore:
-    """Return what keeps the records of a store."""
+def find_record_store(store: Store) -> TurnRecordStore:
+    """Return the store of records beside a store."""
     assert isinstance(store, KeepsTurnRecords)
     return store.turn_records
 
 
 async def found(store: Store, query: ConversationQuery = ALL) -> list[DialogSummary]:
     """Return all dialogs that match, once the words of all turns are indexed."""
-    await indexed(store)
-    return (await records_of(store).conversations(query, None, 100)).items
+    await wait_until_indexed(store)
+    return (await find_record_store(store).conversations(query, None, 100)).items
 
 
-async def indexed(store: Store) -> None:
+async def wait_until_indexed(store: Store) -> None:
     """Wait until the words of all turns can be searched."""
-    while await records_of(store).tend(now=0.0, keep=DAY, most=1000):
+    while await find_record_store(store).tend(now=0.0, keep=DAY, most=1000):
         pass
 
 
@@ -234,7 +234,7 @@ async def keep_turn(
     """Store a turn with its record, which is returned."""
     opened = await say(store, user, text, reply=reply, skill=skill, channel=channel, day=day)
     made = a_record(opened, skill=skill, **record)
-    await records_of(store).add([made], slow=SLOW)
+    await find_record_store(store).add([made], slow=SLOW)
     return made
 
 

@@ -1,1 +1,1 @@
-"""The one listener: an ASGI app made of channels, with keys, limits and one error table."""
+"""The listener: an ASGI app made of channels, with keys, limits and an error table."""

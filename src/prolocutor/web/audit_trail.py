@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.shared_store import clock_of
+from prolocutor.contracts.shared_store import store_clock
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import StoreError
@@ -62,7 +62,7 @@ class AuditTrail:
 
     def __init__(self, records: RecordStore, clock: Callable[[], float] | None = None) -> None:
         self._records = records
-        self._clock = clock or clock_of(records)
+        self._clock = clock or store_clock(records)
         self._waiting: list[AuditedAct] = []
         self._news = asyncio.Event()
         self._tasks = BackgroundTasks("audit trail")
@@ -134,7 +134,7 @@ class AuditTrail:
                 log.exception("what operators do cannot be stored")
 
 
-async def acts_of(records: RecordStore, since: float = 0.0) -> list[AuditedAct]:
+async def read_acts(records: RecordStore, since: float = 0.0) -> list[AuditedAct]:
     """Return the stored acts `since` a time (UNIX seconds), the earliest first."""
     found = [act for body in (await records.records("", KIND)).values() for act in _acts(body)]
     return sorted((act for act in found if act.at >= since), key=lambda act: act.at)

@@ -114,7 +114,7 @@ class Authenticator:
         visitors = {token: self._person(user) for token, user in auth.tokens.items()}
         called = auth.keys if isinstance(auth.keys, Mapping) else dict.fromkeys(auth.keys, "")
         for key, name in called.items():
-            told = structs.replace(OPERATOR, key=_mark_of(key, name))
+            told = structs.replace(OPERATOR, key=_key_id(key, name))
             visitors[key] = structs.replace(told, name=name) if name else told
         digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
         self._has_secrets = bool(visitors) or auth.sign_in
@@ -222,7 +222,7 @@ class Authenticator:
             raise QuotaExceeded(what, seconds)
         known, visitor = self._known.get(digest[:16], (b"", OPERATOR))
         if ringed is not None:
-            visitor = self._holder_of(ringed)
+            visitor = self._find_holder(ringed)
         elif not hmac.compare_digest(known, digest):
             self.wrong.count(address)
             raise Unauthenticated("this key or token is not known")
@@ -232,7 +232,7 @@ class Authenticator:
                 self._used.popitem(last=False)
         return visitor
 
-    def _holder_of(self, key: StoredKey) -> Visitor:
+    def _find_holder(self, key: StoredKey) -> Visitor:
         if key.user is not None:
             return self._person(key.user, key.id)
         scopes = frozenset(key.scopes)
@@ -278,7 +278,7 @@ def is_loopback(address: str) -> bool:
     return bool((mapped or ip).is_loopback)
 
 
-def _mark_of(key: str, name: str) -> str:
+def _key_id(key: str, name: str) -> str:
     """Return the id of a key of the file: its name, which outlives the key, or a digest."""
     if _MARK.fullmatch(name):
         return name
@@ -339,7 +339,7 @@ class SessionFinder(Protocol):
     async def find(self, header: str | None) -> Visitor | None:
         """Return the visitor with this header `Cookie`; None without a valid session."""
 
-    async def ended(self, visitor: Visitor) -> None:
+    async def wait_for_end(self, visitor: Visitor) -> None:
         """Wait until the session of a visitor has ended."""
 
 

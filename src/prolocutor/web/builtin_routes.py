@@ -117,7 +117,7 @@ class HealthStatus(msgspec.Struct, frozen=True):
 
 
 class BuiltinRoutes:
-    """The routes of a listener beside those of its channels."""
+    """The routes of a listener beside the routes of its channels."""
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ class ClientAddresses:
 
     def __init__(self, trusted: Sequence[str] = ()) -> None:
         self.any_trusted = bool(trusted)
-        self._trusted = [network_of(each) for each in trusted]
+        self._trusted = [read_network(each) for each in trusted]
 
     def find(self, headers: Iterable[tuple[bytes, bytes]], peer: str | None) -> str:
         """Return the client's address; "" if it is unknown.
@@ -69,7 +69,7 @@ class ClientAddresses:
         return any(address in network for network in self._trusted)
 
 
-def network_of(text: str) -> Network:
+def read_network(text: str) -> Network:
     """Read an address or a network; raise `ConfigError` for other texts."""
     try:
         return ipaddress.ip_network(text, strict=False)
@@ -95,7 +95,7 @@ def read_address(text: str) -> Address | None:
 
 @lru_cache(maxsize=4096)
 def client_name(address: str) -> str:
-    """Return the name for counting a client: its address, or the first 64 bits of an IPv6 one."""
+    """Return the name for counting a client: its address, of an IPv6 address the first 64 bits."""
     found = read_address(address)
     if not isinstance(found, ipaddress.IPv6Address):
         return address if found is None else str(found)

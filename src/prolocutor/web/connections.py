@@ -183,7 +183,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 if self._head_size > self._limits.head:
                     self._refuse(_TOO_LARGE)
                     return
-            self._feed(piece)
+            self._parse_piece(piece)
         self._flow.has_backlog = False
         if self._head_size and not self._is_head_timed:
             self._is_head_timed = True
@@ -203,7 +203,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._unread, self._at = b"", 0
         return memoryview(data)[start:] if start else data
 
-    def _feed(self, piece: bytes | memoryview) -> None:
+    def _parse_piece(self, piece: bytes | memoryview) -> None:
         try:
             try:
                 self.parser.feed_data(piece)
@@ -581,7 +581,7 @@ def _whole_body(cycle: RequestResponseCycle) -> bytes | None:
 
 
 def _write_refusal(transport: asyncio.Transport, refusal: ErrorResponse) -> None:
-    body = refusal.encoded()
+    body = refusal.encode_body()
     transport.write(
         b"%bcontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
         % (STATUS_LINE[refusal.status], len(body), body)

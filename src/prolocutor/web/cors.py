@@ -34,7 +34,7 @@ class CrossOrigin:
         if origin is None:
             await self._app(scope, receive, send)
             return
-        granted = self._granted(origin)
+        granted = self._grant_headers(origin)
         if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
             start = {"type": "http.response.start", "status": 200 if granted else 400}
             await send({**start, "headers": [*granted, *(_ALLOWED if granted else ())]})
@@ -48,7 +48,7 @@ class CrossOrigin:
 
         await self._app(scope, receive, send_granted)
 
-    def _granted(self, origin: bytes) -> list[tuple[bytes, bytes]]:
+    def _grant_headers(self, origin: bytes) -> list[tuple[bytes, bytes]]:
         if self._any:
             return [(b"access-control-allow-origin", b"*")]
         if origin in self._origins:

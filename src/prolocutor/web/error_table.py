@@ -7,7 +7,7 @@
 
 Every response is `{"error": text, "code": str, "field": name or null}`. An error that is not in the
 table is logged in full under an id, and only the id is sent. The text of a `StoreError` is for
-operators too: it is logged, and clients are sent another one.
+operators too: it is logged, and clients are sent another text.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ class ErrorResponse(msgspec.Struct, frozen=True):
         """Return the body of the response."""
         return ErrorBody(self.error, self.code, self.field)
 
-    def encoded(self) -> bytes:
+    def encode_body(self) -> bytes:
         """Return the body of the response as JSON."""
         return plain.encode(self.body())
 
     def response(self) -> HttpResponse:
         """Return the HTTP response."""
-        return HttpResponse(self.encoded(), self.status, headers=self.headers)
+        return HttpResponse(self.encode_body(), self.status, headers=self.headers)
 
 
 _STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
@@ -146,7 +146,7 @@ def error_response(error: Exception) -> ErrorResponse:
 
 
 @contextmanager
-def text_in(field: str) -> Iterator[None]:
+def name_text_field(field: str) -> Iterator[None]:
     """Make errors about the text of an input name the `field` of the request that has the text."""
     try:
         yield
@@ -156,6 +156,6 @@ def text_in(field: str) -> Iterator[None]:
         raise
 
 
-def status_of(error: type[Exception]) -> int:
+def error_status(error: type[Exception]) -> int:
     """Return the HTTP status of a class of errors, 500 if it is not in the table."""
     return next((_STATUS[kind][0] for kind in error.__mro__ if kind in _STATUS), 500)

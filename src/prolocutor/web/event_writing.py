@@ -67,10 +67,10 @@ def event_stream(
 ) -> HttpResponse:
     """Return a response of events; `failure` writes an error as the last event."""
     told = {**_UNBUFFERED, **(headers or {})}
-    return HttpResponse(_guarded(pieces, failure), content_type=EVENT_STREAM, headers=told)
+    return HttpResponse(_guard_pieces(pieces, failure), content_type=EVENT_STREAM, headers=told)
 
 
-async def answered(
+async def answer_message(
     answer: Awaitable[object], refused: Callable[[ErrorResponse], object] = ErrorResponse.body
 ) -> str:
     """Return the answer to a message of a socket as JSON, or the error of its handler."""
@@ -92,7 +92,7 @@ def end_refused(
     socket.close(POLICY_VIOLATION, told.code)
 
 
-async def _guarded(
+async def _guard_pieces(
     pieces: AsyncGenerator[bytes, None], failure: Callable[[Exception], bytes]
 ) -> AsyncIterator[bytes]:
     async with aclosing(pieces):

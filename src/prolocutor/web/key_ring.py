@@ -15,7 +15,7 @@ import msgspec
 
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.http import KeyScope
-from prolocutor.contracts.shared_store import clock_of
+from prolocutor.contracts.shared_store import store_clock
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import NotFound, StoreError
@@ -35,7 +35,7 @@ _USE_STEP: Final = 60.0
 
 
 class StoredKey(msgspec.Struct, frozen=True, kw_only=True):
-    """One key, or the token of the person `user`, which has no scopes.
+    """A key, or the token of the person `user`, which has no scopes.
 
     `digest` is that of its secret; times are in seconds (UNIX).
     """
@@ -59,7 +59,7 @@ class KeyRing:
 
     def __init__(self, records: RecordStore, clock: Callable[[], float] | None = None) -> None:
         self._records = records
-        self._clock = clock or clock_of(records)
+        self._clock = clock or store_clock(records)
         self.keys: dict[str, StoredKey] = {}
         """The keys by id, those included that have ended."""
         self.is_read = False
@@ -108,7 +108,7 @@ class KeyRing:
         return sorted(self.keys.values(), key=lambda key: key.created)
 
     async def revoke(self, id_: str) -> None:
-        """Delete a key; raise `NotFound` for an unknown one."""
+        """Delete a key; raise `NotFound` for an unknown key."""
         if not await self._records.delete_record("", KIND, id_):
             raise NotFound(f"no key has the id {id_}; prolocutor keys list shows them")
         self.keys.pop(id_, None)

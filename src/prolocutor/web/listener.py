@@ -174,12 +174,12 @@ class Listener:
         A channel that needs the store is opened later if the store is away.
         """
         try:
-            await self._open()
+            await self._open_channels()
         except BaseException:
             await self._opened.aclose()
             raise
 
-    async def _open(self) -> None:
+    async def _open_channels(self) -> None:
         closing = self._opened.push_async_callback
         if not self.assistant.started:
             await self.assistant.start()
@@ -229,7 +229,7 @@ class Listener:
     # -- HTTP -------------------------------------------------------------------------------
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        in_flight, address = self._in_flight, self._address_of(scope)
+        in_flight, address = self._in_flight, self._client_address(scope)
         name = client_name(address)
         in_flight.begin(name)
         try:
@@ -266,7 +266,7 @@ class Listener:
             admit = self._admit_any if route.any_secret else self.authenticator.admit
             if self._sessions is not None:
                 writes = method not in ("GET", "HEAD")
-                admit = await self._by_session(scope, request, writes=writes) or admit
+                admit = await self._find_session_visitor(scope, request, writes=writes) or admit
             self._admit(admit, scope, request, route.access, method in ("GET", "HEAD"), address)
         elif method not in ("GET", "HEAD"):
             self._check_room(address)
@@ -281,8 +281,8 @@ class Listener:
             socket = AsgiWebSocket(scope, receive, send, params, self.limits, self._in_flight)
             admit: Admit = self.authenticator.admit_socket
             if self._sessions is not None:
-                admit = await self._by_session(scope, socket, writes=True) or admit
-            address = self._address_of(scope)
+                admit = await self._find_session_visitor(scope, socket, writes=True) or admit
+            address = self._client_address(scope)
             quota = self._admit(admit, scope, socket, route.access, route.reads, address)
             opened = quota.open_socket()
         except Exception as error:
@@ -312,7 +312,7 @@ class Listener:
             return None
 
         async def watch(finder: SessionFinder) -> None:
-            await finder.ended(socket.visitor)
+            await finder.wait_for_end(socket.visitor)
             socket.close(SESSION_ENDED, "the session has ended")
 
         return group.create_task(watch(sessions), name="session of a socket")
@@ -347,11 +347,11 @@ class Listener:
         if self.stopping:
             raise Stopping("the assistant is shutting down")
         self._check_room(None if visitor.kind == "operator" else address)
-        quota = self._quotas.of(visitor, address)
+        quota = self._quotas.find_quota(visitor, address)
         REQUEST_QUOTA.set(quota)
         return quota
 
-    def _address_of(self, scope: Scope) -> str:
+    def _client_address(self, scope: Scope) -> str:
         """Return the address of a client; "" if it is unknown."""
         client, addresses = scope.get("client"), self.authenticator.addresses
         peer = client[0] if client else None
@@ -366,7 +366,7 @@ class Listener:
             if number > self.limits.address_requests:
                 raise Overloaded("too many requests of your address are being answered already")
 
-    async def _by_session(
+    async def _find_session_visitor(
         self, scope: Scope, request: AsgiRequest | AsgiWebSocket, *, writes: bool
     ) -> Admit | None:
         """Return the admission of a session's visitor; None without a session."""
@@ -389,7 +389,7 @@ async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: Asgi
         if group.subgroup(PersonMoved) is not None:
             socket.close(SERVICE_RESTART, "connect again")
             return
-        socket.send(error_response(error).encoded().decode())
+        socket.send(error_response(error).encode_body().decode())
         socket.close(1011, "internal error")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.channel import ErrorForm, Route, WebSocketRoute
-from prolocutor.web.error_table import ErrorBody, status_of
+from prolocutor.web.error_table import ErrorBody, error_status
 from prolocutor.web.operations import JSON, Operation, is_header
 from prolocutor.web.routing import path_params, plain_path
 
@@ -74,7 +74,7 @@ class _Document:
             if isinstance(one, ErrorForm) and one.body is not None
         }
         errors = [ErrorBody, *self._bodies.values()]
-        schemas, self.schemas = schemas_of([*errors, *types])
+        schemas, self.schemas = make_schemas([*errors, *types])
         self._schemas = {
             id(one): schema for one, schema in zip(types, schemas[len(errors) :], strict=True)
         }
@@ -104,21 +104,23 @@ class _Document:
         operation = route.answer
         admission = _ADMISSION if route.access != "all" else ()
         if not isinstance(operation, Operation):
-            described = _bare(operation, [_in_path(name) for name in path_params(route.path)])
+            described = _bare(
+                operation, [_path_parameter(name) for name in path_params(route.path)]
+            )
             described["responses"] = {"default": {"description": described["summary"]}}
         else:
             described = self._operation(operation, path_params(route.path))
-            statuses = {500, *admission, *map(status_of, operation.errors)}
+            statuses = {500, *admission, *map(error_status, operation.errors)}
             statuses.update(_BODY if operation.body is not None else ())
             statuses.update((415,) if operation.body is bytes else ())
             statuses.update((400,) if operation.params is not None else ())
-            responses = {**_refs(statuses, self._error_of(route)), **described["responses"]}
+            responses = {**_refs(statuses, self._error_type(route)), **described["responses"]}
             described["responses"] = dict(sorted(responses.items()))
         if route.access == "all":
             described["security"] = []
         return described
 
-    def _error_of(self, route: Route) -> type:
+    def _error_type(self, route: Route) -> type:
         """Return the type of the errors of a route, by the form with the longest prefix."""
         prefixes = [one for one in self._bodies if route.path.startswith(one)]
         return self._bodies[max(prefixes, key=len)] if prefixes else ErrorBody
@@ -149,7 +151,7 @@ class _Document:
         return {} if operation.produces == JSON else {"content": {operation.produces: {}}}
 
     def _socket(self, route: WebSocketRoute) -> Json:
-        described = _bare(route.answer, [_in_path(name) for name in path_params(route.path)])
+        described = _bare(route.answer, [_path_parameter(name) for name in path_params(route.path)])
         opened = {"101": {"description": "The WebSocket is open."}}
         described["responses"] = {**opened, **_refs({426, 500, *_ADMISSION})}
         messages = {"receives": route.receives, "sends": route.sends}
@@ -159,7 +161,7 @@ class _Document:
         return described
 
 
-def schemas_of(types: Iterable[Any]) -> tuple[list[Json], Json]:
+def make_schemas(types: Iterable[Any]) -> tuple[list[Json], Json]:
     """Return the JSON schemas of types, and the components that they refer to."""
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     for schema in components.values():
@@ -179,13 +181,13 @@ def _types(route: object) -> list[Any]:
 
 
 def _parameters(params: type[msgspec.Struct], in_path: list[str]) -> list[Json]:
-    _, components = schemas_of([params])
+    _, components = make_schemas([params])
     properties = components[params.__name__]["properties"]
     parameters = []
     for field in msgspec.structs.fields(params):
         if field.encode_name in _IMPLIED:
             continue
-        schema = _without_null(properties[field.encode_name])
+        schema = _drop_null(properties[field.encode_name])
         described: Json = {"name": field.encode_name}
         described["in"] = "header" if is_header(field.type) else "query"
         if field.encode_name in in_path:
@@ -198,7 +200,7 @@ def _parameters(params: type[msgspec.Struct], in_path: list[str]) -> list[Json]:
     return parameters
 
 
-def _without_null(schema: Json) -> Json:
+def _drop_null(schema: Json) -> Json:
     """Return the schema of a parameter without null: a parameter may be missing, but not null."""
     options = [one for one in schema.get("anyOf", []) if one != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key != "anyOf" and value is not None}
@@ -214,7 +216,7 @@ def _bare(handler: object, parameters: list[Json]) -> Json:
     return {"operationId": name, "summary": summary, "parameters": parameters}
 
 
-def _in_path(name: str) -> Json:
+def _path_parameter(name: str) -> Json:
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
 
 

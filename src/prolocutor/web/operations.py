@@ -77,7 +77,7 @@ class JsonReader(Generic[T]):
         self._known = frozenset(names - {""}) if "" in names else None
 
     def read(self, text: bytes | str) -> T:
-        """Return the value; raise `BadInput` for what is no JSON or does not fit the type."""
+        """Return the value; raise `BadInput` for other texts and for JSON of another type."""
         try:
             if self._known is not None:
                 return self._read_open(plain.decode(text), self._known)
@@ -116,7 +116,7 @@ class ParamsReader(Generic[Params]):
         self._default = None if any(f.required for f in fields) else type_()
 
     def read(self, request: HttpRequest) -> Params:
-        """Return the parameters; raise `BadInput` for what does not fit the Struct."""
+        """Return the parameters; raise `BadInput` for parameters that do not fit the Struct."""
         found: dict[str, str] = {}
         for name in self._headers:
             header = request.header(name.lower())
@@ -136,7 +136,9 @@ class ParamsReader(Generic[Params]):
         for name, attribute in self._numbers.items():
             value = getattr(read, attribute)
             if name in found and isinstance(value, float) and not math.isfinite(value):
-                raise _worded(self.type, name) or BadInput(f"{name} should be finite", field=name)
+                raise _find_field_error(self.type, name) or BadInput(
+                    f"{name} should be finite", field=name
+                )
         return read
 
 
@@ -147,7 +149,7 @@ def parse_object(text: bytes | str) -> dict[str, Any]:
 
 def is_header(type_: Any) -> bool:
     """Return whether a field of parameters is read from a header."""
-    return _noted(type_, "in") == "header"
+    return _meta_extra(type_, "in") == "header"
 
 
 def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
@@ -156,13 +158,13 @@ def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
     path = path.removeprefix(".").removesuffix("`")
     if missing := _MISSING.fullmatch(what):
         path = f"{path}.{missing[1]}" if path else missing[1]
-        return _worded(type_, path) or BadInput(f"{path} is needed", field=path)
+        return _find_field_error(type_, path) or BadInput(f"{path} is needed", field=path)
     expected = _EXPECTED.fullmatch(what)
     if not path:
         if expected and expected[1] == "object":
             what = "this should be a JSON object, {...}"
         return BadInput(what, field=_checked_field(type_, what))
-    if worded := _worded(type_, path):
+    if worded := _find_field_error(type_, path):
         return worded
     if expected is None:
         return BadInput(f"{path}: {what}", field=path)
@@ -176,10 +178,12 @@ def _checked_field(type_: Any, what: str) -> str | None:
     return next((field.encode_name for field in _fields(type_) if field.encode_name == word), None)
 
 
-def _worded(type_: Any, path: str) -> BadInput | None:
+def _find_field_error(type_: Any, path: str) -> BadInput | None:
     """Return an error with the text of the Struct's field, also for values inside of the field."""
     name = re.split(r"[.\[]", path, maxsplit=1)[0]
-    texts = (_noted(field.type, "error") for field in _fields(type_) if field.encode_name == name)
+    texts = (
+        _meta_extra(field.type, "error") for field in _fields(type_) if field.encode_name == name
+    )
     text = next(texts, None)
     return None if text is None else BadInput(text, field=name)
 
@@ -189,7 +193,7 @@ def _fields(type_: Any) -> tuple[FieldInfo, ...]:
     return msgspec.structs.fields(type_) if is_struct else ()
 
 
-def _noted(type_: Any, key: str) -> str | None:
+def _meta_extra(type_: Any, key: str) -> str | None:
     """Return the value of a key in `Meta.extra` of an annotated type."""
     for part in get_args(type_)[1:] if get_origin(type_) is Annotated else ():
         if isinstance(part, Meta) and part.extra and key in part.extra:

@@ -47,7 +47,7 @@ def _quota(name: str, more: str = "") -> Meta:
 
 
 class VisitorQuotas(msgspec.Struct, frozen=True, kw_only=True):
-    """What one person, one secret, one address, or all anonymous visitors may ask for.
+    """The limits of a person, a secret, an address, or all anonymous visitors.
 
     None stands for any number.
     """
@@ -196,7 +196,7 @@ class OpenCounters:
         return 1.0 if number >= self.limit else 0.0
 
     @contextmanager
-    def counted(self, name: str) -> Iterator[None]:
+    def count_open(self, name: str) -> Iterator[None]:
         """Return a context during which one more is open."""
         self.open[name] = self.open.get(name, 0) + 1
         try:
@@ -221,14 +221,14 @@ class ScopeCounters:
 
     @property
     def rates(self) -> Mapping[str, RateCounters]:
-        """The counters by what they count, except sockets."""
+        """The counters by kind, except sockets."""
         return self._rates
 
     def check(self, what: str, name: str, cost: int) -> None:
         """Raise `QuotaExceeded` if `cost` is not permitted now."""
         rate = self._rates.get(what)
         if rate is not None and (wait := rate.wait(name, cost)):
-            raise exceeded(self.scope, what, rate.limit, wait)
+            raise quota_error(self.scope, what, rate.limit, wait)
 
     def count(self, what: str, name: str, cost: int) -> None:
         """Count so much."""
@@ -237,7 +237,7 @@ class ScopeCounters:
             rate.count(name, cost)
 
 
-def exceeded(scope: str, what: str, limit: int, wait: float) -> QuotaExceeded:
+def quota_error(scope: str, what: str, limit: int, wait: float) -> QuotaExceeded:
     """Return the error with the exceeded quota, and the seconds until another try."""
     whose = "all anonymous visitors" if scope == "anonymous" else f"one {scope}"
     seconds = max(1, math.ceil(wait))

@@ -246,7 +246,7 @@ class AsgiWebSocket(AsgiConnection):
                 self._drop()
 
     def busy(self) -> AbstractContextManager[None]:
-        """Return a context that counts as a request in flight, so that a shutdown waits for it."""
+        """Return a context that counts as a request in flight; a shutdown waits for its end."""
         return self._in_flight
 
     def stop(self) -> None:
@@ -295,7 +295,7 @@ class AsgiWebSocket(AsgiConnection):
                 self._taken.set()
 
     def _leave(self) -> None:
-        """Note that the client has disconnected, and wake all tasks that wait for it."""
+        """Note the disconnection of the client, and wake all tasks that wait for the client."""
         self.gone = True
         self._changed.set()
         if self._taken is not None:

@@ -12,7 +12,13 @@ from prolocutor.contracts.http import QuotaKind, Visitor
 from prolocutor.web.authentication import LOCAL, OPERATOR
 from prolocutor.web.client_address import client_name
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.quotas import MAX_COUNTERS, OpenCounters, RateCounters, ScopeCounters, exceeded
+from prolocutor.web.quotas import (
+    MAX_COUNTERS,
+    OpenCounters,
+    RateCounters,
+    ScopeCounters,
+    quota_error,
+)
 
 ALL: Final = "all"
 """The name of the one counter of all anonymous visitors."""
@@ -32,7 +38,7 @@ class VisitorQuotaTable:
         self._unlimited = VisitorQuota(self, OPERATOR, (), "")
 
     def rates(self) -> dict[str, RateCounters]:
-        """Return the counters of rates, named by their scope and what they count."""
+        """Return the counters of rates, named by their scope and kind."""
         return {
             f"{one.scope}:{what}": rate for one in self._all for what, rate in one.rates.items()
         }
@@ -41,10 +47,10 @@ class VisitorQuotaTable:
         """Return the counters of open sockets, by scope."""
         return {f"{one.scope}:sockets": one.sockets for one in self._all if one.sockets}
 
-    def of(self, visitor: Visitor, address: str) -> VisitorQuota:
+    def find_quota(self, visitor: Visitor, address: str) -> VisitorQuota:
         """Return the quota of a visitor from an address."""
         if visitor.kind == "operator":
-            return self._of_operator(visitor, address)
+            return self._operator_quota(visitor, address)
         address = client_name(address)
         shared: list[tuple[ScopeCounters, str]] = []
         if visitor.kind == "person" and visitor.user is not None:
@@ -54,7 +60,7 @@ class VisitorQuotaTable:
             shared.append((self.anonymous, ALL))
         return VisitorQuota(self, visitor, shared, address)
 
-    def _of_operator(self, visitor: Visitor, address: str) -> VisitorQuota:
+    def _operator_quota(self, visitor: Visitor, address: str) -> VisitorQuota:
         if visitor is not LOCAL:
             return self._unlimited
         quota = self._local.get(address)
@@ -126,17 +132,17 @@ class VisitorQuota:
         if self._visitor.kind == "operator" or sockets is None:
             return nullcontext()
         if wait := sockets.wait(user):
-            raise exceeded("person", "sockets", sockets.limit, wait)
-        return sockets.counted(user)
+            raise quota_error("person", "sockets", sockets.limit, wait)
+        return sockets.count_open(user)
 
     def open_socket(self) -> ExitStack:
         """Count one more open socket until the returned stack is closed; raise `QuotaExceeded`."""
         for counters, name in self._shared:
             sockets = counters.sockets
             if sockets is not None and (wait := sockets.wait(name)):
-                raise exceeded(counters.scope, "sockets", sockets.limit, wait)
+                raise quota_error(counters.scope, "sockets", sockets.limit, wait)
         opened = ExitStack()
         for counters, name in self._shared:
             if counters.sockets is not None:
-                opened.enter_context(counters.sockets.counted(name))
+                opened.enter_context(counters.sockets.count_open(name))
         return opened

@@ -43,9 +43,9 @@ def changing_names() -> Iterator[Names]:
 
 
 def _changed(monkeypatch: pytest.MonkeyPatch) -> Names:
-    of = connecting.network_of
+    of = connecting.address_network
 
-    def network_of(address: str) -> Network:
+    def public_network(address: str) -> Network:
         return "public" if address == PUBLIC else of(address)
 
     for module in (
@@ -53,8 +53,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch) -> Names:
         "connectors.parts.http_pool",
         "plugins.authoring.recognition",
     ):
-        monkeypatch.setattr(f"prolocutor.{module}.network_of", network_of)
-    monkeypatch.setattr("prolocutor.plugins.authoring.recognition.network_of", network_of)
+        monkeypatch.setattr(f"prolocutor.{module}.address_network", public_network)
     names = Names(socket.getaddrinfo)
     monkeypatch.setattr(socket, "getaddrinfo", names)
     return names

@@ -6,14 +6,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from prolocutor.doors.http.api import DeepPavlov
-from prolocutor.testing.channel_kit import Door, at_the_door
+from prolocutor.testing.channel_kit import Door, run_door
 from prolocutor.web.authentication import AccessPolicy
 
 
 def deeppavlov(
     auth: AccessPolicy | None = None, **options: Any
 ) -> AbstractAsyncContextManager[Door]:
-    return at_the_door(DeepPavlov, auth, **options)
+    return run_door(DeepPavlov, auth, **options)
 
 
 async def post(door: Door, path: str = "/", **body: Any) -> tuple[int, Any]:

@@ -16,7 +16,7 @@ from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.plugins.page.channel import Page
-from prolocutor.testing.channel_kit import KEY, TOKENS, Gate, at_the_door, pipeline, running
+from prolocutor.testing.channel_kit import KEY, TOKENS, Gate, pipeline, run_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import ListenerLimits
@@ -33,7 +33,7 @@ TOKEN = {"Authorization": "Bearer the-token-of-ann"}
 
 @pytest.mark.parametrize("auth", [AccessPolicy(), OPEN], ids=["local", "anonymous"])
 async def test_a_flood_of_uploads_under_fresh_names_does_not_pass(auth: AccessPolicy) -> None:
-    async with at_the_door(lambda it: Page(DoorContext(it)), auth) as door:
+    async with run_door(lambda it: Page(DoorContext(it)), auth) as door:
 
         async def upload(number: int) -> tuple[int, str | None]:
             query = {"user": f"u{number}"} if auth is not OPEN else {"id": f"web-{number:032x}"}
@@ -94,7 +94,7 @@ async def test_sockets_are_counted_while_they_are_open_and_their_turns_too() -> 
     limits = ListenerLimits(token=VisitorQuotas(sockets=2, turns=1))
     async with (
         deeppavlov(AccessPolicy(tokens=TOKENS), limits=limits) as door,
-        door.as_visitor("the-token-of-ann") as ann,
+        door.other_visitor("the-token-of-ann") as ann,
     ):
         first, second = await ann.http.ws_connect(SOCKET), await ann.http.ws_connect(SOCKET)
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
@@ -117,7 +117,7 @@ async def test_a_person_has_so_many_sockets_and_is_shown_so_much_again() -> None
     quotas = VisitorQuotas(sockets=1, backlog=12)
     limits = ListenerLimits(person=quotas, token=VisitorQuotas(), address=VisitorQuotas())
     path = "/api/conversation?hide_welcome=1&history=no"
-    async with at_the_door(Almond, AccessPolicy(tokens=TOKENS), limits=limits) as door:
+    async with run_door(Almond, AccessPolicy(tokens=TOKENS), limits=limits) as door:
 
         async def errors(query: str) -> list[str]:
             async with door.http.ws_connect(path + query, headers=TOKEN) as socket:

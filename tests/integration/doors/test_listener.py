@@ -12,7 +12,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.http import HttpRequest, HttpResponse, WebSocket
-from prolocutor.testing.channel_kit import KEY, Gate, at_the_door, pipeline, running
+from prolocutor.testing.channel_kit import KEY, Gate, pipeline, run_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
@@ -135,19 +135,19 @@ async def test_a_body_comes_in_pieces() -> None:
         for _ in range(10):
             yield b"x" * 100
 
-    async with at_the_door(Room, limits=SMALL) as door, door.http.post("/size", data=pieces()) as r:
+    async with run_door(Room, limits=SMALL) as door, door.http.post("/size", data=pieces()) as r:
         assert await r.text() == "1000"
 
 
 async def test_a_response_goes_in_pieces() -> None:
-    async with at_the_door(Room) as door, door.http.get("/pieces") as response:
+    async with run_door(Room) as door, door.http.get("/pieces") as response:
         assert await response.text() == "0\n1\n2\n"
 
 
 async def test_a_body_that_says_it_is_too_large_is_refused() -> None:
     too_much = b"x" * 1001
     async with (
-        at_the_door(Room, limits=SMALL) as d,
+        run_door(Room, limits=SMALL) as d,
         d.http.post("/size", data=too_much) as response,
     ):
         answer = await response.json()
@@ -167,14 +167,14 @@ async def test_a_body_that_grows_too_large_is_refused() -> None:
             yield b"x" * 100
 
     async with (
-        at_the_door(Room, limits=SMALL) as door,
+        run_door(Room, limits=SMALL) as door,
         door.http.post("/size", data=endless()) as r,
     ):
         assert r.status == 413
 
 
 async def test_whoever_asks_first_need_not_send_too_large_a_body() -> None:
-    async with at_the_door(Room, limits=SMALL) as door:
+    async with run_door(Room, limits=SMALL) as door:
         headers = {"Content-Length": "1000000", "Expect": "100-continue"}
         answer = await answer_to(door.url, b"POST /size HTTP/1.1\r\nHost: localhost", b"", headers)
 
@@ -182,7 +182,7 @@ async def test_whoever_asks_first_need_not_send_too_large_a_body() -> None:
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
-    async with at_the_door(Room, limits=SMALL) as door:
+    async with run_door(Room, limits=SMALL) as door:
         head = b"POST /size HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10"
         answer = await answer_to(door.url, head, b"half")
 
@@ -191,7 +191,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
 
 @pytest.mark.parametrize("head", [b"GET /ping HTTP/1.1\r\nHost: loc", b"GET /pi"])
 async def test_a_head_that_does_not_come_is_not_waited_for(head: bytes) -> None:
-    async with at_the_door(Room, limits=SMALL) as door, line(door.url) as (reader, writer):
+    async with run_door(Room, limits=SMALL) as door, line(door.url) as (reader, writer):
         writer.write(head)
         answer = await reader.read()
 
@@ -199,7 +199,7 @@ async def test_a_head_that_does_not_come_is_not_waited_for(head: bytes) -> None:
 
 
 async def test_a_second_head_that_does_not_come_is_not_waited_for() -> None:
-    async with at_the_door(Room, limits=SMALL) as door, line(door.url) as (reader, writer):
+    async with run_door(Room, limits=SMALL) as door, line(door.url) as (reader, writer):
         writer.write(b"GET /pieces HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await reader.readuntil(b"0\r\n\r\n")
         writer.write(b"GET /pieces HT")
@@ -209,13 +209,13 @@ async def test_a_second_head_that_does_not_come_is_not_waited_for() -> None:
 
 
 async def test_a_silent_line_is_closed() -> None:
-    async with at_the_door(Room, limits=SMALL) as door, line(door.url) as (reader, _):
+    async with run_door(Room, limits=SMALL) as door, line(door.url) as (reader, _):
         assert await reader.read() == b""
 
 
 @pytest.mark.parametrize("more", [b"X: " + b"x" * 3000, b"\r\n".join([b"X: x" * 10] * 100)])
 async def test_a_head_that_is_too_large_is_refused(more: bytes) -> None:
-    async with at_the_door(Room, limits=SMALL) as door:
+    async with run_door(Room, limits=SMALL) as door:
         answer = await answer_to(door.url, b"GET /ping HTTP/1.1\r\nHost: localhost\r\n" + more)
 
     assert answer.startswith(b"HTTP/1.1 431 ")
@@ -223,7 +223,7 @@ async def test_a_head_that_is_too_large_is_refused(more: bytes) -> None:
 
 
 async def test_a_head_without_end_is_refused() -> None:
-    async with at_the_door(Room, limits=SMALL) as door, line(door.url) as (reader, writer):
+    async with run_door(Room, limits=SMALL) as door, line(door.url) as (reader, writer):
         writer.write(b"GET /ping HTTP/1.1\r\nX: ")
         for _ in range(5):
             writer.write(b"x" * 1000)
@@ -302,7 +302,7 @@ async def test_a_client_that_has_closed_its_side_is_answered() -> None:
 
 @pytest.mark.parametrize("headers", [b"X: y\r\n" * 300, b"X: " + b"y" * 9_000 + b"\r\n"])
 async def test_a_handshake_that_is_none_is_refused(headers: bytes) -> None:
-    async with at_the_door(Room) as door, line(door.url) as (reader, writer):
+    async with run_door(Room) as door, line(door.url) as (reader, writer):
         writer.write(HANDSHAKE.replace(b"\r\n\r\n", b"\r\n" + headers + b"\r\n"))
 
         assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
@@ -311,7 +311,7 @@ async def test_a_handshake_that_is_none_is_refused(headers: bytes) -> None:
 async def test_what_nobody_expected_is_logged_and_not_shown(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with at_the_door(Room) as door:
+    async with run_door(Room) as door:
         status, answer = await get(door, "/break")
 
     id_ = answer["error"].rpartition(" ")[2]
@@ -324,7 +324,7 @@ async def test_what_nobody_expected_is_logged_and_not_shown(
 
 
 async def test_a_socket_whose_channel_breaks_is_told_and_closed() -> None:
-    async with at_the_door(Room) as door, door.http.ws_connect("/break") as socket:
+    async with run_door(Room) as door, door.http.ws_connect("/break") as socket:
         answer = await socket.receive_json()
         closed = await socket.receive()
 
@@ -339,7 +339,7 @@ async def test_a_client_that_does_not_read_is_dropped() -> None:
         rooms.append(Room(assistant))
         return rooms[0]
 
-    async with at_the_door(make) as door, line(door.url) as (reader, writer):
+    async with run_door(make) as door, line(door.url) as (reader, writer):
         writer.write(HANDSHAKE)
         await reader.readuntil(b"\r\n\r\n")
         reader._transport.pause_reading()  # type: ignore[attr-defined]
@@ -459,7 +459,7 @@ async def test_one_address_has_so_many_requests_in_flight_and_no_more() -> None:
 
     auth = AccessPolicy(anonymous=True, keys=[KEY], trusted_proxies=["127.0.0.1"])
     limits = ListenerLimits(address_requests=2)
-    async with at_the_door(make, auth, limits=limits) as door, asyncio.TaskGroup() as group:
+    async with run_door(make, auth, limits=limits) as door, asyncio.TaskGroup() as group:
         taken = [group.create_task(hold(f"2001:db8::{n}")) for n in range(2)]
         await rooms[0].held.acquire()
         await rooms[0].held.acquire()
@@ -475,7 +475,7 @@ async def test_one_address_has_so_many_requests_in_flight_and_no_more() -> None:
 
 
 async def test_a_response_that_waits_for_its_reader_is_not_in_flight() -> None:
-    async with at_the_door(Room) as door, line(door.url) as (reader, writer):
+    async with run_door(Room) as door, line(door.url) as (reader, writer):
         writer.write(b"GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await reader.readline()
         await door.app.drain()

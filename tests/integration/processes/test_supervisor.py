@@ -73,8 +73,8 @@ async def test_a_process_that_is_killed_comes_back_at_the_same_address() -> None
     async with running({"a": PID}) as supervisor:
         first = await pid_of(supervisor, "a")
         os.kill(first, signal.SIGKILL)
-        await supervisor.until("a", "waiting")
-        await supervisor.until("a", "up")
+        await supervisor.wait_for_phase("a", "waiting")
+        await supervisor.wait_for_phase("a", "up")
         second = await pid_of(supervisor, "a")
         state = only(supervisor)
 
@@ -88,8 +88,8 @@ async def test_a_process_whose_launcher_is_killed_goes_with_it_and_comes_back() 
         first = await pid_of(supervisor, "a")
         os.kill(only(supervisor).pid or 0, signal.SIGKILL)
         gone = await asyncio.to_thread(is_gone, first)
-        await supervisor.until("a", "waiting")
-        await supervisor.until("a", "up")
+        await supervisor.wait_for_phase("a", "waiting")
+        await supervisor.wait_for_phase("a", "up")
 
     assert gone
 
@@ -99,8 +99,8 @@ async def test_a_process_that_keeps_ending_is_started_ever_more_rarely(
 ) -> None:
     async with running({"a": python("raise ValueError('why')")}) as supervisor:
         while only(supervisor).restarts < 4:
-            await supervisor.until("a", "starting")
-            await supervisor.until("a", "waiting")
+            await supervisor.wait_for_phase("a", "starting")
+            await supervisor.wait_for_phase("a", "waiting")
     warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
 
     why = "process a ended with status 1 (ValueError: why); again in"
@@ -134,8 +134,8 @@ async def test_a_process_does_not_inherit_that_signals_are_ignored(ignored: None
 async def test_after_a_steady_life_the_waits_start_anew(caplog: pytest.LogCaptureFixture) -> None:
     async with running({"a": python("1/0")}, steady=0.0) as supervisor:
         while only(supervisor).restarts < 3:
-            await supervisor.until("a", "starting")
-            await supervisor.until("a", "waiting")
+            await supervisor.wait_for_phase("a", "starting")
+            await supervisor.wait_for_phase("a", "waiting")
     warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
 
     assert all(warning.endswith("again in 0.01 s") for warning in warnings)

@@ -11,7 +11,13 @@ from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite import maintenance, turn_record_writer
 from prolocutor.stores.sqlite.connection import prepare_writing
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.sample_turns import a_closing, indexed, keep_turn, open_new_turn, talk
+from prolocutor.testing.sample_turns import (
+    a_closing,
+    keep_turn,
+    open_new_turn,
+    talk,
+    wait_until_indexed,
+)
 from prolocutor.testing.store_contract.fixtures import TODAY, YESTERDAY
 
 PERSONS = 30
@@ -203,10 +209,10 @@ async def fill(store: SqliteStore) -> None:
             said = " ".join([word_of(user), *(f"{others.randrange(9999)}" for _ in range(20))])
             hypotheses = [{"skill_name": "s", "text": said, "confidence": 1}]
             await talk(store, user, said, hypotheses=hypotheses, bot_attributes={"b": said})
-        await indexed(store)
+        await wait_until_indexed(store)
     for user in users():
         await keep_turn(store, user, word_of(user), day=YESTERDAY[:10])
-    await indexed(store)
+    await wait_until_indexed(store)
 
 
 def files_with(folder: Path, *users: str) -> list[str]:

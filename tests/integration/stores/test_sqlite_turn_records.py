@@ -6,12 +6,12 @@ from pathlib import Path
 from prolocutor.contracts.turn_record_store import ConversationQuery
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.sample_turns import (
+    find_record_store,
     found,
-    indexed,
     keep_turn,
     open_new_turn,
-    records_of,
     say,
+    wait_until_indexed,
 )
 
 
@@ -30,8 +30,8 @@ async def test_what_is_damaged_is_none_and_the_rest_is_shown(tmp_path: Path) -> 
     await store.open()
     (listed,) = await found(store)
     (hit,) = await found(store, ConversationQuery(words="healthy"))
-    turns = await records_of(store).turns(whole.dialog_id, None, 10)
-    kept = [await records_of(store).turn(one.utt_id) for one in (*damaged, whole)]
+    turns = await find_record_store(store).turns(whole.dialog_id, None, 10)
+    kept = [await find_record_store(store).turn(one.utt_id) for one in (*damaged, whole)]
     await store.rate_utterance(damaged[0].utt_id, -1, "ann", "2024-03-02 12:00:00.000000")
     deleted = await store.delete_person("ann")
     left = await found(store)
@@ -71,11 +71,11 @@ async def test_words_of_deleted_persons_are_gone_from_the_file(tmp_path: Path) -
     await store.open()
     for place in range(50):
         await say(store, "ann" if place % 2 else "bob", f"xylophone{place} zither")
-    await indexed(store)
+    await wait_until_indexed(store)
     assert b"xylophone" in (await contents(store))
     await store.delete_person("ann")
     await store.delete_person("bob")
-    await indexed(store)  # which merges the index as well
+    await wait_until_indexed(store)  # which merges the index as well
     left = await contents(store)
     await store.aclose()
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
-from prolocutor.asks.kinds import from_value, read
+from prolocutor.asks.kinds import read, take_value
 from prolocutor.dialog.rounds import OfferedChoice
 from tests.unit.asks.contexts import BERLIN, value
 
@@ -113,7 +113,7 @@ def test_every_choice_is_found_by_its_place(titles: list[str], data: st.DataObje
     if titles:
         idx = data.draw(st.integers(0, len(titles) - 1))
         expected = {"idx": idx, "title": titles[idx]}
-        assert from_value("choice", "choice", idx, asked) == Understood(expected)
+        assert take_value("choice", "choice", idx, asked) == Understood(expected)
     outcome = read("choice", data.draw(st.text(max_size=9)), asked)
     assert (
         isinstance(outcome, NotUnderstood) or titles[outcome.value["idx"]] == outcome.value["title"]
@@ -122,10 +122,10 @@ def test_every_choice_is_found_by_its_place(titles: list[str], data: st.DataObje
 
 @pytest.mark.parametrize("given_value", [3, -1, True, "1", None, 1.5])
 def test_a_parsed_place_that_is_none_is_not_taken(given_value: object) -> None:
-    assert isinstance(from_value("choice", "choice", given_value, WINES), NotUnderstood)
+    assert isinstance(take_value("choice", "choice", given_value, WINES), NotUnderstood)
 
 
 def test_a_parsed_title_is_taken() -> None:
-    assert from_value("choice", "raw_string", "beer", WINES) == Understood(
+    assert take_value("choice", "raw_string", "beer", WINES) == Understood(
         {"idx": 2, "title": "Beer"}
     )

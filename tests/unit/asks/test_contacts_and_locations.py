@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.asks import kinds
 from prolocutor.asks.answers import Ambiguous, Contact, NotUnderstood, Understood, UnknownPlace
-from prolocutor.asks.kinds import from_value
+from prolocutor.asks.kinds import take_value
 from prolocutor.dialog.rounds import Ask
 from prolocutor.reading import libraries
 from tests.unit.asks.contexts import BERLIN, hint, value
@@ -132,11 +132,11 @@ def test_home_is_the_persons_own_and_asked_for_where_it_is_unknown() -> None:
     sent = {"latitude": None, "longitude": None, "display": "home"}
     for outcome in (
         kinds.read("location", "at home", at_home),
-        kinds.from_value("location", "location", sent, at_home),
+        kinds.take_value("location", "location", sent, at_home),
     ):
         assert outcome == Understood(place)
     assert kinds.read("location", "home", KNOWN) == UnknownPlace("home")
-    assert kinds.from_value("location", "location", sent, KNOWN) == UnknownPlace("home")
+    assert kinds.take_value("location", "location", sent, KNOWN) == UnknownPlace("home")
 
 
 def test_where_a_person_is_has_to_be_known() -> None:
@@ -185,11 +185,11 @@ PARSED: list[tuple[Ask, Ask, Any, Any]] = [
 
 @pytest.mark.parametrize(("kind", "of", "given_value", "expected"), PARSED)
 def test_a_parsed_value_is_taken(kind: Ask, of: str, given_value: object, expected: object) -> None:
-    assert from_value(kind, of, given_value, KNOWN) == Understood(expected)
+    assert take_value(kind, of, given_value, KNOWN) == Understood(expected)
 
 
 @pytest.mark.parametrize("kind", UNDERSTOOD)
 @pytest.mark.parametrize("given_value", [None, 5, True, [], {}, {"latitude": 91, "longitude": 0}])
 def test_other_parsed_values_are_refused(kind: Ask, given_value: object) -> None:
     for of in (kind, "number"):
-        assert isinstance(from_value(kind, of, given_value, KNOWN), NotUnderstood)
+        assert isinstance(take_value(kind, of, given_value, KNOWN), NotUnderstood)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.asks.controls import control_of
+from prolocutor.asks.controls import find_control
 
 CONTROLS = {
     "nevermind": "never mind|Never mind.|nevermind|cancel|Cancel!|cancel, please|forget it|"
@@ -32,9 +32,9 @@ none of your business||?"""
     [(text, name) for name, table in CONTROLS.items() for text in table.split("|")],
 )
 def test_a_control_is_heard(text: str, control: str) -> None:
-    assert control_of(text) == control
+    assert find_control(text) == control
 
 
 @pytest.mark.parametrize("text", "".join(OTHERS.split("\n")).split("|"))
 def test_what_says_more_is_none(text: str) -> None:
-    assert control_of(text) is None
+    assert find_control(text) is None

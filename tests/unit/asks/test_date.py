@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.asks.answers import NotUnderstood, Understood
-from prolocutor.asks.kinds import from_value
+from prolocutor.asks.kinds import take_value
 from prolocutor.reading import libraries
 from tests.unit.asks.contexts import BERLIN, NOW, hint, value
 
@@ -152,7 +152,7 @@ def test_without_the_extra_iso_does_and_months_name_it(monkeypatch: pytest.Monke
     ],
 )
 def test_a_parsed_date_is_taken_and_completed(given_value: object, day: str) -> None:
-    assert from_value("date", "date", given_value, BERLIN) == Understood(day)
+    assert take_value("date", "date", given_value, BERLIN) == Understood(day)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_parsed_date_is_taken_and_completed(given_value: object, day: str) -> 
     [("date", "soon"), ("date", {"month": 13}), ("date", {"day": []}), ("date", 5), ("time", "1")],
 )
 def test_other_parsed_values_are_none(kind: str, given_value: object) -> None:
-    assert isinstance(from_value("date", kind, given_value, BERLIN), NotUnderstood)
+    assert isinstance(take_value("date", kind, given_value, BERLIN), NotUnderstood)
 
 
 def test_now_is_a_moment_of_the_tests() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.asks import intents
-from prolocutor.asks.intents import CommandLanguage, Intent, intent_of, typed_command
+from prolocutor.asks.intents import CommandLanguage, Intent, make_intent, typed_command
 from prolocutor.catalog import Catalog
 
 
@@ -29,12 +29,12 @@ def test_buttons_of_the_assistant_are_read_without_a_plugin(
     tokens: list[Any], intent: Intent
 ) -> None:
     entities = {"QUOTED_STRING_0": "Ann"}
-    assert intent_of({"code": ["bookkeeping", *tokens], "entities": entities}) == intent
+    assert make_intent({"code": ["bookkeeping", *tokens], "entities": entities}) == intent
 
 
 @pytest.mark.parametrize("tokens", [["special", "special:x"], ["choice", "NUMBER_0"], ["answer"]])
 def test_other_tokens_are_left_to_plugins(tokens: list[str]) -> None:
-    assert intent_of({"code": ["bookkeeping", *tokens], "entities": {}}) is None
+    assert make_intent({"code": ["bookkeeping", *tokens], "entities": {}}) is None
 
 
 def test_a_prefix_means_nothing_without_a_plugin() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from prolocutor.asks import kinds
 from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
-from prolocutor.asks.controls import control_of
-from prolocutor.asks.kinds import from_value, hint_for, read
+from prolocutor.asks.controls import find_control
+from prolocutor.asks.kinds import hint_for, read, take_value
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.loading import survey
 from prolocutor.dialog import plain
@@ -49,7 +49,7 @@ def test_a_long_text_is_read_in_no_time(kind: Ask) -> None:
     for text in LONG:
         start = time.process_time()
         read(kind, text, KNOWN)
-        control_of(text)
+        find_control(text)
         assert time.process_time() - start < 4
 
 
@@ -89,7 +89,7 @@ JSON = st.recursive(
 
 @given(st.sampled_from(KINDS), st.sampled_from(KINDS) | st.none(), JSON)
 def test_no_parsed_value_breaks_a_reader(kind: Ask, of: Ask | None, given_value: Any) -> None:
-    assert isinstance(from_value(kind, of, given_value, KNOWN), Understood | NotUnderstood)
+    assert isinstance(take_value(kind, of, given_value, KNOWN), Understood | NotUnderstood)
 
 
 @given(st.sampled_from(sorted(set(KINDS) - RAW - {"command", "choice", "yesno"})), TEXTS)
@@ -114,7 +114,7 @@ def test_nothing_is_no_answer(kind: Ask, text: str) -> None:
 
 def test_a_command_is_whatever_comes() -> None:
     assert value("command", " play jazz ") == "play jazz"
-    assert from_value("command", None, {"program": "now => @a.b();"}, BERLIN) == Understood(
+    assert take_value("command", None, {"program": "now => @a.b();"}, BERLIN) == Understood(
         {"program": "now => @a.b();"}
     )
 
@@ -155,7 +155,7 @@ def test_a_generic_ask_takes_no_untyped_words(text: str) -> None:
 
 def test_any_parsed_value_answers_a_generic_ask() -> None:
     measure = {"value": 5, "unit": "km"}
-    assert from_value("generic", "generic", measure, BERLIN) == Understood(measure)
+    assert take_value("generic", "generic", measure, BERLIN) == Understood(measure)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -216,7 +216,7 @@ def test_an_installed_package_adds_a_kind_of_ask() -> None:
     assert checked_ask("size") == "size"
     assert usual.read("size", " m ", BERLIN) == Understood("M")
     assert usual.read("size", "huge", BERLIN) == NotUnderstood(usual.hint("size"))
-    assert kinds.schema_of("size") == {"type": "string"}
+    assert kinds.value_schema("size") == {"type": "string"}
 
 
 async def test_a_file_sets_the_options_of_a_kind_of_ask(shop: Path) -> None:
@@ -265,5 +265,5 @@ def test_a_reader_that_fails_has_not_understood(caplog: pytest.LogCaptureFixture
     asks = kinds.AskKinds({"size": faulty})
 
     assert asks.read("size", "m", BERLIN) == NotUnderstood("Say a size.")
-    assert asks.from_value("size", None, "m", BERLIN) == NotUnderstood("Say a size.")
+    assert asks.take_value("size", None, "m", BERLIN) == NotUnderstood("Say a size.")
     assert len(caplog.records) == 2

@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.asks import kinds
 from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
-from prolocutor.asks.controls import control_of
+from prolocutor.asks.controls import find_control
 from prolocutor.dialog.rounds import Ask
 from prolocutor.reading.languages import language_of
 
@@ -49,7 +49,7 @@ def test_thousands_are_read_as_the_language_of_the_person_writes_them() -> None:
 
 @pytest.mark.parametrize("text", "abbrechen|Vergiss es|annuler|laisse tomber|déjalo".split("|"))
 def test_a_round_is_cancelled_in_each_language(text: str) -> None:
-    assert control_of(text) == "nevermind"
+    assert find_control(text) == "nevermind"
 
 
 def test_words_of_no_language_are_no_answer() -> None:

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prolocutor.asks.answers import NotUnderstood, Understood
-from prolocutor.asks.kinds import from_value
+from prolocutor.asks.kinds import take_value
 from prolocutor.reading import libraries
 from tests.unit.asks.contexts import BERLIN, hint, value
 
@@ -111,12 +111,12 @@ def test_without_the_extra_digits_do_and_words_name_it(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("number", [5, -0.5])
 def test_a_parsed_number_is_taken(number: float) -> None:
-    assert from_value("number", "number", number, BERLIN) == Understood(number)
+    assert take_value("number", "number", number, BERLIN) == Understood(number)
 
 
 @pytest.mark.parametrize("given_value", [True, "5", None, float("nan"), float("inf"), [5], 10**400])
 def test_other_parsed_values_are_none(given_value: object) -> None:
-    assert isinstance(from_value("number", "number", given_value, BERLIN), NotUnderstood)
+    assert isinstance(take_value("number", "number", given_value, BERLIN), NotUnderstood)
 
 
 SMALL = (

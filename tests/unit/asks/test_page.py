@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.asks.controls import control_of
+from prolocutor.asks.controls import find_control
 from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.dialog.rounds import Ask, OfferedChoice
 from tests.pages import ROOT, table
@@ -38,4 +38,4 @@ def test_each_example_gives_what_the_page_says(kind: Ask, text: str, expected: A
 
 @pytest.mark.parametrize("text", table(PAGE, "Words that control a round"))
 def test_each_word_that_steers_is_heard(text: str) -> None:
-    assert control_of(text) == text.replace("never mind", "nevermind")
+    assert find_control(text) == text.replace("never mind", "nevermind")

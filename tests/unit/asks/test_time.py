@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
-from prolocutor.asks.kinds import from_value, read
+from prolocutor.asks.kinds import read, take_value
 from prolocutor.reading import libraries
 from tests.unit.asks.contexts import BERLIN, value
 
@@ -98,12 +98,12 @@ def test_without_the_extra_clocks_and_plain_words_do(monkeypatch: pytest.MonkeyP
     ["07:05:00", "07:05", {"hour": 7, "minute": 5, "second": 0}, {"hour": 7, "minute": 5}],
 )
 def test_a_parsed_time_is_taken(given_value: object) -> None:
-    assert from_value("time", "time", given_value, BERLIN) == Understood("07:05:00")
+    assert take_value("time", "time", given_value, BERLIN) == Understood("07:05:00")
 
 
 @pytest.mark.parametrize("given_value", ["25:00", {"hour": 25}, {"hour": "x"}, 7, None])
 def test_other_parsed_values_are_none(given_value: object) -> None:
-    assert isinstance(from_value("time", "time", given_value, BERLIN), NotUnderstood)
+    assert isinstance(take_value("time", "time", given_value, BERLIN), NotUnderstood)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.asks.answers import NotUnderstood, Understood
-from prolocutor.asks.kinds import from_value
+from prolocutor.asks.kinds import take_value
 from tests.unit.asks.contexts import BERLIN, value
 
 YES = """yes|Yes.|YES!!!|yesss|yeah|yea|yep|yup|ya|aye|y|uh-huh|mhm|sure|sure thing|for sure|ok|
@@ -59,9 +59,9 @@ def test_what_is_said_again_is_no_less_true(words: list[str]) -> None:
 
 @pytest.mark.parametrize("given_value", [True, False])
 def test_a_parsed_bool_is_taken(given_value: bool) -> None:
-    assert from_value("yesno", "yesno", given_value, BERLIN) == Understood(given_value)
+    assert take_value("yesno", "yesno", given_value, BERLIN) == Understood(given_value)
 
 
 @pytest.mark.parametrize(("kind", "given_value"), [("number", 1), ("raw_string", "yes"), (None, 1)])
 def test_other_parsed_values_are_neither(kind: str | None, given_value: object) -> None:
-    assert isinstance(from_value("yesno", kind, given_value, BERLIN), NotUnderstood)
+    assert isinstance(take_value("yesno", kind, given_value, BERLIN), NotUnderstood)

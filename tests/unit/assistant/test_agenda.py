@@ -438,7 +438,7 @@ class Monitors:
     def __init__(self, *, broken: bool = False) -> None:
         self.broken = broken
 
-    def wish_of(self, text: str) -> None:
+    def find_wish(self, text: str) -> None:
         """Find none."""
 
     async def run(self, start: ProgramStart) -> ProgramRun:

@@ -135,7 +135,7 @@ async def test_a_restart_keeps_it_and_the_list(tmp_path: Path) -> None:
         await it.desk.take("ann", "shop", by="eve")
     service = echo()
     async with assistant(service, store=store) as it:
-        (listed,) = await it.desk.listed()
+        (listed,) = await it.desk.list_handovers()
         assert listed.dialog_id == id_
         assert listed.user == "ann"
         assert listed.dialog == "shop"
@@ -143,7 +143,7 @@ async def test_a_restart_keeps_it_and_the_list(tmp_path: Path) -> None:
         assert await it.desk.find(id_) == ("ann", "shop")
         assert (await it.reply("hi", user="ann", dialog="shop")).text == ""
         await it.desk.give("ann", "shop", by="eve")
-        assert await it.desk.listed() == []
+        assert await it.desk.list_handovers() == []
     assert caller(service).calls == 0
 
 
@@ -174,7 +174,7 @@ async def test_a_skill_wants_a_person_and_agents_answer_until_one_comes() -> Non
         assert now.by == ""
         assert now.reason == "too hard"
         assert (await it.reply("hi", user="ann")).text == "re: hi"
-        assert [one.handover.reason for one in await it.desk.listed()] == ["too hard"]
+        assert [one.handover.reason for one in await it.desk.list_handovers()] == ["too hard"]
         await it.desk.take("ann", by="eve")
         assert (await it.reply("hi", user="ann")).text == ""
 

@@ -28,7 +28,7 @@ class Pupil:
     async def refresh(self) -> None:
         self.told.append("refresh")
 
-    def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
+    def take_lessons(self, record: TurnRecord) -> list[NewRecord]:
         return [NewRecord("taught", record.utt_id, b'"hi"')]
 
     async def forget(self, user: str | None) -> None:

@@ -630,7 +630,7 @@ class Adds:
     def __init__(self) -> None:
         self.started: list[ProgramStart] = []
 
-    def wish_of(self, text: str) -> None:
+    def find_wish(self, text: str) -> None:
         """Find none."""
 
     async def run(self, start: ProgramStart) -> ProgramRun:
@@ -712,7 +712,7 @@ async def test_where_no_language_is_installed_programs_are_refused_and_the_ask_s
 
 async def test_a_program_that_takes_too_long_ends_with_the_turn() -> None:
     class Hangs:
-        def wish_of(self, text: str) -> None:
+        def find_wish(self, text: str) -> None:
             """Find none."""
 
         async def run(self, start: ProgramStart) -> ProgramRun:
@@ -726,7 +726,7 @@ async def test_a_program_that_takes_too_long_ends_with_the_turn() -> None:
 
 async def test_a_program_that_breaks_leaves_what_was_asked(caplog: Any) -> None:
     class Breaks:
-        def wish_of(self, text: str) -> None:
+        def find_wish(self, text: str) -> None:
             """Find none."""
 
         async def run(self, start: ProgramStart) -> ProgramRun:

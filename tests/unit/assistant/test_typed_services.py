@@ -49,7 +49,7 @@ def length(turn: TurnRequest) -> dict[str, int]:
 @service(inline=True)
 def chooses(turn: TurnRequest) -> SelectorReply:
     assert turn.annotations["length"]["letters"] == len(turn.text)
-    return SelectorReply.of(max(turn.hypotheses, key=lambda one: one.confidence))
+    return SelectorReply.choose(max(turn.hypotheses, key=lambda one: one.confidence))
 
 
 PIPELINE = Pipeline(annotators=[length], skills=[parrot, sells], response_selector=chooses)
@@ -132,7 +132,7 @@ async def test_the_other_stages_are_shown_what_they_work_on() -> None:
 
 
 def test_a_function_is_a_service_of_its_name_with_the_settings_that_it_declares() -> None:
-    first, second = PIPELINE.of(Stage.SKILL)
+    first, second = PIPELINE.services_at(Stage.SKILL)
 
     assert first == Skill(parrot, name="parrot")
     assert second.name == "shop"
@@ -169,7 +169,7 @@ async def test_the_parentheses_of_a_decorator_without_settings_may_be_left_out(
     def bird(turn: TurnRequest) -> Hypothesis:
         return Hypothesis(turn.text, 0.5)
 
-    assert Pipeline(skills=[bird]).of(Stage.SKILL) == (Skill(bird, name="bird"),)
+    assert Pipeline(skills=[bird]).services_at(Stage.SKILL) == (Skill(bird, name="bird"),)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ async def test_a_method_and_a_wrapper_are_called_with_the_settings_of_what_they_
         reply = await assistant.reply("tea", user="ann")
 
     assert reply.text == said
-    assert pipeline.of(Stage.SKILL)[0].timeout == 1.0
+    assert pipeline.services_at(Stage.SKILL)[0].timeout == 1.0
 
 
 @pytest.mark.parametrize(

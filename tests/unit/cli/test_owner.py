@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.cli.owner import OwnerNote, check_free, door_of
+from prolocutor.cli.owner import OwnerNote, check_free, find_owner_door
 from prolocutor.config.store_location import sqlite_url
 from prolocutor.errors import StoreError, StoreLocked
 from prolocutor.stores.sqlite.ownership import Ownership
@@ -25,15 +25,15 @@ def owner(file: Path) -> Iterator[Ownership]:
 def test_nobody_owns_a_free_store(file: Path) -> None:
     check_free(sqlite_url(file))
 
-    assert door_of(sqlite_url(file)) is None
-    assert door_of("memory:") is None
+    assert find_owner_door(sqlite_url(file)) is None
+    assert find_owner_door("memory:") is None
 
 
 def test_the_door_is_the_one_that_the_owner_noted(file: Path, owner: Ownership) -> None:
     note = OwnerNote("serve", "/a.yaml", "http://127.0.0.1:1", "key")
     owner.note(note.text())
 
-    door = door_of(sqlite_url(file), Path("/a.yaml"))
+    door = find_owner_door(sqlite_url(file), Path("/a.yaml"))
 
     assert door is not None
     assert door.note == note
@@ -43,14 +43,14 @@ def test_an_owner_without_a_door_is_locked_once_patience_ends(file: Path, owner:
     owner.note("a word that is no note")
 
     with pytest.raises(StoreLocked, match=r"process .* has this store to itself; end it"):
-        door_of(sqlite_url(file), patience=0)
+        find_owner_door(sqlite_url(file), patience=0)
 
 
 def test_the_door_of_another_assistant_is_not_taken(file: Path, owner: Ownership) -> None:
     owner.note(OwnerNote("serve", "/a.yaml", "http://127.0.0.1:1").text())
 
     with pytest.raises(StoreLocked, match=r"its assistant is /a.yaml"):
-        door_of(sqlite_url(file), Path("/b.yaml"))
+        find_owner_door(sqlite_url(file), Path("/b.yaml"))
 
 
 def test_a_served_store_is_not_free_and_its_door_is_told(file: Path, owner: Ownership) -> None:
@@ -62,7 +62,7 @@ def test_a_served_store_is_not_free_and_its_door_is_told(file: Path, owner: Owne
 
 def test_a_door_where_nobody_answers_is_told(file: Path, owner: Ownership) -> None:
     owner.note(OwnerNote("serve", "", "http://127.0.0.1:1").text())
-    door = door_of(sqlite_url(file))
+    door = find_owner_door(sqlite_url(file))
 
     assert door is not None
     with pytest.raises(StoreError, match=r"does not answer at http://127.0.0.1:1"):

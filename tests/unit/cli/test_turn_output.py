@@ -62,7 +62,7 @@ TURN = TurnOutput(
 
 
 def test_all_skills_are_named_and_of_the_others_those_that_failed() -> None:
-    asked = output.asked_in(TURN)
+    asked = output.summarize_services(TURN)
 
     assert [one.name for one in asked] == ["spelling", "sums", "clock", "poet", "mime"]
     assert [one.name for one in asked if one.answered] == ["clock"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.building import assistant_from, build
+from prolocutor.config.building import build, build_assistant
 from prolocutor.config.loading import load
 from prolocutor.config.settings import Settings
 from prolocutor.errors import ConfigError
@@ -44,7 +44,7 @@ async def test_an_assistant_built_from_a_file_answers(tmp_path: Path) -> None:
     )
     settings = _settings(tmp_path, "skills: {shout: 'shouter_for_build:shout'}\nname: Shouter\n")
 
-    async with assistant_from(settings, store="memory:") as assistant:
+    async with build_assistant(settings, store="memory:") as assistant:
         reply = await assistant.reply("hello", user="ann")
 
     assert assistant.name == "Shouter"
@@ -62,7 +62,7 @@ async def test_processes_are_started_before_the_assistant_and_reached_at_their_p
         "skills: {books: {call: {process: books, path: /answer}}}\n",
     )
 
-    async with assistant_from(settings, store="memory:") as assistant:
+    async with build_assistant(settings, store="memory:") as assistant:
         reply = await assistant.reply("hello", user="ann")
 
     assert reply.text == "from /answer"
@@ -73,7 +73,7 @@ async def test_what_the_file_says_reaches_the_assistant(tmp_path: Path) -> None:
         tmp_path, "fallback: Nobody knows.\nstore: sqlite:///here.db\nskills: {a: 'builtins:len'}\n"
     )
 
-    async with assistant_from(settings) as assistant:
+    async with build_assistant(settings) as assistant:
         reply = await assistant.reply("hello", user="ann")
 
     assert reply.text == "Nobody knows."

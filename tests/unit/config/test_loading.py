@@ -10,7 +10,7 @@ from prolocutor.config.file_keys import file_table
 from prolocutor.config.loading import load
 from prolocutor.config.service_entries import service_table
 from prolocutor.config.settings import Limits, ProcessTarget, Settings
-from prolocutor.config.struct_fields import table_of
+from prolocutor.config.struct_fields import struct_table
 from prolocutor.config.yaml_file import ConfigFaults
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import (
@@ -33,7 +33,7 @@ SKILL = "skills: {echo: 'echoes:echo'}\n"
 def test_one_skill_is_an_assistant() -> None:
     settings = load(FOLDER / "minimal.yaml")
 
-    assert settings.pipeline.of(Stage.SKILL) == (Skill("echoes:echo", name="echo"),)
+    assert settings.pipeline.services_at(Stage.SKILL) == (Skill("echoes:echo", name="echo"),)
     assert settings.pipeline.skill_selector is None
     assert settings.deadline == 5.0
     assert settings.port == 4242
@@ -43,7 +43,12 @@ def test_one_skill_is_an_assistant() -> None:
 def test_the_full_file_uses_every_key_there_is() -> None:
     text = (FOLDER / "full.yaml").read_text()
 
-    tables = [file_table(), *map(service_table, Stage), table_of(Limits), table_of(ProcessCommand)]
+    tables = [
+        file_table(),
+        *map(service_table, Stage),
+        struct_table(Limits),
+        struct_table(ProcessCommand),
+    ]
     keys = {key for table in tables for key in table.keys}
     assert {key for key in keys if f"{key}:" not in text} == set()
 
@@ -51,7 +56,7 @@ def test_the_full_file_uses_every_key_there_is() -> None:
 def test_the_full_file_is_read_to_the_letter() -> None:
     settings = load(FOLDER / "full.yaml", environ={"PROLOCUTOR_PORT": "8080"})
 
-    units = settings.pipeline.of(Stage.SKILL)[1]
+    units = settings.pipeline.services_at(Stage.SKILL)[1]
     assert units == Skill(
         ProcessTarget("units", "/answer"),
         name="units",
@@ -71,7 +76,7 @@ def test_the_full_file_is_read_to_the_letter() -> None:
     assert settings.processes["units"] == ProcessCommand(
         ["python", "-m", "unit_server"], port=0, health="/health"
     )
-    assert settings.pipeline.of(Stage.SKILL)[2].last is None
+    assert settings.pipeline.services_at(Stage.SKILL)[2].last is None
     assert settings.pipeline.last_chance == LastChance("echoes:echo", name="last_chance")
 
 
@@ -118,21 +123,21 @@ def test_processes_become_addresses_once_they_run(tmp_path: Path) -> None:
         "last_chance: {call: {process: books}}\n",
     )
 
-    pipeline = settings.with_urls({"books": "http://127.0.0.1:8001"})
+    pipeline = settings.resolve_processes({"books": "http://127.0.0.1:8001"})
 
-    assert [service.target for service in pipeline.of(Stage.SKILL)] == [
+    assert [service.target for service in pipeline.services_at(Stage.SKILL)] == [
         "http://127.0.0.1:8001/answer",
         "a:b",
     ]
     assert pipeline.last_chance == LastChance("http://127.0.0.1:8001/", name="last_chance")
-    assert settings.pipeline.of(Stage.SKILL)[0].target == ProcessTarget("books", "/answer")
+    assert settings.pipeline.services_at(Stage.SKILL)[0].target == ProcessTarget("books", "/answer")
 
 
 def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
     settings = Settings(pipeline=Pipeline(skills=[Service("books", ProcessTarget("books"))]))
 
     with pytest.raises(ConfigError, match="the process 'books' of 'books' is not running"):
-        settings.with_urls({})
+        settings.resolve_processes({})
 
 
 @pytest.mark.parametrize(
@@ -233,14 +238,16 @@ def test_every_fault_says_what_was_expected_and_found(tmp_path: Path, line: str,
 def test_a_flag_is_true_in_any_of_yamls_words(tmp_path: Path, word: str) -> None:
     settings = _load(tmp_path, f"skills: {{echo: {{call: 'a:b', inline: {word}}}}}\n")
 
-    assert settings.pipeline.of(Stage.SKILL)[0].call.options == {"inline": True}
+    assert settings.pipeline.services_at(Stage.SKILL)[0].call.options == {"inline": True}
 
 
 def test_a_connector_says_what_a_call_is(tmp_path: Path) -> None:
     settings = _load(tmp_path, "skills: {a: {call: './bot --fast', connector: command}}\n")
 
     folder = {"folder": str(tmp_path)}
-    assert settings.pipeline.of(Stage.SKILL)[0].call == Call("./bot --fast", "command", folder)
+    assert settings.pipeline.services_at(Stage.SKILL)[0].call == Call(
+        "./bot --fast", "command", folder
+    )
 
 
 def test_every_fault_of_the_pipeline_is_found_not_only_the_first(tmp_path: Path) -> None:
@@ -321,4 +328,4 @@ def _faults(
 
 
 def _names(settings: Settings, stage: Stage) -> list[Any]:
-    return [service.name for service in settings.pipeline.of(stage)]
+    return [service.name for service in settings.pipeline.services_at(stage)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.cli.serve_program import at_other_hosts, read_hosts
+from prolocutor.cli.serve_program import read_hosts, replace_hosts
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service, Stage
 
@@ -14,15 +14,18 @@ PIPELINE = Pipeline(skills=[Service("a", "http://a:80/x?y=1"), Service("b", "m:f
 
 
 def test_one_host_takes_all_urls_with_their_ports_and_paths() -> None:
-    moved = at_other_hosts(PIPELINE, "127.0.0.1")
+    moved = replace_hosts(PIPELINE, "127.0.0.1")
 
-    assert [one.target for one in moved.of(Stage.SKILL)] == ["http://127.0.0.1:80/x?y=1", "m:f"]
+    assert [one.target for one in moved.services_at(Stage.SKILL)] == [
+        "http://127.0.0.1:80/x?y=1",
+        "m:f",
+    ]
 
 
 def test_a_map_moves_the_hosts_that_it_names() -> None:
-    moved = at_other_hosts(PIPELINE, {"a:80": "https://b/base/", "c:1": "http://d"})
+    moved = replace_hosts(PIPELINE, {"a:80": "https://b/base/", "c:1": "http://d"})
 
-    assert moved.of(Stage.SKILL)[0].target == "https://b/base/x?y=1"
+    assert moved.services_at(Stage.SKILL)[0].target == "https://b/base/x?y=1"
 
 
 def test_a_map_is_read_from_a_json_file(tmp_path: Path) -> None:
@@ -61,6 +64,6 @@ def test_a_map_without_urls_is_refused(tmp_path: Path) -> None:
 def test_a_map_may_name_the_usual_port() -> None:
     pipeline = Pipeline(skills=[Service("a", "http://a/x")])
 
-    moved = at_other_hosts(pipeline, {"a:80": "http://b:81"})
+    moved = replace_hosts(pipeline, {"a:80": "http://b:81"})
 
-    assert moved.of(Stage.SKILL)[0].target == "http://b:81/x"
+    assert moved.services_at(Stage.SKILL)[0].target == "http://b:81/x"

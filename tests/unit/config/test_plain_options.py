@@ -13,7 +13,7 @@ from msgspec import Meta
 from prolocutor.config.file_check import check
 from prolocutor.config.file_keys import file_schema
 from prolocutor.config.loading import load
-from prolocutor.connectors.connector_catalog import options_of
+from prolocutor.connectors.connector_catalog import make_options
 from prolocutor.contracts.connector import Replies, Request, ServiceContext
 from prolocutor.contracts.store_options import StoreContext
 from prolocutor.dialog import plain
@@ -96,7 +96,7 @@ def test_a_connector_needs_no_class_variables(tmp_path: Path) -> None:
 
     service = load(tmp_path / "a.yaml", environ={}).pipeline.skills[0]
 
-    assert options_of(service.call) == ParrotLine(greeting="Ahoy", loudness=3)
+    assert make_options(service.call) == ParrotLine(greeting="Ahoy", loudness=3)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.connectors.connector_catalog import CONNECTORS, options_of
+from prolocutor.connectors.connector_catalog import CONNECTORS, make_options
 from prolocutor.connectors.http import HttpService
 from prolocutor.connectors.process import FunctionProcess
 from prolocutor.connectors.python import PythonFunction
@@ -42,7 +42,7 @@ def connector_structs() -> list[Any]:
     ],
 )
 def test_a_call_gives_the_options_of_its_connector(call: Call, expected: object) -> None:
-    assert options_of(call) == expected
+    assert make_options(call) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_call_gives_the_options_of_its_connector(call: Call, expected: object)
 )
 def test_what_a_connector_cannot_be_made_of_is_refused(call: Call, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
-        options_of(call)
+        make_options(call)
 
 
 @pytest.mark.parametrize("struct", connector_structs())

@@ -88,7 +88,7 @@ def test_what_is_no_url_is_refused(text: str) -> None:
 
 
 def test_parameters_are_replaced_by_their_names() -> None:
-    url = Url.read("http://h/?a=1&b=2&a=3").with_parameters(a="x y", c="")
+    url = Url.read("http://h/?a=1&b=2&a=3").replace_parameters(a="x y", c="")
 
     assert url.target == "/?b=2&a=x%20y&c="
     assert url.parameters == {"b": "2", "a": "x y", "c": ""}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.connectors.parts.connecting import as_public_as, network_of
+from prolocutor.connectors.parts.connecting import address_network, reachable_networks
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ from prolocutor.connectors.parts.connecting import as_public_as, network_of
     ],
 )
 def test_an_address_is_in_one_network(address: str, network: str) -> None:
-    assert network_of(address) == network
+    assert address_network(address) == network
 
 
 def test_who_is_in_a_network_leads_nowhere_less_public() -> None:
-    assert as_public_as("loopback") == {"loopback", "private", "public"}
-    assert as_public_as("private") == {"private", "public"}
-    assert as_public_as("public") == {"public"}
+    assert reachable_networks("loopback") == {"loopback", "private", "public"}
+    assert reachable_networks("private") == {"private", "public"}
+    assert reachable_networks("public") == {"public"}

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.dialog.messages import ASK_KINDS, KINDS, checked_ask, checked_messages, with_owner
+from prolocutor.dialog.messages import ASK_KINDS, KINDS, add_owner, checked_ask, checked_messages
 from prolocutor.errors import BadReply
 
 GOOD: list[dict[str, Any]] = [
@@ -85,7 +85,7 @@ def test_what_is_no_ask_is_refused(ask: Any) -> None:
 
 def owned(json: Any) -> Any:
     """Return what a skill's button carries when it is shown."""
-    [button] = with_owner([{"type": "button", "title": "a", "json": json}], "shop")
+    [button] = add_owner([{"type": "button", "title": "a", "json": json}], "shop")
     return button["json"]
 
 
@@ -121,4 +121,4 @@ def test_a_button_with_a_command_of_the_assistants_is_nobodys(json: Any) -> None
 
 def test_messages_without_a_button_are_not_touched() -> None:
     messages = [{"type": "text", "text": "a"}]
-    assert with_owner(messages, "shop") is messages
+    assert add_owner(messages, "shop") is messages

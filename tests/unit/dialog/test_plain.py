@@ -357,6 +357,6 @@ def test_a_value_of_many_parts_passes() -> None:
 
 
 def test_items_that_are_checked_one_by_one_keep_their_places() -> None:
-    items = PlainItems.of([plain.check({"a": 1}), BadReply("no"), plain.check("b")])
+    items = PlainItems.collect([plain.check({"a": 1}), BadReply("no"), plain.check("b")])
     assert items.value == [{"a": 1}, None, "b"]
     assert items.encoded == b'[{"a":1},null,"b"]'

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.clocks import DAY
-from prolocutor.dialog.schedules import EVERY, LATEST, next_time, zone_of
+from prolocutor.dialog.schedules import EVERY, LATEST, find_zone, next_time
 
 BERLIN = "Europe/Berlin"
 
@@ -61,4 +61,4 @@ def test_a_time_before_1970_comes_again_too(first: float) -> None:
 @pytest.mark.parametrize("name", ["Nowhere/Else", "../etc", "", "\x00"])
 def test_an_unknown_zone_is_named(name: str) -> None:
     with pytest.raises(ValueError, match="no time zone is called"):
-        zone_of(name)
+        find_zone(name)

@@ -108,8 +108,8 @@ def test_every_extra_is_in_the_quickstart() -> None:
 
 
 def test_every_file_of_a_folder_that_is_named_lies_in_it() -> None:
-    held = table(ARCHITECTURE, "What each package holds")
-    of_plugins = table(ARCHITECTURE, "What each plug-in holds")
+    held = table(ARCHITECTURE, "The packages")
+    of_plugins = table(ARCHITECTURE, "The plug-ins")
     held |= {f"plugins/{place}": cells for place, cells in of_plugins.items()}
     told = [
         (place, name)

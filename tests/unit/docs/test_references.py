@@ -20,7 +20,7 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.almond.door.door import Almond
-from prolocutor.plugins.authoring.reference import fill, subjects, table_at
+from prolocutor.plugins.authoring.reference import fill, find_table, subjects
 from prolocutor.plugins.page.channel import Page
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.door_context import DoorContext
@@ -77,9 +77,11 @@ def test_the_tables_of_keys_are_what_the_structs_say() -> None:
 def test_whatever_a_file_and_plugins_take_has_a_table() -> None:
     pages = "".join(page.read_text("utf-8") for page in REFERENCE.glob("*.md"))
     told = set(" ".join(re.findall(r"<!-- reference: (.+) -->", pages)).split())
-    tables = [table_at(subject).keys for subject in told]
+    tables = [find_table(subject).keys for subject in told]
 
-    assert [one for one in subjects() if one not in told and table_at(one).keys not in tables] == []
+    assert [
+        one for one in subjects() if one not in told and find_table(one).keys not in tables
+    ] == []
 
 
 def test_every_attribute_of_a_turn_request_is_told() -> None:
@@ -222,8 +224,8 @@ def test_the_end_of_each_stage_is_told() -> None:
 @pytest.mark.parametrize(
     ("page", "heading", "folder"),
     [
-        ("explanation/architecture.md", "What each package holds", "."),
-        ("explanation/architecture.md", "What each plug-in holds", "plugins"),
+        ("explanation/architecture.md", "The packages", "."),
+        ("explanation/architecture.md", "The plug-ins", "plugins"),
         ("reference/plugins.md", "Plug-ins", "plugins"),
     ],
 )

@@ -35,7 +35,7 @@ def one(**services: Any) -> Any:
     """Return the only service of the only stage beside the skills."""
     pipeline = Pipeline(**{"skills": [answers], **services})
     (stage,) = (stage for stage in Stage if stage.value in services)
-    (found,) = pipeline.of(stage)
+    (found,) = pipeline.services_at(stage)
     return found
 
 
@@ -192,7 +192,7 @@ def test_a_pipeline_with_other_services_is_checked_again() -> None:
 
     changed = msgspec.structs.replace(pipeline, skills=(Service("b", answers),))
 
-    assert changed.of(Stage.SKILL) == (Skill(answers, name="b"),)
+    assert changed.services_at(Stage.SKILL) == (Skill(answers, name="b"),)
     assert changed.last_chance == LastChance(answers, name="answers")
     with pytest.raises(ConfigError):
         msgspec.structs.replace(pipeline, skills=())

@@ -39,4 +39,4 @@ loading.join()
 
 def test_number_words_stay_as_they_are_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "text_to_num", lambda: None)
-    assert libraries.in_digits("the sixth of june") == "the sixth of june"
+    assert libraries.write_digits("the sixth of june") == "the sixth of june"

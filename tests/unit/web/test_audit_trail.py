@@ -13,7 +13,7 @@ from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import StoreError
 from prolocutor.testing.channel_kit import KEY, Gate, pipeline, running
 from prolocutor.web import audit_trail
-from prolocutor.web.audit_trail import AuditTrail, acts_of
+from prolocutor.web.audit_trail import AuditTrail, read_acts
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app
 from tests.model_store import ModelStore
@@ -36,11 +36,11 @@ async def test_acts_are_kept_for_a_while_and_not_too_many(monkeypatch: pytest.Mo
         trail.note("ann", "10.0.0.1", "DELETE", f"/api/user/{number}" + "x" * 1000)
         await trail.write()
 
-    kept = await acts_of(store)
+    kept = await read_acts(store)
 
     assert [act.path[:11] for act in kept] == ["/api/user/3", "/api/user/4", "/api/user/5"]
     assert len(kept[0].path) == audit_trail.LONGEST
-    assert await acts_of(store, clock.now) == kept[-1:]
+    assert await read_acts(store, clock.now) == kept[-1:]
 
 
 async def test_a_page_that_looks_at_the_same_all_the_time_is_one_act_in_ten_minutes() -> None:
@@ -53,7 +53,7 @@ async def test_a_page_that_looks_at_the_same_all_the_time_is_one_act_in_ten_minu
         trail.note("ann", "", method, path)
     await trail.aclose()
 
-    found = [(act.method, act.path[-1]) for act in await acts_of(store)]
+    found = [(act.method, act.path[-1]) for act in await read_acts(store)]
     assert found == [("GET", "1"), ("GET", "1"), ("GET", "2"), ("POST", "a"), ("POST", "a")]
 
 
@@ -72,7 +72,7 @@ async def test_acts_wait_for_a_store_that_is_away(monkeypatch: pytest.MonkeyPatc
     trail.note("ann", "", "POST", "/b")
     await trail.aclose()
 
-    assert [act.path for act in await acts_of(store)] == ["/a", "/b"]
+    assert [act.path for act in await read_acts(store)] == ["/a", "/b"]
 
 
 async def test_the_command_lists_them_while_nobody_serves_the_store(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_counters_take_bounded_memory() -> None:
 
 def refused(table: VisitorQuotaTable, visitor: Visitor, address: str, user: str) -> str | None:
     try:
-        table.of(visitor, address).spend("turns", user)
+        table.find_quota(visitor, address).spend("turns", user)
     except QuotaExceeded as error:
         return str(error).partition(" are allowed for ")[2].partition(";")[0]
     return None

@@ -1,1 +1,1 @@
-"""What an input means while something is asked, and what a reply asks for."""
+"""Rounds: the meaning of an input while an ask is open, and the asks of replies."""

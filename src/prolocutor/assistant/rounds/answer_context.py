@@ -1,4 +1,4 @@
-"""The context of an answer: from the person's attributes and what their client sent."""
+"""The context of an answer: from the person's attributes and their client's."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def client_place(sent: Any) -> dict[str, Any] | None:
 
 
 def spoken_language(attributes: JsonObject, text: str) -> str | None:
-    """Return the code of a person's language: their attribute, or else that of what they said."""
+    """Return the code of a person's language: of their attribute, or else of their texts."""
     if (own := _text(attributes, "language")) is not None:
         return own
     found = language_of(text)
@@ -71,9 +71,9 @@ def spoken_language(attributes: JsonObject, text: str) -> str | None:
 
 
 def language_of_request(state: StateRequest) -> str | None:
-    """Return the code of the language of the person whose words a service is asked about.
+    """Return the code of the language of the person who speaks in a request.
 
-    Where they are too short to tell, what the person said before counts.
+    Where the text is too short to tell, the person's earlier texts count.
     """
     shared = state.shared_state()
     said = [one["text"] for one in shared["human_utterances"]]

@@ -1,4 +1,4 @@
-"""What an input means for the turn that it starts, and what is stored with the reply."""
+"""The decision on an input: how its turn starts, and the effects stored with the reply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 
 
 class HandoverChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a turn changed about who has the dialog, or was said while a person had it.
+    """A change of who has the dialog, or words to a person who has it.
 
     `waits`: a person is wanted from now on, for the reason in `text`. `heard`: the person spoke.
     """
@@ -27,9 +27,10 @@ class HandoverChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class TurnEffects(msgspec.Struct, frozen=True, kw_only=True):
-    """What is stored together with a reply; `round` is None if it has not changed.
+    """The effects stored together with a reply; `round` is None if it has not changed.
 
-    `stores`: of both utterances, what was `heard` alone, or what was `said`.
+    `stores`: whether both utterances are stored, the person's alone (`heard`), or the reply alone
+    (`said`).
     """
 
     waiting: PendingAsk | None = None
@@ -42,15 +43,15 @@ class TurnEffects(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """How a turn starts, and what becomes of the open ask.
+    """How a turn starts, and the fate of the open ask.
 
     `state` is the round before the turn. `pending` is the ask that stays open if the assistant
     itself replies. `cancelled_skill` is the skill to tell that its ask is over, unless the ask
     stays open. `kept` is the ask that stays open if another skill replies, asked again in that
     reply where it `returns`. `ends`: no ask is open after the turn, whatever the reply says.
     `releases`: no skill is preferred from now on. `program` is run for the words of the turn; `run`
-    is its outcome. `learned` are attributes of the person that the input tells. `instead` is what
-    the input means where no other skill answers it.
+    is its outcome. `learned` are attributes of the person that the input tells. `instead` is the
+    decision where no other skill answers the input.
     """
 
     start: TurnStart

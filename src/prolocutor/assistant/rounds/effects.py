@@ -13,9 +13,9 @@ from prolocutor.assistant.rounds.interpreter import read_round
 from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds, schedules
 from prolocutor.dialog.inputs import STOPPED
-from prolocutor.dialog.messages import with_owner
+from prolocutor.dialog.messages import add_owner
 from prolocutor.dialog.rounds import NOTHING, Handover, PendingAsk, Round
-from prolocutor.dialog.schedules import Notice, time_of
+from prolocutor.dialog.schedules import Notice, unix_time
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
 
 
@@ -30,7 +30,7 @@ def entries(
     for skill, value in chosen:
         for line in value.get("schedule") or ():
             wait = line.get("in")
-            due = time_of(line["at"]) if wait is None else since + wait
+            due = unix_time(line["at"]) if wait is None else since + wait
             notice = Notice(
                 messages=line["messages"],
                 ask=line.get("ask"),
@@ -64,7 +64,7 @@ CONTINUES: Final = (True, "must", "can")
 
 
 def turn_effects(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
-    """Return the effects of a turn whose reply is decided, and complete the reply's messages.
+    """Return the effects of a turn with a decided reply, and complete the reply's messages.
 
     A skill's buttons get its name, so that they are routed back to it. A long list of choices is
     cut to its first page.
@@ -158,7 +158,7 @@ def _wanted_person(reply: DraftReply) -> str | None:
 
 
 def encode_closing(waiting: PendingAsk | None) -> bytes:
-    """Return the closing of a turn: what clients are shown of the open ask, as JSON."""
+    """Return the closing of a turn: the clients' view of the open ask, as JSON."""
     if waiting is None:
         return NO_ASK_CLOSING
     closing: dict[str, Any] = {"ask": waiting.ask}
@@ -199,7 +199,7 @@ def is_cancelled(decision: Decision, reply: DraftReply) -> bool:
 
 
 def _mark_buttons(draft: Draft, reply: DraftReply) -> None:
-    marked = with_owner(reply.messages, reply.active_skill)
+    marked = add_owner(reply.messages, reply.active_skill)
     if marked is not reply.messages:
         draft.show(marked, reply.ask)
 
@@ -251,7 +251,7 @@ def _less_preferred(before: Round) -> Round:
 
 
 def _going_on(before: Round, draft: Draft, reply: DraftReply) -> Round:
-    """Prefer a skill that can go on; winning by preference alone uses up one of its turns."""
+    """Prefer a skill that can go on; winning by preference alone uses up a turn of it."""
     skill, left = reply.active_skill, PREFERRED_TURNS
     if before.preferred == skill:
         every = draft.all_hypotheses()

@@ -1,4 +1,4 @@
-"""Input interpretation: what an input means, with or without an open ask."""
+"""Input interpretation: the meaning of an input, with or without an open ask."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.asks.answers import NOT_UNDERSTOOD
-from prolocutor.asks.controls import control_of
-from prolocutor.asks.intents import intent_of, read_parsed, typed_command
+from prolocutor.asks.controls import find_control
+from prolocutor.asks.intents import make_intent, read_parsed, typed_command
 from prolocutor.asks.kinds import USUAL, AskKinds, is_raw
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.rounds import own_words
@@ -57,24 +57,24 @@ _LONGEST: Final = max(map(len, _CONTROL_PHRASES)) + 2
 
 
 class InputInterpreter:
-    """Decides what inputs mean, from the open ask and the input alone.
+    """Decides the meaning of inputs, from the open ask and the input alone.
 
-    So a turn that runs again after a crash decides the same. `wish_of` finds wishes about running
-    programs (`ProgramRunner.wish_of`).
+    So a turn that runs again after a crash decides the same. `find_wish` finds wishes about running
+    programs (`ProgramRunner.find_wish`).
     """
 
     def __init__(
         self,
         skills: Sequence[Skill],
         *,
-        wish_of: Callable[[str], ProgramWish | None],
+        find_wish: Callable[[str], ProgramWish | None],
         switch_confidence: float = DEFAULTS.switch_confidence,
         digressions: str = DEFAULTS.digressions,
         answers_controls: bool = True,
         asks: AskKinds = USUAL,
     ) -> None:
         self._asks = asks
-        self._wish_of = wish_of
+        self._find_wish = find_wish
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
         self._digressions = digressions
@@ -83,7 +83,7 @@ class InputInterpreter:
         self._menu = own_words.menu([(name, str(about or "")) for name, about in cards])
 
     def read(self, opened: OpenedTurn, input: TurnInput) -> Decision:
-        """Return what an input means for the turn that it starts."""
+        """Return the decision on an input."""
         state = NOTHING if opened.round == NO_ROUND else read_round(opened)
         if state is NOTHING and _is_plain(input) and not _offers_buttons(opened):  # as nearly all
             return self._text(opened, input, NOTHING)
@@ -118,7 +118,7 @@ class InputInterpreter:
             digressions=self._digressions,
         )
         if parsed is None:
-            parsed = ask.titled()
+            parsed = ask.find_titled()
         decision = ask.text() if parsed is None else self._press_in_skill(ask, input, parsed)
         if input.skill in self._skills and decision.start.excluded is not None:
             return _asks_again(decision)
@@ -131,7 +131,7 @@ class InputInterpreter:
         waiting: PendingAsk | None,
         parsed: dict[str, Any] | None,
     ) -> Decision:
-        """Ask the one skill that an input is for; what another one asked is over."""
+        """Ask the only skill that an input is for; the ask of another skill is over."""
         pressed = parsed is not None and parsed.get("skill") == skill
         answer = button_answer(input, parsed) if parsed is not None and pressed else None
         over = waiting.skill or None if waiting is not None else None
@@ -148,7 +148,7 @@ class InputInterpreter:
         if isinstance(skill, str) and skill in self._skills:
             return ask.button(skill, parsed)
         parsed = read_parsed(parsed)
-        intent = intent_of(parsed)
+        intent = make_intent(parsed)
         if intent is None:
             return ask.program(parsed)
         decision = ask.intent(intent, parsed)
@@ -163,10 +163,10 @@ class InputInterpreter:
         """Read a typed text; a bare "yes" or "no" that no skill claims is answered here."""
         text = input.text
         if state.more is not None:
-            going_on = self._about_more(opened, input, state.more, control_of(text))
+            going_on = self._about_more(opened, input, state.more, find_control(text))
             if going_on is not None:
                 return going_on
-        wish = self._wish_of(text)
+        wish = self._find_wish(text)
         if wish is not None:
             program = ProgramStart(opened=opened, wish=wish)
             start = TurnStart(input=input, preferred=state.preferred)
@@ -206,7 +206,7 @@ class InputInterpreter:
         if isinstance(skill, str) and skill in self._skills:
             return Decision(start=to_skill(input, skill, button_answer(input, parsed)))
         parsed = read_parsed(parsed)
-        intent = intent_of(parsed)
+        intent = make_intent(parsed)
         if intent is None:
             program = ProgramStart(opened=opened, source=program_source(parsed))
             return Decision(start=TurnStart(input=input), program=program)
@@ -220,7 +220,7 @@ class InputInterpreter:
         return Decision(start=start, releases=intent.name == "stop")
 
     def _find_titled(self, opened: OpenedTurn, text: str) -> dict[str, Any] | None:
-        """Return what a skill's button in the last reply carries whose title was typed."""
+        """Return the content of a skill's button in the last reply with the typed title."""
         said = plain(text).strip("[]")
         reply = decode(opened.window[-1].body)
         messages = (reply.get("attributes") or {}).get("messages")
@@ -240,7 +240,7 @@ class InputInterpreter:
         return own_words.says(_UNASKED.get(name, NOT_UNDERSTOOD))
 
     def _parse_command(self, input: TurnInput, waiting: PendingAsk | None) -> dict[str, Any] | None:
-        """Return a parsed command, also one typed with a prefix, unless raw text is asked for."""
+        """Return a parsed or typed command (with its prefix), unless the ask is for raw text."""
         if input.parsed is not None:
             return input.parsed
         if input.program is not None:
@@ -263,11 +263,11 @@ def _offers_buttons(opened: OpenedTurn) -> bool:
 
 
 def _misread(input: TurnInput, waiting: PendingAsk | None, what: str) -> Decision:
-    """Reply with what is wrong with a parsed command."""
+    """Reply with the fault of a parsed command."""
     if waiting is None:
         words = own_words.says(NOT_UNDERSTOOD, what)
     else:
-        words = own_words.looks_for(waiting, NOT_UNDERSTOOD, what)
+        words = own_words.ask_choice(waiting, NOT_UNDERSTOOD, what)
     return Decision(start=TurnStart(input=input, say=words), pending=waiting)
 
 

@@ -1,4 +1,4 @@
-"""What an input means while an ask is open."""
+"""The meaning of an input while an ask is open."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from prolocutor.asks.answers import (
     UnknownPlace,
 )
 from prolocutor.asks.controls import (
-    control_of,
     correction,
+    find_control,
     opens_correction,
     wrapped_answer,
 )
@@ -41,7 +41,7 @@ from prolocutor.reading.languages import (
     orders,
     without_framing,
 )
-from prolocutor.reading.locales.locale import sentence, sentences_of
+from prolocutor.reading.locales.locale import find_sentences, sentence
 from prolocutor.reading.plain_text import plain
 
 
@@ -86,11 +86,11 @@ _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_num
 
 
 class OpenAsk:
-    """One open ask and one input; each method returns a decision for one kind of input.
+    """An open ask and an input; each method returns a decision for a kind of input.
 
     `switch_confidence` is the confidence at which another skill may change the subject, and
-    `digressions` says what becomes of the ask then. What the assistant says itself is said in the
-    language of the question.
+    `digressions` decides on the ask then. The assistant's own words are in the language of the
+    question.
     """
 
     def __init__(
@@ -130,8 +130,8 @@ class OpenAsk:
             outcome = self._kinds.read(kind, text, self._context())
             if isinstance(outcome, Understood):
                 return self._answer(outcome.value)
-        control = control_of(text)
-        decision = self._controlled(control) if control is not None else None
+        control = find_control(text)
+        decision = self._follow_control(control) if control is not None else None
         if decision is not None:
             return decision
         if kind == "command":
@@ -146,13 +146,13 @@ class OpenAsk:
         if isinstance(outcome, NotUnderstood) and (offered := wrapped_answer(text)) != text:
             answer = self._kinds.read(kind, offered, self._context())
             outcome = answer if isinstance(answer, Understood) else outcome
-        decision = self._taken(outcome, self._switch)
+        decision = self._decide(outcome, self._switch)
         if kind in _NAMES and isinstance(outcome, Understood) and asks(text.rstrip(" ?")):
             return self._unless_digressing(decision)
         return decision
 
     def _framed_answer(self, text: str) -> Understood | None:
-        """Return the answer within courtesies, or the one that mends another: "two, no three"."""
+        """Return the answer within courtesies, or the corrected answer: "two, no three"."""
         parts = mended_parts(text) or (text,)
         framed = [without_framing(part, *_AROUND) for part in parts]
         if framed == [text]:
@@ -160,8 +160,8 @@ class OpenAsk:
         read = self._kinds.read(self._kind, framed[-1], self._context())
         return read if isinstance(read, Understood) else None
 
-    def titled(self) -> dict[str, Any] | None:
-        """Return what a button carries whose title was typed, for clients without buttons."""
+    def find_titled(self) -> dict[str, Any] | None:
+        """Return the content of the button with the typed title, for clients without buttons."""
         said = plain(self._input.text).strip("[]")
         if is_raw(self._kind) or not said:
             return None
@@ -185,17 +185,17 @@ class OpenAsk:
         if name in ("yes", "no") and kind == "yesno":
             return self._answer(name == "yes")
         if name == "choice":
-            return self._chosen(intent)
+            return self._take_choice(intent)
         if name == "answer":
-            return self._valued(intent)
+            return self._take_value(intent)
         if kind == "command" and name in _COMMANDS:
             return self._answer(parsed)
         if name == "maybe" and self._offers("maybe"):
             return self._answer("maybe")
-        decision = self._controlled(name)
+        decision = self._follow_control(name)
         if decision is not None:
             return decision
-        words = self._by_itself(name)
+        words = self._reply_alone(name)
         return None if words is None else self._keep(words)
 
     def button(self, skill: str, parsed: dict[str, Any]) -> Decision:
@@ -224,7 +224,7 @@ class OpenAsk:
 
     # -- what it comes to -------------------------------------------------------------------
 
-    def _controlled(self, name: str) -> Decision | None:
+    def _follow_control(self, name: str) -> Decision | None:
         waiting = self.waiting
         match name:
             case "yes" | "no" if self._offers(name):
@@ -246,7 +246,7 @@ class OpenAsk:
                 words = own_words.asks_again(waiting, sentence("unsure", self._language), hint)
                 return self._keep(words)
             case "wait":
-                words = own_words.looks_for(waiting, sentence("no_hurry", self._language))
+                words = own_words.ask_choice(waiting, sentence("no_hurry", self._language))
                 return self._keep(words)
             case "more" | "back" if own_words.last_page(waiting):
                 return self._turn_page(1 if name == "more" else -1)
@@ -255,25 +255,25 @@ class OpenAsk:
     def _turn_page(self, by: int) -> Decision:
         page = self.waiting.page + by
         if not 0 <= page <= own_words.last_page(self.waiting):
-            return self._keep(own_words.looks_for(self.waiting, own_words.NO_MORE))
+            return self._keep(own_words.ask_choice(self.waiting, own_words.NO_MORE))
         turned = structs.replace(self.waiting, page=page)
-        return self._keep(own_words.looks_for(turned), turned)
+        return self._keep(own_words.ask_choice(turned), turned)
 
-    def _chosen(self, intent: Intent) -> Decision:
+    def _take_choice(self, intent: Intent) -> Decision:
         waiting = self.waiting
         if waiting.ask != "choice":
             return self._wrong(self._kinds.hint(waiting.ask))
-        outcome = self._kinds.from_value("choice", "choice", intent.value, self._context())
+        outcome = self._kinds.take_value("choice", "choice", intent.value, self._context())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
-        return self._keep(own_words.looks_for(waiting, own_words.CLICK))
+        return self._keep(own_words.ask_choice(waiting, own_words.CLICK))
 
-    def _valued(self, intent: Intent) -> Decision:
-        outcome = self._kinds.from_value(self._kind, intent.kind, intent.value, self._context())
-        return self._taken(outcome, self._wrong)
+    def _take_value(self, intent: Intent) -> Decision:
+        outcome = self._kinds.take_value(self._kind, intent.kind, intent.value, self._context())
+        return self._decide(outcome, self._wrong)
 
-    def _taken(self, outcome: Outcome, otherwise: Callable[[str], Decision]) -> Decision:
-        """Return the decision on an answer; what it leaves open is asked next."""
+    def _decide(self, outcome: Outcome, otherwise: Callable[[str], Decision]) -> Decision:
+        """Return the decision on an answer; the rest of the ask is asked next."""
         match outcome:
             case Understood(value):
                 return self._answer(value)
@@ -281,8 +281,8 @@ class OpenAsk:
                 return otherwise(hint)
         return self._keep(DirectReply(), narrowed_ask(self.waiting, outcome))
 
-    def _by_itself(self, name: str) -> DirectReply | None:
-        """Return the reply to the other control commands; None if there is none here."""
+    def _reply_alone(self, name: str) -> DirectReply | None:
+        """Return the reply to other control commands; None for a command without effect."""
         waiting = self.waiting
         looked_for = self._kinds.hint(waiting.ask)
         match name:
@@ -292,9 +292,9 @@ class OpenAsk:
                 who = waiting.skill or "a program"
                 return own_words.asks_again(waiting, f"{who} waits for: {waiting.ask}.")
             case "failed":
-                return own_words.looks_for(waiting, NOT_UNDERSTOOD, looked_for)
+                return own_words.ask_choice(waiting, NOT_UNDERSTOOD, looked_for)
             case "more" | "back":
-                return own_words.looks_for(waiting, own_words.NO_MORE)
+                return own_words.ask_choice(waiting, own_words.NO_MORE)
             case "train":
                 return own_words.asks_again(waiting, own_words.NO_TRAINING)
             case "makerule":
@@ -311,16 +311,16 @@ class OpenAsk:
         if narrowed is not None:
             kind = narrowed.ask
             if narrowed.place:
-                learned = self._with_place(narrowed.place, value)
+                learned = self._add_place(narrowed.place, value)
             else:
                 value = narrowed.values[value["idx"]]
-        decision = self._answered(kind, value)
+        decision = self._decide_answer(kind, value)
         return structs.replace(decision, learned=learned) if learned else decision
 
-    def _with_place(self, name: str, place: JsonObject) -> JsonObject:
+    def _add_place(self, name: str, place: JsonObject) -> JsonObject:
         return {"locations": {**self._context().places, name: place}}
 
-    def _answered(self, kind: Ask, value: Any) -> Decision:
+    def _decide_answer(self, kind: Ask, value: Any) -> Decision:
         waiting = self.waiting
         is_choice = waiting.narrowed is None and self._kind == "choice"
         chosen = value if is_choice and isinstance(value, dict) else None
@@ -388,7 +388,7 @@ class OpenAsk:
 
     def _any_text(self, text: str) -> Decision:
         """Decide on a text where any is an answer."""
-        answer = self._taken(self._kinds.read(self._kind, text, self._context()), self._wrong)
+        answer = self._decide(self._kinds.read(self._kind, text, self._context()), self._wrong)
         if self._kind == "password" or answer.program is not None:
             return answer
         return self._unless_digressing(answer)
@@ -403,8 +403,7 @@ class OpenAsk:
         return replace(other, start=start, instead=answer)
 
     def _correct(self) -> Decision:
-        """Ask all skills anew: the person corrects what the question is about, or leaves it for
-        something that another skill answers."""
+        """Ask all skills: the person corrects the question's subject, or changes the skill."""
         other = self._switch("")
         start = TurnStart(input=self._input, least=None)
         return replace(other, start=start, pending=None, cancelled_skill=self.waiting.skill or None)
@@ -418,13 +417,15 @@ class OpenAsk:
         )
 
     def _hint(self, hint: str) -> str:
-        """Return what says how to answer, in the language of the question, with an example."""
+        """Return the hint how to answer, in the language of the question, with an example."""
         if self.waiting.hint:
             return self.waiting.hint
         code, kind = self._language, self._kind
-        told = sentences_of(code or "en").get(f"hint_{kind}") if code not in (None, "en") else hint
+        told = (
+            find_sentences(code or "en").get(f"hint_{kind}") if code not in (None, "en") else hint
+        )
         titles = [one.title for one in self.waiting.choices]
-        sample = titles[0] if titles else sentences_of(code or "en").get(f"sample_{kind}", "")
+        sample = titles[0] if titles else find_sentences(code or "en").get(f"sample_{kind}", "")
         if not sample or (told and sample in told):
             return told or hint
         return f"{told or hint} {sentence('for_example', code).replace('{sample}', sample)}"
@@ -442,7 +443,7 @@ class OpenAsk:
         )
 
     def _offers(self, special: str) -> bool:
-        """Return whether one of the ask's own buttons carries this control command."""
+        """Return whether a button of the ask's own carries this control command."""
         code = ["bookkeeping", "special", f"special:{special}"]
         buttons = (one.get("json") for one in self.waiting.prompt if one["type"] == "button")
         return any(isinstance(json, dict) and json.get("code") == code for json in buttons)
@@ -454,7 +455,7 @@ _COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
 def to_skill(
     input: TurnInput, skill: str, answer: dict[str, Any] | None = None, heard: str | None = None
 ) -> TurnStart:
-    """Return the start of a turn of one skill, with an apology if it does not reply."""
+    """Return the start of a turn of a single skill, with an apology if it does not reply."""
     return TurnStart(
         input=input,
         forced_skill=skill,
@@ -472,6 +473,6 @@ def cancelled_answer(waiting: PendingAsk | None) -> dict[str, Any]:
 
 
 def button_answer(input: TurnInput, parsed: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer for a press of a skill's own button: what the button carried."""
+    """Return the answer for a press of a skill's own button: the content of the button."""
     own = {key: value for key, value in parsed.items() if key != "skill"}
     return {"kind": "button", "value": parsed.get("payload", own), "raw": input.text}

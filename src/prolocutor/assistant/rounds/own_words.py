@@ -111,7 +111,7 @@ def asks_again(waiting: PendingAsk, *sentences: str) -> DirectReply:
     return DirectReply(messages=messages, ask=waiting.ask)
 
 
-def looks_for(waiting: PendingAsk, *sentences: str) -> DirectReply:
+def ask_choice(waiting: PendingAsk, *sentences: str) -> DirectReply:
     """Return sentences, then the choices, without the messages that asked."""
     return DirectReply(messages=[*_texts(sentences), *current_page(waiting)], ask=waiting.ask)
 

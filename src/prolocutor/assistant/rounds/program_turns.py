@@ -28,7 +28,7 @@ async def run_program(decision: Decision, programs: ProgramRunner, seconds: floa
     """Run the program of an input, within `seconds`, and make its words the reply of the turn.
 
     If the input turns out to be no program, an open ask is repeated. If its words are not about
-    programs after all, the turn goes on without one.
+    programs after all, the turn goes on without a program.
     """
     start = decision.program
     assert start is not None, "the input asks for no program"

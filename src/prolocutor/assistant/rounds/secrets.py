@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.asks.intents import intent_of, read_parsed
+from prolocutor.asks.intents import make_intent, read_parsed
 from prolocutor.contracts.store import NO_ROUND, FeedStore
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import TurnInput
@@ -26,9 +26,10 @@ _USUAL: Final[Mapping[str, bool]] = {"main": False}
 class Secrets:
     """Finds the inputs that answer an ask for a password, before anything is stored.
 
-    The open ask of a dialog is loaded once, then cached for the users who spoke last. Nearly all of
-    them have one dialog in which no password is asked: they share one value. Two dicts, of which
-    the older one is dropped when the newer one is full, take a third of an ordered one's memory.
+    The open ask of a dialog is loaded once, then cached for the users who spoke last. Nearly all
+    users have a single dialog in which no password is asked: they share a value. Two dicts, of
+    which the older one is dropped when the newer one is full, take a third of the memory of an
+    ordered dict.
     """
 
     def __init__(self, store: FeedStore) -> None:
@@ -56,7 +57,7 @@ class Secrets:
         return asked
 
     def forget(self, user: str) -> None:
-        """Drop what is cached of a user."""
+        """Drop the cached values of a user."""
         self._recent.pop(user, None)
         self._older.pop(user, None)
 
@@ -113,11 +114,11 @@ def _answers(input: TurnInput) -> bool:
         return bool(input.text.strip())
     try:
         if input.program is not None:
-            intent = intent_of({"program": input.program})
+            intent = make_intent({"program": input.program})
         elif isinstance((input.parsed or {}).get("skill"), str):
             return False
         else:
-            intent = intent_of(read_parsed(input.parsed))
+            intent = make_intent(read_parsed(input.parsed))
     except BadInput:
         return True
     return intent is not None and intent.name == "answer"

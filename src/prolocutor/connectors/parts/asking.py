@@ -39,7 +39,7 @@ class PeerQuestion(msgspec.Struct):
     chain: list[str] = []
 
 
-def question_of(request: Request) -> PeerQuestion:
+def read_question(request: Request) -> PeerQuestion:
     """Read a request: the agent state, a text, or `{text, parsed?, attributes?, dialog_id?}`.
 
     Raise `BadReply` for anything else.
@@ -49,13 +49,13 @@ def question_of(request: Request) -> PeerQuestion:
         return PeerQuestion(request.turn_id, value)
     try:
         if "utterances" not in value and isinstance(value["text"], str):
-            return _formatted(value, request.turn_id)
-        return _of_state(value)
+            return _read_formatted(value, request.turn_id)
+        return _read_state(value)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise BadReply(f"an assistant needs the agent state, or a text ({error!r})") from None
 
 
-def _formatted(value: Mapping[str, Any], turn_id: str) -> PeerQuestion:
+def _read_formatted(value: Mapping[str, Any], turn_id: str) -> PeerQuestion:
     asked = PeerQuestion(str(value.get("dialog_id") or turn_id), value["text"])
     if isinstance(value.get("parsed"), dict):
         asked.parsed = value["parsed"]
@@ -64,7 +64,7 @@ def _formatted(value: Mapping[str, Any], turn_id: str) -> PeerQuestion:
     return asked
 
 
-def _of_state(state: Mapping[str, Any]) -> PeerQuestion:
+def _read_state(state: Mapping[str, Any]) -> PeerQuestion:
     said = state["utterances"][-1]
     attributes = dict(said.get("attributes") or {})
     chain = attributes.pop(CHAIN, None)
@@ -92,12 +92,12 @@ def _take_answer(asked: PeerQuestion, answer: Mapping[str, Any]) -> None:
     elif kind == "button":
         asked.text = str(value)
     else:
-        asked.parsed = _parsed(kind, value)
+        asked.parsed = _parsed_answer(kind, value)
         if asked.parsed is None and isinstance(value, str) and not asked.text:
             asked.text = value
 
 
-def _parsed(kind: Any, value: Any) -> JsonObject | None:
+def _parsed_answer(kind: Any, value: Any) -> JsonObject | None:
     """Return an answer as Almond's clients send it; None for an answer better sent in words."""
     if kind == "cancelled":
         return NEVER_MIND
@@ -139,7 +139,7 @@ YES_OR_NO: Final = " [yes/no]"
 _NOT_OURS: Final = frozenset({"id", "icon", "idx", "state"})
 
 
-def hypothesis_of(
+def make_hypothesis(
     text: str, said: Sequence[Any], ask: Any, confidence: float, home: Url | None = None
 ) -> JsonObject | None:
     """Return a hypothesis with the messages and their ask; None for silence.

@@ -43,7 +43,7 @@ class RefusedAddress(OSError):
     """A host is in a network where no connection may go."""
 
 
-def network_of(address: str) -> Network:
+def address_network(address: str) -> Network:
     """Return the network of an IP address; an IPv6 address for an IPv4 address has its network.
 
     Other texts are `private`.
@@ -54,9 +54,9 @@ def network_of(address: str) -> Network:
         return "private"
     if isinstance(ip, IPv6Address):
         if ip.ipv4_mapped is not None:
-            return network_of(str(ip.ipv4_mapped))
+            return address_network(str(ip.ipv4_mapped))
         if ip in _NAT64:
-            inner = network_of(str(IPv4Address(int(ip) & 0xFFFFFFFF)))
+            inner = address_network(str(IPv4Address(int(ip) & 0xFFFFFFFF)))
             return "public" if inner == "public" else "private"
         if ip.is_loopback:
             return "loopback"
@@ -69,7 +69,7 @@ def network_of(address: str) -> Network:
     return "public" if is_public else "private"
 
 
-def as_public_as(network: Network) -> frozenset[Network]:
+def reachable_networks(network: Network) -> frozenset[Network]:
     """Return the networks that a party in a network may lead to: none less public."""
     order: tuple[Network, ...] = ("loopback", "private", "public")
     return frozenset(order[order.index(network) :])
@@ -85,7 +85,7 @@ async def find_addresses(
     loop = asyncio.get_running_loop()
     found: Sequence[Any] = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     for *_, address in found:
-        network = network_of(str(address[0]))
+        network = address_network(str(address[0]))
         if within is not None and network not in within:
             where = "a private network" if network == "private" else network
             raise RefusedAddress(f"its host is in {where}, which is not allowed")

@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.connectors.parts.http_answer import EVENT_STREAM
 from prolocutor.contracts.connector import DeltaSink
-from prolocutor.dialog.generated_words import CONFIDENCE, with_words
+from prolocutor.dialog.generated_words import CONFIDENCE, add_words
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, parse
 from prolocutor.errors import BadReply, ServiceUnreachable
 
@@ -127,7 +127,7 @@ class StreamedReply:
             words = _read_words(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             reply = parse(data)
-            whole = with_words(reply.value, "".join(self._pieces))
+            whole = add_words(reply.value, "".join(self._pieces))
             self._reply = reply if whole is reply.value else check(whole)
             return True
         self._left -= len(data)

@@ -256,10 +256,10 @@ class HttpAnswerReader:
 
     def _check_encoding(self, coding: bytes | None) -> None:
         if coding is not None and coding.strip().lower() != b"chunked":
-            self._give_up(f"transfer encoding {_shown(coding)}, which is not understood")
+            self._give_up(f"transfer encoding {_excerpt(coding)}, which is not understood")
         encoding = self._headers.get(b"content-encoding", b"").strip()
         if encoding and encoding.lower() != b"identity":
-            self._give_up(f"encoded as {_shown(encoding)}, which was not asked for")
+            self._give_up(f"encoded as {_excerpt(encoding)}, which was not asked for")
 
     def _is_redirect(self) -> bool:
         return self._status // 100 == 3 and b"location" in self._headers
@@ -273,5 +273,5 @@ class _StopParsing(Exception):
     """Bytes after an answer are not parsed."""
 
 
-def _shown(value: bytes) -> str:
+def _excerpt(value: bytes) -> str:
     return repr(value.decode("latin-1")[:MAX_EXCERPT])

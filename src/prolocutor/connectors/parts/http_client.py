@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from time import monotonic
 from typing import NoReturn
 
-from prolocutor.connectors.parts.connecting import Network, as_public_as
+from prolocutor.connectors.parts.connecting import Network, reachable_networks
 from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, HttpReply
 from prolocutor.connectors.parts.http_connection import BrokenExchange
 from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed, SharedPool
@@ -70,7 +70,7 @@ class HttpClient:
         """
         reply = await self.exchange(body, headers, max_bytes=max_bytes, stream=stream)
         if reply.status // 100 != 2:
-            raise ServiceRefused(refusal_of(reply), status=reply.status)
+            raise ServiceRefused(refusal_text(reply), status=reply.status)
         return reply
 
     async def exchange(
@@ -88,7 +88,7 @@ class HttpClient:
         `target` is another path of the same server, with its query, in place of the URL's. Other
         statuses than 2xx do not raise; of their bodies only the start is kept.
         """
-        head = self._address.head_with(headers, method, target)
+        head = self._address.call_head(headers, method, target)
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
         seen = wire_exchanges.get()
         if seen is None:
@@ -123,7 +123,7 @@ class HttpClient:
         """
         pool = self._pool
         if isinstance(pool, HttpPool) and pool.network is not None:
-            pool.within = as_public_as(pool.network)
+            pool.within = reachable_networks(pool.network)
             return pool.within
         return None
 
@@ -187,7 +187,7 @@ def system_text(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def refusal_of(reply: HttpReply) -> str:
+def refusal_text(reply: HttpReply) -> str:
     """Return the message for an answer with a status other than 2xx."""
     if reply.is_redirect:
         return f"status {reply.status}: a redirect, which is not followed"

@@ -110,7 +110,7 @@ class HttpConnection(PacedReading):
         self._answer.begin(max_body, stream)
         transport = self._transport
         if transport is None or transport.is_closing():
-            raise self._broken(None)
+            raise self._broken_exchange(None)
         self._is_kept = False
         waiter = self._waiter = self._loop.create_future()
         transport.write(request)
@@ -137,7 +137,7 @@ class HttpConnection(PacedReading):
     def abort(self) -> None:
         """Close the connection at once; the exchange that runs, if any, is broken."""
         self._is_kept = False
-        self._fail(self._broken(None))
+        self._fail(self._broken_exchange(None))
         if self._transport is not None:
             self._transport.abort()
 
@@ -201,14 +201,14 @@ class HttpConnection(PacedReading):
         if answer.is_refusal or (answer.ends_with_connection and error is None):
             self._settle()
         else:
-            self._fail(self._broken(error))
+            self._fail(self._broken_exchange(error))
 
     def _fail(self, error: Exception) -> None:
         waiter = self._take_waiter()
         if waiter is not None and not waiter.done():
             waiter.set_exception(error)
 
-    def _broken(self, error: Exception | None) -> BrokenExchange:
+    def _broken_exchange(self, error: Exception | None) -> BrokenExchange:
         return BrokenExchange(
             is_stale=self._is_used and not self._answer.has_begun,
             is_begun=self._answer.has_head,

@@ -10,11 +10,11 @@ from typing import Final
 
 from prolocutor.connectors.parts.connecting import (
     Network,
+    address_network,
     connect_by_proxy,
     connect_socket,
     find_addresses,
     is_ip_address,
-    network_of,
 )
 from prolocutor.connectors.parts.http_connection import HttpConnection
 from prolocutor.connectors.parts.url import HttpAddress
@@ -139,12 +139,12 @@ class HttpPool:
             return
         self._idle[connection] = None
         if self._sweep is None:
-            self._sweep_at(connection.expires)
+            self._schedule_sweep(connection.expires)
 
     async def _connect(self) -> HttpConnection:
         """Open a connection in a place that is taken already."""
         try:
-            connection = await self._opened()
+            connection = await self._open_connection()
         except BaseException:
             self._give_place(None)
             raise
@@ -154,7 +154,7 @@ class HttpPool:
             raise PoolClosed
         return connection
 
-    async def _opened(self) -> HttpConnection:
+    async def _open_connection(self) -> HttpConnection:
         """Open a connection, to the first address of the host that answers."""
         loop = asyncio.get_running_loop()
         host, port = self._address.host, self._address.port
@@ -163,7 +163,7 @@ class HttpPool:
         try:
             if self._proxy is None and is_ip_address(host):
                 await find_addresses(host, port, self.within)
-                self.network = network_of(host)
+                self.network = address_network(host)
                 await loop.create_connection(
                     lambda: connection, host, port, ssl=self._tls, server_hostname=name
                 )
@@ -172,7 +172,7 @@ class HttpPool:
                 connected = await connect_by_proxy(self._proxy, host, port)
             else:
                 connected = await connect_socket(host, port, self.within)
-                self.network = network_of(connected.getpeername()[0])
+                self.network = address_network(connected.getpeername()[0])
             await loop.create_connection(
                 lambda: connection, sock=connected, ssl=self._tls, server_hostname=name
             )
@@ -190,7 +190,7 @@ class HttpPool:
             del self._idle[connection]
             self._give_place(None)
 
-    def _sweep_at(self, when: float) -> None:
+    def _schedule_sweep(self, when: float) -> None:
         self._sweep = asyncio.get_running_loop().call_at(when, self._close_expired)
 
     def _close_expired(self) -> None:
@@ -201,7 +201,7 @@ class HttpPool:
                 connection.abort()
         left = [connection.expires for connection in self._idle if connection.is_reusable()]
         if left:
-            self._sweep_at(min(left))
+            self._schedule_sweep(min(left))
 
 
 _Origin = tuple[str, int, ssl.SSLContext | None]

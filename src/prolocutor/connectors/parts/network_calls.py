@@ -25,10 +25,10 @@ async def each_alone(
     """
     if len(requests) == 1:
         return (await ask(requests[0]),)
-    return await asyncio.gather(*[_settled(ask(request)) for request in requests])
+    return await asyncio.gather(*[_catch_error(ask(request)) for request in requests])
 
 
-async def _settled(asked: Awaitable[Plain | ServiceError]) -> Plain | ServiceError:
+async def _catch_error(asked: Awaitable[Plain | ServiceError]) -> Plain | ServiceError:
     try:
         return await asked
     except ServiceError as error:

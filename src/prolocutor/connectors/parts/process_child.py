@@ -20,7 +20,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Final
 
-from prolocutor.dialog.generated_words import generates, spoken
+from prolocutor.dialog.generated_words import collect_reply, generates
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply
@@ -33,7 +33,7 @@ HEARD: Final = b"~"
 
 def main(dotted: str, parent: str, form: str) -> None:
     """Answer the lines on stdin with the function until the parent is gone."""
-    _die_with(int(parent))
+    _die_after_parent(int(parent))
     _restore_signals()
     requests, answers = _take_stdin(), _take_stdout()
     lines: SimpleQueue[bytes] = SimpleQueue()
@@ -43,10 +43,10 @@ def main(dotted: str, parent: str, form: str) -> None:
         if not callable(target):
             raise TypeError(f"a {type(target).__name__} cannot be called")
     except BaseException as error:
-        _write(answers, _raised(error))
+        _write(answers, _failure_line(error))
         return
     speaks = form != "batched" and (generates(target) or takes_requests(target))
-    target = spoken(target) if generates(target) else taking_dicts(target)
+    target = collect_reply(target) if generates(target) else taking_dicts(target)
     heard = partial(target, say=partial(_say, answers)) if speaks else target
     _write(answers, b'{"reply":true}')
     answer = _answer_batch if form == "batched" else _answer
@@ -57,7 +57,7 @@ def main(dotted: str, parent: str, form: str) -> None:
             _write(answers, answer(asked, decode(line.removeprefix(HEARD)), runner))
 
 
-def _die_with(parent: int) -> None:
+def _die_after_parent(parent: int) -> None:
     """Have the kernel kill this process with its parent (Linux; elsewhere stdin's end does)."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -109,7 +109,7 @@ def _answer(target: Callable[..., Any], request: Any, runner: asyncio.Runner) ->
     try:
         return _reply(_call(target, request, runner))
     except BaseException as error:
-        return _raised(error)
+        return _failure_line(error)
 
 
 def _answer_batch(target: Callable[..., Any], requests: Any, runner: asyncio.Runner) -> bytes:
@@ -124,7 +124,7 @@ def _answer_batch(target: Callable[..., Any], requests: Any, runner: asyncio.Run
             raise BadReply(f"{len(replies)} replies to a batch of {count} requests")
         return b"\n".join([_reply(reply) for reply in replies])
     except BaseException as error:
-        return b"\n".join([_raised(error)] * count)
+        return b"\n".join([_failure_line(error)] * count)
 
 
 def _call(target: Callable[..., Any], request: Any, runner: asyncio.Runner) -> Any:
@@ -134,7 +134,7 @@ def _call(target: Callable[..., Any], request: Any, runner: asyncio.Runner) -> A
 
 def _reply(reply: Any) -> bytes:
     if isinstance(reply, BaseException):
-        return _raised(reply)
+        return _failure_line(reply)
     try:
         return b'{"reply":%b}' % check(reply).encoded
     except BadReply as error:
@@ -145,7 +145,7 @@ def _reply(reply: Any) -> bytes:
         return encode({"failed": "bad_reply", "text": text})
 
 
-def _raised(error: BaseException) -> bytes:
+def _failure_line(error: BaseException) -> bytes:
     if isinstance(error, BadReply):
         return encode({"failed": "bad_reply", "text": str(error).removeprefix("$: ")})
     return encode({"failed": "raised", "text": text_and_place(error)})

@@ -94,7 +94,7 @@ class SocketOpener:
         except (WebSocketException, OSError, EOFError, ValueError) as error:
             refused = error.__cause__ if isinstance(error, ValueError) else error  # a redirect
             if isinstance(refused, InvalidStatus):
-                raise _refused(shown, refused.response.status_code) from None
+                raise _refusal(shown, refused.response.status_code) from None
             said = str(error) or type(error).__name__
             raise ServiceUnreachable(f"{shown} cannot be opened: {said}", sent=False) from None
 
@@ -132,7 +132,7 @@ class _BoundedConnection(ClientConnection, PacedReading):
             super().process_event(event)
 
 
-def _refused(shown: str, status: int) -> ServiceError:
+def _refusal(shown: str, status: int) -> ServiceError:
     if status < 400:
         return ServiceUnreachable(f"{shown} is no WebSocket: status {status}", sent=False)
     return ServiceRefused(f"{shown} answered with status {status}", status=status)
@@ -143,7 +143,7 @@ def is_open(socket: ClientConnection) -> bool:
     return socket.state is State.OPEN
 
 
-def end_of(socket: ClientConnection, shown: str) -> ServiceUnreachable:
+def closing_error(socket: ClientConnection, shown: str) -> ServiceUnreachable:
     """Return why a socket is closed."""
     error = socket.protocol.parser_exc
     if error is not None and not isinstance(error, EOFError):

@@ -49,8 +49,8 @@ class Url(msgspec.Struct, frozen=True, kw_only=True):
             scheme=scheme,
             host=_ascii_host(parts.hostname),
             port=_PORTS[scheme] if port is None else port,
-            path=_quoted(parts.path, _PATH) or "/",
-            query=_quoted(parts.query, _PATH + "?"),
+            path=_quote(parts.path, _PATH) or "/",
+            query=_quote(parts.query, _PATH + "?"),
             fragment=parts.fragment,
             user=None if parts.username is None else unquote(parts.username),
             password=None if parts.password is None else unquote(parts.password),
@@ -95,7 +95,7 @@ class Url(msgspec.Struct, frozen=True, kw_only=True):
         """The parameters of the query, the last of each name."""
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
-    def with_parameters(self, **more: str) -> Url:
+    def replace_parameters(self, **more: str) -> Url:
         """Return the URL with these parameters in its query, replacing parameters of the same
         names.
         """
@@ -104,7 +104,7 @@ class Url(msgspec.Struct, frozen=True, kw_only=True):
             self, query=urlencode([*query, *more.items()], quote_via=quote)
         )
 
-    def with_path(self, path: str) -> Url:
+    def replace_path(self, path: str) -> Url:
         """Return the URL with another path, quoted already, and the same query."""
         return msgspec.structs.replace(self, path=path)
 
@@ -130,7 +130,7 @@ def _ascii_host(name: str) -> str:
     return host
 
 
-def _quoted(text: str, safe: str) -> str:
+def _quote(text: str, safe: str) -> str:
     return _STRAY.sub("%25", quote(text, safe=safe))
 
 
@@ -158,18 +158,18 @@ class HttpAddress:
         sent |= {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
         self._target = found.target
         self._lines = header_lines(sent)
-        self.head: Final = self.head_of("POST")
+        self.head: Final = self.other_head("POST")
 
-    def head_of(self, method: str, target: str | None = None) -> bytes:
+    def other_head(self, method: str, target: str | None = None) -> bytes:
         """Return the start of a request with another method, or to another path of this server."""
         return f"{method} {target or self._target} HTTP/1.1\r\n".encode() + self._lines
 
-    def head_with(
+    def call_head(
         self, headers: Mapping[str, str], method: str | None = None, target: str | None = None
     ) -> bytes:
         """Return the head of one call; an `Accept` among its headers replaces the default."""
         usual = target is None and method in (None, "POST")
-        head = self.head if usual else self.head_of(method or "POST", target)
+        head = self.head if usual else self.other_head(method or "POST", target)
         if "Accept" in headers:
             head = head.replace(_ACCEPT_ANY, b"", 1)
         return head + header_lines(headers)

@@ -147,7 +147,7 @@ class _ThreadCall:
         except ServiceError as error:
             return error
         except BaseException as error:
-            return failure_of(error, name)
+            return make_failure(error, name)
 
     def post(self, outcome: Replies | ServiceError) -> None:
         """Hand the outcome to the event loop, unless that is closed."""
@@ -165,7 +165,7 @@ class _ThreadCall:
             self.future.set_result(outcome)
 
 
-def failure_of(error: BaseException, name: str) -> ServiceRaised:
+def make_failure(error: BaseException, name: str) -> ServiceRaised:
     """Make the error of a service from its exception, with or without a text."""
     log.debug("service %s raised", name, exc_info=error)
     return ServiceRaised(text_and_place(error))

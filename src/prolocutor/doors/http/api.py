@@ -1,7 +1,7 @@
-"""DeepPavlov: the door whose addresses and JSON are those of DeepPavlov Agent's HTTP API.
+"""DeepPavlov: the door with the addresses and JSON of DeepPavlov Agent's HTTP API.
 
-Source: `deeppavlov_agent/http_api`, the development line. Better than there: a wrong request gets
-a status and JSON that say what is wrong with it, and unknown ids are not passed over in silence.
+Source: `deeppavlov_agent/http_api`, the development line. Better than there: a wrong request gets a
+status and JSON that name its fault, and unknown ids are errors.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from prolocutor.doors.http.messages import (
     UserPath,
     UtteranceRating,
     Wire,
-    as_text,
     rater,
     speaker,
+    text_or_number,
 )
 from prolocutor.errors import BadInput, Conflict, Forbidden, NotFound
 from prolocutor.observe.recent_turns import ServiceTimes
 from prolocutor.web.door_context import DoorContext, may_see
-from prolocutor.web.error_table import text_in
-from prolocutor.web.event_writing import answered
+from prolocutor.web.error_table import name_text_field
+from prolocutor.web.event_writing import answer_message
 from prolocutor.web.operations import JsonReader, Operation, TypedRequest
 from prolocutor.web.static_files import OWN_POLICY, StaticFiles
 
@@ -72,7 +72,7 @@ class TurnEndpoints:
     async def chat(self, socket: WebSocket) -> None:
         """Say something with each message, and get a reply each; errors do not close the socket."""
         async for message in socket:
-            socket.send(await answered(self._answer_message(message, socket)))
+            socket.send(await answer_message(self._answer_message(message, socket)))
 
     async def _answer_message(self, message: str | bytes, socket: WebSocket) -> SayReply | str:
         said, skill = _MESSAGES.read(message), socket.query("skill")
@@ -82,9 +82,9 @@ class TurnEndpoints:
     async def _answer(
         self, said: SayRequest, visitor: Visitor, channel: str, key: str | None, skill: str | None
     ) -> SayReply | None:
-        """Return the reply to what was said, of one skill alone if named; None for a command."""
+        """Return the reply to an input, of a single skill if named; None for a command."""
         user = speaker(visitor, said.user_id)
-        text = "" if said.payload is None else as_text(said.payload)
+        text = "" if said.payload is None else text_or_number(said.payload)
         if text in COMMANDS:
             await self._assistant.archive.close(user)
             return None
@@ -96,7 +96,7 @@ class TurnEndpoints:
             channel=channel,
             skill=skill,
         )
-        with text_in("payload"):
+        with name_text_field("payload"):
             result = await self._assistant.turn(input)
         spoken = result.spoken
         reply = SayReply(
@@ -112,7 +112,7 @@ class TurnEndpoints:
         return reply
 
     async def _debug_output(self, result: TurnResult) -> DebugOutput:
-        """Return what was known of the human utterance; of a repeated reply, what is stored."""
+        """Return the annotations of the human utterance, stored ones for a repeated reply."""
         if not result.repeated:
             return DebugOutput(result.hypothesis_states, result.annotations)
         dialog = await self._assistant.store.dialog(result.dialog_id)
@@ -136,12 +136,12 @@ class DialogEndpoints:
         self._assistant = assistant
 
     async def show_dialog(self, request: TypedRequest[DialogPath, None]) -> HttpResponse:
-        """Return one dialog as a whole."""
+        """Return a whole dialog."""
         id_ = request.params.dialog_id.lower()
         await self._check_owner(request.visitor, id_, "dialog_id")
         dialog = await self._assistant.store.dialog(id_)
         if dialog is None:
-            raise _unknown(id_, "dialog_id")
+            raise _unknown_id(id_, "dialog_id")
         return HttpResponse(self._encode(dialog, request.params.wire))
 
     async def list_dialogs(self, request: TypedRequest[DialogIdsQuery, None]) -> DialogIds:
@@ -159,14 +159,14 @@ class DialogEndpoints:
             following = "?" + urlencode(page)
         return DialogIds(found[: query.limit], following)
 
-    async def list_dialogs_of(self, request: TypedRequest[UserPath, None]) -> HttpResponse:
-        """Return all dialogs of one person, as wholes."""
+    async def list_user_dialogs(self, request: TypedRequest[UserPath, None]) -> HttpResponse:
+        """Return all dialogs of a person, as wholes."""
         user = request.params.user_external_id
         if not may_see(request.visitor, user):
             raise Forbidden("the dialogs of others are for operators", field="user_external_id")
         pieces = self._dialogs(user, request.params.wire)
         first = await anext(pieces)  # a store that cannot be read is still an error then
-        return HttpResponse(_from(first, pieces))
+        return HttpResponse(_chain(first, pieces))
 
     async def delete_person(self, request: TypedRequest[UserPath, None]) -> None:
         """Delete a person with all that is theirs (operators)."""
@@ -200,14 +200,14 @@ class DialogEndpoints:
     async def _check_owner(self, visitor: Visitor, id_: str, field: str) -> str | None:
         """Return the owner of a dialog or utterance; None for an operator, who need not be.
 
-        Raise `NotFound` for what belongs to another person exactly as for what does not exist, so
-        that the response does not tell which it is.
+        Raise the same `NotFound` for another person's data as for data that do not exist, so that
+        the response does not tell them apart.
         """
         if visitor.kind == "operator":
             return None
-        owner = await self._assistant.store.owner_of(id_)
+        owner = await self._assistant.store.find_owner(id_)
         if not may_see(visitor, owner):
-            raise _unknown(id_, field)
+            raise _unknown_id(id_, field)
         return owner
 
     async def _dialogs(self, user: str, wire: Wire) -> AsyncIterator[bytes]:
@@ -235,7 +235,7 @@ class DialogEndpoints:
         return plain.encode(state)
 
 
-async def _from(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _chain(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for piece in rest:
         yield piece
@@ -247,7 +247,7 @@ def _own_name(visitor: Visitor) -> str:
     return visitor.user
 
 
-def _unknown(id_: str, field: str) -> NotFound:
+def _unknown_id(id_: str, field: str) -> NotFound:
     kind = "dialog" if field == "dialog_id" else "utterance"
     return NotFound(f"there is no {kind} {id_}", field=field)
 
@@ -260,7 +260,7 @@ LOAD_PERIOD: Final = 0.5
 
 
 class DeepPavlov:
-    """The door compatible with DeepPavlov Agent's HTTP API; its users are those of the assistant.
+    """The door compatible with DeepPavlov Agent's HTTP API; its users are the assistant's.
 
     `load` has to be among the assistant's observers; without it no response times are shown.
     """
@@ -275,7 +275,7 @@ class DeepPavlov:
         files = StaticFiles(FOLDER, assistant.name, OWN_POLICY)
         list_dialogs = Operation(dialogs.list_dialogs)
         show_dialog = Operation(dialogs.show_dialog, returns=DialogState, errors=[NotFound])
-        show_user = Operation(dialogs.list_dialogs_of, returns=list[DialogState])
+        show_user = Operation(dialogs.list_user_dialogs, returns=list[DialogState])
         delete_user = Operation(dialogs.delete_person, status=204, errors=[NotFound])
         self.routes: list[Route | WebSocketRoute] = [
             Route("POST", "/", Operation(turns.say, errors=[Conflict, NotFound])),

@@ -28,8 +28,8 @@ def speaker(visitor: Visitor, user_id: UserName) -> str:
     """Return the user that a visitor speaks for, by the `user_id` of the request.
 
     An operator speaks for any user, a person for themselves. An anonymous visitor becomes a new
-    user, and stays the same one by the `user_id` of the first reply, which cannot be guessed. Raise
-    `BadInput` where the `user_id` is missing, `Forbidden` where it is another person's.
+    user, and stays the same user by the `user_id` of the first reply, which cannot be guessed.
+    Raise `BadInput` where the `user_id` is missing, `Forbidden` where it is another person's.
     """
     name = _name(user_id)
     if visitor.kind == "anonymous" and _ANONYMOUS.fullmatch(name):
@@ -43,17 +43,17 @@ def speaker(visitor: Visitor, user_id: UserName) -> str:
 
 
 def rater(visitor: Visitor, user_id: UserName) -> str | None:
-    """Return the user that rates; operators need not name one."""
+    """Return the user that rates; operators need not name a user."""
     if visitor.kind == "operator":
         return _name(user_id) or None
     return speaker(visitor, user_id)
 
 
 def _name(user_id: UserName) -> str:
-    return "" if user_id is None else as_text(user_id)
+    return "" if user_id is None else text_or_number(user_id)
 
 
-def as_text(given: str | int | float) -> str:
+def text_or_number(given: str | int | float) -> str:
     """Return a text as it is, and a number as JSON writes it."""
     return given if isinstance(given, str) else plain.encode(given).decode()
 
@@ -82,7 +82,7 @@ class SayParams(msgspec.Struct, frozen=True):
 
 
 class SayRequest(OpenStruct):
-    """What a person says; every other key becomes an attribute of the utterance."""
+    """A person's input; every other key becomes an attribute of the utterance."""
 
     user_id: UserId = None
     payload: Annotated[
@@ -112,7 +112,7 @@ class SayRequest(OpenStruct):
 
 
 class DebugOutput(msgspec.Struct):
-    """What services said of one input."""
+    """The annotations of an input by services."""
 
     hypotheses: list[dict[str, Any]] = []
     annotations: dict[str, Any] = {}
@@ -165,7 +165,7 @@ class DialogIdsQuery(msgspec.Struct, frozen=True):
 
 
 class DialogIds(msgspec.Struct):
-    """One page of ids, oldest dialogs first."""
+    """A page of ids, oldest dialogs first."""
 
     dialog_ids: Sequence[str]
     next: Annotated[str | None, Meta(description="The query of the next page.")]
@@ -179,7 +179,7 @@ class UserPath(msgspec.Struct, frozen=True):
 
 
 class DialogRating(msgspec.Struct):
-    """What a person thinks of a dialog."""
+    """A person's rating of a dialog."""
 
     dialog_id: str
     rating: Rating
@@ -187,7 +187,7 @@ class DialogRating(msgspec.Struct):
 
 
 class UtteranceRating(msgspec.Struct):
-    """What a person thinks of an utterance."""
+    """A person's rating of an utterance."""
 
     utt_id: str
     rating: Rating

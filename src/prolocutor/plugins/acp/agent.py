@@ -37,8 +37,8 @@ from prolocutor.json_rpc import (
     METHOD_NOT_FOUND,
     RpcFault,
     RpcMessage,
-    params_as,
     read_message,
+    read_params,
     rpc_failure,
     rpc_notification,
     rpc_result,
@@ -102,7 +102,7 @@ class AcpAgent:
 
     async def serve(self, read: BinaryIO, write: BinaryIO) -> None:
         """Answer lines until the input ends, then finish the running requests."""
-        await self._lines.serve(read, write, self._take, self._tasks.ended)
+        await self._lines.serve(read, write, self._take, self._tasks.wait_until_ended)
 
     def _take(self, line: bytes | None) -> None:
         try:
@@ -131,7 +131,7 @@ class AcpAgent:
             self._lines.send(rpc_failure(id_, RpcFault(INTERNAL_ERROR, what)))
 
     async def _initialize(self, message: RpcMessage) -> JsonObject:
-        params_as(EditorHello, message)
+        read_params(EditorHello, message)
         return {
             "protocolVersion": VERSION,
             "agentCapabilities": {
@@ -149,7 +149,7 @@ class AcpAgent:
 
     async def _load(self, message: RpcMessage) -> JsonObject:
         """Show the editor the last messages of a session, and continue it."""
-        session = params_as(NamedSession, message).session_id
+        session = read_params(NamedSession, message).session_id
         rows = await self._assistant.store.feed_tail(self._user, session, ROWS)
         if not rows and session not in self._sessions:
             raise _unknown_session(session)
@@ -160,7 +160,7 @@ class AcpAgent:
         return {}
 
     async def _prompt(self, message: RpcMessage) -> JsonObject:
-        params = params_as(SessionPromptParams, message)
+        params = read_params(SessionPromptParams, message)
         session = params.session_id
         if session not in self._sessions:
             raise _unknown_session(session)
@@ -175,7 +175,7 @@ class AcpAgent:
 
     def _cancel(self, message: RpcMessage) -> None:
         try:
-            session = params_as(NamedSession, message).session_id
+            session = read_params(NamedSession, message).session_id
         except RpcFault:
             return
         if self._assistant.stop(self._user, session):

@@ -13,7 +13,7 @@ from prolocutor.assistant.runner import run
 from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.owner import check_free
 from prolocutor.cli.stdio_lines import take_pipes
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import store_url
@@ -48,5 +48,5 @@ def acp(file: Path | None, store: str | None, user: str) -> None:
 async def _serve(
     settings: Settings, store: str, user: str, pipes: tuple[BinaryIO, BinaryIO]
 ) -> None:
-    async with assistant_from(settings, store=store) as assistant:
+    async with build_assistant(settings, store=store) as assistant:
         await AcpAgent(assistant, user=user).serve(*pipes)

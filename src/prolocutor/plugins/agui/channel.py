@@ -84,7 +84,7 @@ class AgUi:
         events = RunEvents(asked, self._descriptions)
         if asked.resume:
             await self._check_open(user, asked, asked.resume[-1].interrupt_id)
-        said = asked.said()
+        said = asked.find_answer()
         if said is None:
             return event_stream(_once(events.begin() + events.nothing()), events.failure)
         stream = self._stream(user, said, asked, params)

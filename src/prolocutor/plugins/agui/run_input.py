@@ -49,7 +49,7 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
     forwarded_props: Any = None
     resume: list[ResumeEntry] | None = None
 
-    def said(self) -> GivenAnswer | None:
+    def find_answer(self) -> GivenAnswer | None:
         """Return the person's input of this run, or None."""
         if self.resume:
             entry = self.resume[-1]

@@ -29,7 +29,7 @@ def read(parsed: dict[str, Any]) -> Intent | None:
     return intent_of_tokens(parsed["code"], parsed["entities"])
 
 
-def typed(text: str) -> dict[str, Any] | None:
+def read_typed(text: str) -> dict[str, Any] | None:
     r"""Read `\r {json}`, `\r` and tokens, or `\t` and a program; None for plain words."""
     if text.startswith("\\t "):
         return read_parsed({"program": text[3:]})

@@ -11,12 +11,12 @@ import msgspec
 
 from prolocutor.asks.entity_values import (
     ParsedValue,
-    of_date,
-    of_entity,
-    of_location,
-    of_place,
-    of_time,
-    of_typed,
+    make_place,
+    read_coordinates,
+    read_date_entity,
+    read_entity,
+    read_time_entity,
+    read_typed_entity,
 )
 from prolocutor.errors import BadInput
 from prolocutor.reading.dates import DAY_EDGES, EDGE_UNITS
@@ -82,16 +82,18 @@ class IntentTokens:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise BadInput(f"values are nested more than {_DEEPEST} deep", field="code")
-        answer = self._typed(self._value(self.take("a value")))
+        answer = self._read_unit(self._value(self.take("a value")))
         self._depth -= 1
         return answer
 
     def refusal(self, token: Any, expected: str, position: int | None = None) -> BadInput:
         """Return the error for an unexpected token."""
         place = self._position - 1 if position is None else position
-        return BadInput(f"code[{place}]: expected {expected}, not {_shown(token)}", field="code")
+        return BadInput(
+            f"code[{place}]: expected {expected}, not {_token_text(token)}", field="code"
+        )
 
-    def _typed(self, answer: ParsedValue) -> ParsedValue:
+    def _read_unit(self, answer: ParsedValue) -> ParsedValue:
         follows = self.look()
         if not isinstance(follows, str):
             return answer
@@ -111,7 +113,7 @@ class IntentTokens:
         if not isinstance(token, str) or not token:
             raise self.refusal(token, "a value")
         if token == '"':
-            return ParsedValue(self._quoted(), "raw_string")
+            return ParsedValue(self._read_quoted(), "raw_string")
         if token == "location:":
             return self._quoted_place()
         if token == "now":
@@ -122,7 +124,7 @@ class IntentTokens:
             return ParsedValue(token == "true", "yesno")
         if token == "null" and str(self.look()).startswith("^^"):
             return ParsedValue(None, "raw_string")
-        for read in (self._literal, self._named, self._made):
+        for read in (self._literal, self._read_entity, self._made):
             answer = read(token)
             if answer is not None:
                 return answer
@@ -131,7 +133,7 @@ class IntentTokens:
     def _quoted_place(self) -> ParsedValue:
         """Read a place that the tokens name: `location: " seattle "`."""
         token = self.take("the name of a place")
-        name = self._quoted() if token == '"' else str(token).strip('"')
+        name = self._read_quoted() if token == '"' else str(token).strip('"')
         if not name.strip():
             raise self.refusal(token, "the name of a place")
         return ParsedValue({"latitude": None, "longitude": None, "display": name}, "location")
@@ -146,7 +148,7 @@ class IntentTokens:
             raise self.refusal(self.look(), ")", self._position)
         return ParsedValue({"edge": token.removeprefix("$"), "unit": unit}, "date")
 
-    def _quoted(self) -> str:
+    def _read_quoted(self) -> str:
         words: list[str] = []
         while (word := self.take("a closing quote")) != '"':
             words.append(word if isinstance(word, str) else str(word))
@@ -163,12 +165,14 @@ class IntentTokens:
             except msgspec.DecodeError:
                 raise self.refusal(token, "a quoted text") from None
         if found := _CLOCK.fullmatch(token):
-            return self._checked(of_time([part or 0 for part in found.groups()]), token, "a time")
+            return self._check_answer(
+                read_time_entity([part or 0 for part in found.groups()]), token, "a time"
+            )
         kind, _, name = token.partition(":")
         if kind == "enum" and name:
             return ParsedValue(name, "raw_string")
         if kind == "location" and name:
-            return of_place(name)
+            return make_place(name)
         return None
 
     def _number(self, token: str) -> int | float:
@@ -177,13 +181,13 @@ class IntentTokens:
             raise self.refusal(token, "a number of that size")
         return int(number) if number == int(number) and abs(number) <= 2**53 else number
 
-    def _named(self, token: str) -> ParsedValue | None:
+    def _read_entity(self, token: str) -> ParsedValue | None:
         found = _ENTITY.fullmatch(token)
         if found is None:
             return None
         if token not in self._entities:
             raise self.refusal(token, "an entity that is given")
-        answer = of_entity(found["type"], self._entities[token])
+        answer = read_entity(found["type"], self._entities[token])
         if answer is None:
             raise BadInput(f"entities.{token[:80]}: not a value of that type", field="entities")
         return answer
@@ -194,7 +198,7 @@ class IntentTokens:
             name = self.word("Date, Time or Location") if token == "new" else token
             if name not in _MADE:
                 raise self.refusal(name, "Date, Time or Location")
-            return self._of_parts(_MADE[name], self._arguments(), name)
+            return self._join_parts(_MADE[name], self._arguments(), name)
         if token == "enum":
             opened = self.skip("(")
             name = self.word("the name of the enum's value")
@@ -208,7 +212,7 @@ class IntentTokens:
             while self.skip("."):
                 path.append(str(self.take("a name")))
             named = "location" in path[0] or "location" in path[1:2]
-            return of_place(path[-1]) if named else None
+            return make_place(path[-1]) if named else None
         return None
 
     def _arguments(self) -> list[Any]:
@@ -221,29 +225,29 @@ class IntentTokens:
                 raise self.refusal(self.look(), ", or )", self._position)
         return values
 
-    def _of_parts(self, kind: str, parts: list[Any], token: str) -> ParsedValue:
+    def _join_parts(self, kind: str, parts: list[Any], token: str) -> ParsedValue:
         if kind == "Time":
-            answer = of_time(parts)
+            answer = read_time_entity(parts)
         elif kind == "Location":
-            answer = of_location(*(parts + [None] * 3)[:3])
+            answer = read_coordinates(*(parts + [None] * 3)[:3])
         elif parts and isinstance(parts[0], str):
-            answer = of_date(parts[0])
+            answer = read_date_entity(parts[0])
         else:
-            answer = of_date(dict(zip(("year", "month", "day"), parts, strict=False)))
-        return self._checked(answer, token, f"the parts of a {kind.lower()}")
+            answer = read_date_entity(dict(zip(("year", "month", "day"), parts, strict=False)))
+        return self._check_answer(answer, token, f"the parts of a {kind.lower()}")
 
     def _entity(self, value: Any, kind: str) -> ParsedValue:
         if self.skip("("):
             display = self.answer().value
             self.skip(")")
             value = display if value is None else value
-        return self._checked(of_typed(value, kind), value, f"a text for {kind[:80]}")
+        return self._check_answer(read_typed_entity(value, kind), value, f"a text for {kind[:80]}")
 
-    def _checked(self, answer: ParsedValue | None, token: Any, expected: str) -> ParsedValue:
+    def _check_answer(self, answer: ParsedValue | None, token: Any, expected: str) -> ParsedValue:
         if answer is None:
             raise self.refusal(token, expected)
         return answer
 
 
-def _shown(token: Any) -> str:
+def _token_text(token: Any) -> str:
     return "nothing" if token is None else f"{token!r:.80}"

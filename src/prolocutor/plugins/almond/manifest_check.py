@@ -15,7 +15,7 @@ def check_manifests(loaded: Survey, findings: Findings) -> Iterable[tuple[str, s
     """Record every faulty manifest; without Lark nothing is checked."""
     skills = [
         each
-        for each in loaded.settings.pipeline.of(Stage.SKILL)
+        for each in loaded.settings.pipeline.services_at(Stage.SKILL)
         if each.card_members.get("manifest")
     ]
     sound = []

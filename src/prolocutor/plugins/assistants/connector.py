@@ -18,11 +18,11 @@ from prolocutor.connectors.parts.asking import (
     CHAIN,
     YES_OR_NO,
     PeerQuestion,
-    hypothesis_of,
-    question_of,
+    make_hypothesis,
+    read_question,
 )
 from prolocutor.connectors.parts.event_stream import EventStream
-from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
+from prolocutor.connectors.parts.http_client import HttpClient, refusal_text
 from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.connectors.parts.url import http_url
 from prolocutor.contracts.connector import (
@@ -66,7 +66,7 @@ class AssistantConnector:
         self.name = name
         given = http_url(options.url)
         base = given.path.rstrip("/").removesuffix(SAY).removesuffix("/v1")
-        self._home = given.bare().with_path(base or "/")
+        self._home = given.bare().replace_path(base or "/")
         self._user = options.user
         self._skill = options.skill
         self._confidence = options.confidence
@@ -75,8 +75,8 @@ class AssistantConnector:
         sent = {"Content-Type": "application/json", **(options.headers or {})}
         if options.key:
             sent["Authorization"] = f"Bearer {options.key}"
-        self._client = HttpClient(given.with_path(base + SAY), headers=sent, shared=True)
-        self._models = given.with_path(base + MODELS).target
+        self._client = HttpClient(given.replace_path(base + SAY), headers=sent, shared=True)
+        self._models = given.replace_path(base + MODELS).target
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the assistant once for each request."""
@@ -94,7 +94,7 @@ class AssistantConnector:
         await self._client.aclose()
 
     async def _ask(self, request: Request) -> Plain:
-        asked = question_of(request)
+        asked = read_question(request)
         chain = [*asked.chain, request.turn_id]
         if len(chain) > MAX_CHAIN:
             what = f"asked by assistants through {MAX_CHAIN} others: they seem to ask one another"
@@ -150,7 +150,7 @@ class AssistantConnector:
             return check([])  # only its fallback
         confidence = details.confidence if self._confidence is None else self._confidence
         said, ask = details.messages, details.ask
-        found = hypothesis_of(reply.text, said, ask, confidence, self._home)
+        found = make_hypothesis(reply.text, said, ask, confidence, self._home)
         if found is None:
             return check([])
         told = {"skill": details.skill, "confidence": details.confidence, "utt_id": details.utt_id}
@@ -164,7 +164,7 @@ class AssistantConnector:
             b"", {}, max_bytes=MAX_BYTES, method="GET", target=self._models
         )
         if reply.status != 200:
-            what = f"no assistant with a door for openai: {refusal_of(reply)}"
+            what = f"no assistant with a door for openai: {refusal_text(reply)}"
             raise ServiceRefused(what, status=reply.status)
         try:
             models: list[_Model] = _read_models(reply.body).data

@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from prolocutor.config.file_keys import file_schema
-from prolocutor.config.loading import FILE_NAME, format_of
+from prolocutor.config.loading import FILE_NAME, find_format
 from prolocutor.contracts.probe import FoundService
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.authoring.recognition import NotRecognized, recognize
@@ -64,7 +64,7 @@ def add(
     if name is not None and len(urls) > 1:
         raise click.UsageError("--name goes with one URL")
     path = file / FILE_NAME if file.is_dir() else file
-    if (form := format_of(path)) is not None:
+    if (form := find_format(path)) is not None:
         raise BadInput(f"{path} {form.refusal}")
     for url in urls:
         found = look(url, key, connector, verbose=verbose)
@@ -165,7 +165,7 @@ def new(
         folder = Path(target)
         _check_empty(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        files = write(folder, name_of(folder))
+        files = write(folder, assistant_name(folder))
         click.echo(f"{folder} is written: {', '.join(files)}. Next:")
     shown = shlex.quote(str(folder / FILE_NAME))
     click.echo(f'  prolocutor ask "hello" --assistant {shown}')
@@ -189,7 +189,7 @@ def write(folder: Path, name: str) -> list[str]:
     return [*files, SCHEMA]
 
 
-def name_of(folder: Path) -> str:
+def assistant_name(folder: Path) -> str:
     """Return a name for the assistant of a folder: `my-assistant` is `My assistant`."""
     words = " ".join(re.findall(r"\w+", folder.absolute().name)) or "My assistant"
     return words[0].upper() + words[1:]

@@ -16,10 +16,15 @@ from prolocutor.connectors.connector_catalog import (
     CONNECTORS,
     SCHEMES,
     call_hint,
-    form_of,
-    options_from,
+    convert_options,
+    find_form,
 )
-from prolocutor.connectors.parts.connecting import Network, as_public_as, connect_socket, network_of
+from prolocutor.connectors.parts.connecting import (
+    Network,
+    address_network,
+    connect_socket,
+    reachable_networks,
+)
 from prolocutor.connectors.parts.http_answer import HttpReply
 from prolocutor.connectors.parts.http_client import HttpClient, system_text
 from prolocutor.connectors.parts.sockets import SocketAddress, SocketOpener
@@ -79,21 +84,21 @@ class SharedProbe:
         path = self.path if path is None else path
         return str(msgspec.structs.replace(self.given, path=path, query=""))
 
-    def with_query(self, url: str) -> str:
+    def append_query(self, url: str) -> str:
         """Return an address with the query of the given address after its own query."""
         found, given = Url.read(url), self.given
         if not given.query or found.query == given.query:
             return url
         if not found.query:
             return str(msgspec.structs.replace(found, query=given.query))
-        return str(found.with_parameters(**{**given.parameters, **found.parameters}))
+        return str(found.replace_parameters(**{**given.parameters, **found.parameters}))
 
     async def is_there(self) -> bool:
         """Return whether somebody listens at the host and port of the address."""
         try:
             async with asyncio.timeout(SECONDS):
                 connected = await connect_socket(self.given.host, self.given.port)
-                self._within = as_public_as(network_of(connected.getpeername()[0]))
+                self._within = reachable_networks(address_network(connected.getpeername()[0]))
                 connected.close()
         except TimeoutError:
             self.note(f"{self.given.shown}: no answer within {SECONDS:g} s")
@@ -114,7 +119,7 @@ class SharedProbe:
 
     async def greet(self, url: str) -> ProbeAnswer:
         """Open a WebSocket and return the first message that it sends by itself, if any."""
-        return await self._once("open", url, b"", self._open)
+        return await self._once("open", url, b"", self._listen_at)
 
     def note(self, tried: str) -> None:
         """Note a try, in one line and without the page's text."""
@@ -132,7 +137,7 @@ class SharedProbe:
     async def _once(
         self, how: str, url: str, body: bytes, ask: Callable[[Url], Awaitable[ProbeAnswer]]
     ) -> ProbeAnswer:
-        at = Url.read(self.with_query(url))
+        at = Url.read(self.append_query(url))
         what = (how, at, body)
         async with self._asking[what]:
             if what not in self._answers:
@@ -162,7 +167,7 @@ class SharedProbe:
             target=at.target,
         )
         if reply.is_redirect and at == self.given:
-            self.leads_to = _target_of(reply, at) or self.leads_to
+            self.leads_to = _redirect_target(reply, at) or self.leads_to
         return ProbeAnswer(reply.status, reply.body)
 
     def _client(self, at: Url) -> HttpClient:
@@ -176,7 +181,7 @@ class SharedProbe:
             )
         return self._clients[origin]
 
-    async def _open(self, at: Url) -> ProbeAnswer:
+    async def _listen_at(self, at: Url) -> ProbeAnswer:
         opener = SocketOpener(
             SocketAddress(str(at), key=self.key), max_message=MAX_BODY, ping=0, within=self._within
         )
@@ -192,7 +197,7 @@ class SharedProbe:
             await socket.close()
 
 
-def _target_of(reply: HttpReply, at: Url) -> str | None:
+def _redirect_target(reply: HttpReply, at: Url) -> str | None:
     location = reply.headers.get(b"location")
     try:
         return None if location is None else at.join(location.decode("latin-1")).shown
@@ -230,7 +235,7 @@ async def recognize(
     probe = SharedProbe(given, key)
     try:
         if connector is not None:
-            return await _take_for(connector, probe)
+            return await _take_reading(connector, probe)
         if not await probe.is_there():
             what = f"nothing answers at {probe.tried[-1]}\n--as NAME adds it all the same"
             raise NotRecognized(what, probe.tried)
@@ -267,31 +272,33 @@ async def _ask(name: str, kind: Any, probe: SharedProbe) -> FoundService | None:
         log.debug("the connector %s cannot recognize %s", name, probe.given.shown, exc_info=True)
         probe.note(f"{name}: {error!r}")
         return None
-    return None if found is None else _filled(found, name, kind, probe)
+    return None if found is None else _complete_reading(found, name, kind, probe)
 
 
-async def _take_for(name: str, probe: SharedProbe) -> FoundService:
+async def _take_reading(name: str, probe: SharedProbe) -> FoundService:
     """Return the reading of the address by the connector of this name, right or not."""
     kind = CONNECTORS.load(name)
-    if form_of(kind).main != "url":
+    if find_form(kind).main != "url":
         raise BadInput(f"the connector {name} is not called by an address", field="as")
     found = await _ask(name, kind, probe) if hasattr(kind, "recognize") else None
     if found is None:
         note = "nothing was found there that says so"
         found = FoundService(what=f"taken for {name}", call=probe.url, notes=[note])
-        found = _filled(found, name, kind, probe)
+        found = _complete_reading(found, name, kind, probe)
     options = found.call if isinstance(found.call, dict) else {"url": found.call}
-    options_from(kind, Call("", name, options))  # which raises where it is not enough
+    convert_options(kind, Call("", name, options))  # which raises where it is not enough
     return found
 
 
-def _filled(found: FoundService, name: str, kind: Any, probe: SharedProbe) -> FoundService:
+def _complete_reading(
+    found: FoundService, name: str, kind: Any, probe: SharedProbe
+) -> FoundService:
     """Return the reading with its name, its connector, and the query of the address."""
     call: Any = found.call
     if isinstance(call, dict) and isinstance(call.get("url"), str):
-        call = {**call, "url": probe.with_query(call["url"])}
+        call = {**call, "url": probe.append_query(call["url"])}
     elif isinstance(call, str):
-        call = probe.with_query(call)
+        call = probe.append_query(call)
     is_plain = isinstance(call, str) and _is_of_scheme(call, kind)
     return msgspec.structs.replace(
         found,

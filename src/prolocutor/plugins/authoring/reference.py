@@ -34,7 +34,7 @@ from prolocutor.config.fields import (
 from prolocutor.config.file_keys import AuthField, PluggedField, file_table, plugged_tables
 from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.service_entries import ServicesField, method_structs, whole_service_table
-from prolocutor.config.struct_fields import table_of
+from prolocutor.config.struct_fields import struct_table
 from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS
 from prolocutor.data_sets import DATA
 from prolocutor.dialog.messages import ASK_KINDS
@@ -68,7 +68,11 @@ def subjects() -> list[str]:
         f"{group}.{name}" for group, some in PLUGGED.items() for name in plugged_tables(some)
     ]
     plugged += [f"{group}.{name}" for group, some in _methods().items() for name in some]
-    return [FILE, *_below("", file_table()), *(one for top in plugged for one in _with_parts(top))]
+    return [
+        FILE,
+        *_below("", file_table()),
+        *(one for top in plugged for one in _list_subjects(top)),
+    ]
 
 
 def _methods() -> dict[str, dict[str, TableField]]:
@@ -79,22 +83,22 @@ def _methods() -> dict[str, dict[str, TableField]]:
         if isinstance(kind, TextField) and kind.group is not None:
             group = kind.group.rpartition(".")[2]
             structs = method_structs(kind).items()
-            found[group] = {method: table_of(struct) for method, struct in structs}
+            found[group] = {method: struct_table(struct) for method, struct in structs}
     return found
 
 
-def _with_parts(subject: str) -> list[str]:
-    return [subject, *_below(f"{subject}.", table_at(subject))]
+def _list_subjects(subject: str) -> list[str]:
+    return [subject, *_below(f"{subject}.", find_table(subject))]
 
 
 def _below(path: str, table: TableField) -> Iterator[str]:
     for key, kind in table.keys.items():
-        if (part := _table_within(kind)) is not None:
+        if (part := _inner_table(kind)) is not None:
             yield f"{path}{key}"
             yield from _below(f"{path}{key}.", part)
 
 
-def table_at(subject: str) -> TableField:
+def find_table(subject: str) -> TableField:
     """Return the keys of a subject; raise `NotFound` for an unknown subject."""
     first, *rest = subject.split(".")
     if first in PLUGGED and rest:
@@ -105,14 +109,14 @@ def table_at(subject: str) -> TableField:
         table, rest = file_table(), [] if subject == FILE else [first, *rest]
     for key in rest:
         kind = None if table is None else table.keys.get(key)
-        table = None if kind is None else _table_within(kind)
+        table = None if kind is None else _inner_table(kind)
     if table is None:
         hint = suggest(subject, subjects(), "there are")
         raise NotFound(f"there is no table of {subject!r}; {hint}")
     return table
 
 
-def _table_within(kind: FieldKind) -> TableField | None:
+def _inner_table(kind: FieldKind) -> TableField | None:
     match kind:
         case TableField():
             return kind
@@ -121,9 +125,9 @@ def _table_within(kind: FieldKind) -> TableField | None:
         case ServicesField():
             return whole_service_table(kind.stage)
         case ListField() | MapField():
-            return _table_within(kind.item)
+            return _inner_table(kind.item)
         case OneOfField():
-            return next((table for one in kind.kinds if (table := _table_within(one))), None)
+            return next((table for one in kind.kinds if (table := _inner_table(one))), None)
     return None
 
 
@@ -135,11 +139,11 @@ def fill(page: str) -> str:
         for subject in block["subjects"].split()
     }
 
-    def written(block: re.Match[str]) -> str:
+    def write_block(block: re.Match[str]) -> str:
         text = describe(block["subjects"].split(), anchors)
         return f"<!-- reference: {block['subjects']} -->\n\n{text}\n\n<!-- /reference -->"
 
-    return _BLOCK.sub(written, page)
+    return _BLOCK.sub(write_block, page)
 
 
 def _anchor(before: str) -> str:
@@ -153,14 +157,14 @@ def describe(several: Sequence[str], anchors: Mapping[str, str] | None = None) -
 
     `anchors` are the anchors of the subjects with tables on the same page.
     """
-    tables = {subject: table_at(subject) for subject in several}
+    tables = {subject: find_table(subject) for subject in several}
     parts = []
     if (
         len(several) == 1
         and several[0].count(".") == 1
         and several[0].split(".")[0] in {*PLUGGED, *_methods()}
     ):
-        parts.append((table_at(several[0]).make.__doc__ or "").partition("\n\n")[0])
+        parts.append((find_table(several[0]).make.__doc__ or "").partition("\n\n")[0])
     if any(table.keys for table in tables.values()):
         parts.append(_table(tables, anchors or {}))
     else:
@@ -211,9 +215,9 @@ def _type(kind: FieldKind) -> str:
             return f"{', '.join(most)} or {last}" if most else last
         case NumberField():
             words = [f"`{word}`" for word in kind.words]
-            return ", or ".join([_bounded(kind.what, kind.bounds), *words])
+            return ", or ".join([_number_noun(kind.what, kind.bounds), *words])
         case DurationField():
-            return _bounded(kind.what, kind.bounds)
+            return _number_noun(kind.what, kind.bounds)
         case TextField(group=str() as group):
             names = [f"`{name}`" for name in Catalog[Any](kind.what, group).names()]
             return f"{_bare(kind.what)}: {', '.join(names)}"
@@ -230,7 +234,7 @@ def _bare(what: str) -> str:
     return re.sub(r"^(an?|the) ", "", what).replace("[", r"\[")
 
 
-def _bounded(what: str, bounds: Bounds) -> str:
+def _number_noun(what: str, bounds: Bounds) -> str:
     """Return the noun of a number, with its bounds where they matter to readers."""
     what = _bare(what)
     most = bounds.most if bounds.most < min(MANY, YEAR) else math.inf

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-from prolocutor.config.yaml_file import escaped
+from prolocutor.config.yaml_file import escape_value
 from prolocutor.contracts.probe import FoundService
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Stage
@@ -23,19 +23,19 @@ _NAME: Final = re.compile(r"[\w.:+@ -]{1,100}")
 
 def new_file(title: str, name: str, found: FoundService, key: str | None) -> str:
     """Return the text of a file with one skill."""
-    head = _written({"name": title, "deadline": DEADLINE})
-    return f"{head}{STAGE}:\n{entry_of(name, found, key, '  ')}"
+    head = _dump({"name": title, "deadline": DEADLINE})
+    return f"{head}{STAGE}:\n{entry_text(name, found, key, '  ')}"
 
 
-def entry_of(name: str, found: FoundService, key: str | None, indent: str) -> str:
+def entry_text(name: str, found: FoundService, key: str | None, indent: str) -> str:
     """Return the lines of a service; `key` is the variable that holds its key."""
-    call: Any = escaped(found.call)
+    call: Any = escape_value(found.call)
     if key is not None:
         call = call if isinstance(call, dict) else {"url": call}
         call = {**call, "key": f"${{{key}}}"}
     entry: dict[str, Any] = {} if found.connector is None else {"connector": found.connector}
     entry |= {"call": call, "timeout": found.timeout}
-    lines = _written({name: entry}).rstrip("\n").split("\n")
+    lines = _dump({name: entry}).rstrip("\n").split("\n")
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
@@ -61,17 +61,17 @@ def add_service(
         )
     elif name in taken:
         raise BadInput(f"{file} has a service {name} already; give another --name", field="name")
-    after = _inserted(text, file, name, found, key)
-    wanted = yaml.safe_load(entry_of(name, found, key, ""))
+    after = _insert_service(text, file, name, found, key)
+    wanted = yaml.safe_load(entry_text(name, found, key, ""))
     skills = before.get(STAGE) or {}
-    if _loaded(after) != {**before, STAGE: {**skills, **wanted}}:
-        raise _by_hand(file, name, found, key)
+    if _load(after) != {**before, STAGE: {**skills, **wanted}}:
+        raise _unwritable(file, name, found, key)
     return after, name
 
 
 def deadline_notes(text: str, found: FoundService) -> list[str]:
     """Return notes on a deadline of the file shorter than the service's time-out."""
-    deadline = _loaded(text).get("deadline", DEFAULT_DEADLINE)
+    deadline = _load(text).get("deadline", DEFAULT_DEADLINE)
     if not isinstance(deadline, int | float) or deadline > found.timeout:
         return []
     return [f"the file's deadline of {deadline:g} s ends before its time-out: {found.timeout} s"]
@@ -94,7 +94,7 @@ def write_whole(path: Path, text: str) -> None:
 
 def _read(text: str, file: str) -> dict[str, Any]:
     try:
-        before = _loaded(text)
+        before = _load(text)
     except yaml.YAMLError as error:
         raise ConfigError(f"this is no YAML: {str(error).splitlines()[0]}", file=file) from None
     if before is None:
@@ -104,7 +104,7 @@ def _read(text: str, file: str) -> dict[str, Any]:
     return before
 
 
-def _loaded(text: str) -> Any:
+def _load(text: str) -> Any:
     return yaml.load(
         text, Loader=yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
     )
@@ -121,7 +121,7 @@ def _names(before: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_same(entry: Any, found: FoundService) -> bool:
-    call, wanted = entry.get("call") if isinstance(entry, dict) else entry, escaped(found.call)
+    call, wanted = entry.get("call") if isinstance(entry, dict) else entry, escape_value(found.call)
     if isinstance(call, dict) and not isinstance(wanted, dict):
         call = call.get("url")
     if isinstance(call, dict) and isinstance(wanted, dict):
@@ -134,22 +134,22 @@ def _free(name: str, taken: dict[str, Any]) -> str:
     return next(one for one in (name, *numbered) if one not in taken)
 
 
-def _inserted(text: str, file: str, name: str, found: FoundService, key: str | None) -> str:
+def _insert_service(text: str, file: str, name: str, found: FoundService, key: str | None) -> str:
     """Insert the service after the last service, in the style of the file."""
     newline = "\r\n" if "\r\n" in text else "\n"
     root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     entries = root.value if isinstance(root, yaml.MappingNode) else []
     position = next((n for n, (at, _) in enumerate(entries) if at.value == STAGE), None)
     if root is not None and root.flow_style:
-        raise _by_hand(file, name, found, key)
+        raise _unwritable(file, name, found, key)
     if position is None:
-        added = f"{STAGE}:\n{entry_of(name, found, key, '  ')}"
-        return _at_line(text, len(text.splitlines()), added, newline)
+        added = f"{STAGE}:\n{entry_text(name, found, key, '  ')}"
+        return _insert_lines(text, len(text.splitlines()), added, newline)
     skills = entries[position][1]
     if isinstance(skills, yaml.MappingNode) and skills.flow_style:
         if not text[skills.end_mark.index - 1] == "}":
-            raise _by_hand(file, name, found, key)
-        entry = yaml.safe_load(entry_of(name, found, key, ""))
+            raise _unwritable(file, name, found, key)
+        entry = yaml.safe_load(entry_text(name, found, key, ""))
         inner = yaml.safe_dump(entry, default_flow_style=True, width=10_000, sort_keys=False)
         comma = ", " if skills.value else ""
         at = skills.end_mark.index - 1
@@ -165,10 +165,10 @@ def _inserted(text: str, file: str, name: str, found: FoundService, key: str | N
         indent = " " * skills.value[0][0].start_mark.column
     else:
         indent = "  "
-    return _at_line(text, last, entry_of(name, found, key, indent), newline)
+    return _insert_lines(text, last, entry_text(name, found, key, indent), newline)
 
 
-def _at_line(text: str, number: int, lines: str, newline: str) -> str:
+def _insert_lines(text: str, number: int, lines: str, newline: str) -> str:
     """Insert lines before the line of this number, counted from 0."""
     kept = text.splitlines(keepends=True)
     if kept and number >= len(kept) and not kept[-1].endswith("\n"):
@@ -176,13 +176,13 @@ def _at_line(text: str, number: int, lines: str, newline: str) -> str:
     return "".join([*kept[:number], lines.replace("\n", newline), *kept[number:]])
 
 
-def _by_hand(file: str, name: str, found: FoundService, key: str | None) -> ConfigError:
-    entry = f"{STAGE}:\n{entry_of(name, found, key, '  ')}"
+def _unwritable(file: str, name: str, found: FoundService, key: str | None) -> ConfigError:
+    entry = f"{STAGE}:\n{entry_text(name, found, key, '  ')}"
     return ConfigError(
         f"the file is written so that nothing can be added to it; add\n{entry}", file=file
     )
 
 
-def _written(content: dict[str, Any]) -> str:
+def _dump(content: dict[str, Any]) -> str:
     text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10_000)
     return text

@@ -121,16 +121,16 @@ class CassetteWriter:
         path.write_bytes(_header_line(header) + b"\n")
 
     @staticmethod
-    def lines_of(cassette: Cassette) -> bytes:
+    def file_content(cassette: Cassette) -> bytes:
         """Return the content of a cassette's file."""
         lines = CassetteLines()
-        turns = [line for turn in cassette.turns for line in lines.of(turn)]
+        turns = [line for turn in cassette.turns for line in lines.take_turn(turn)]
         return b"\n".join([_header_line(cassette.header), *turns, b""])
 
     def append(self, turn: RecordedTurn) -> None:
         """Write a turn with the next number."""
         with self.path.open("ab") as file:
-            file.write(b"\n".join(self._lines.of(turn)) + b"\n")
+            file.write(b"\n".join(self._lines.take_turn(turn)) + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
@@ -142,7 +142,7 @@ class CassetteLines:
         self._parts: dict[bytes, int] = {}
         self._turns = 0
 
-    def of(self, turn: RecordedTurn) -> list[bytes]:
+    def take_turn(self, turn: RecordedTurn) -> list[bytes]:
         """Return the lines of the next turn."""
         self._turns += 1
         counted: Counter[bytes] = Counter()

@@ -68,9 +68,9 @@ def diff_lines(before: Any, now: Any) -> list[str]:
     for path, old, new in islice(changed, MOST_LINES):
         name = f"{path}: " if path else ""
         if old is not msgspec.UNSET:
-            lines.append(f"  - {name}{_shown(old)}")
+            lines.append(f"  - {name}{_shorten(old)}")
         if new is not msgspec.UNSET:
-            lines.append(f"  + {name}{_shown(new)}")
+            lines.append(f"  + {name}{_shorten(new)}")
     if more := sum(1 for _ in changed):
         lines.append(f"  ... and {more} more")
     return lines
@@ -80,7 +80,7 @@ _TWICE: Final = ("human_utterances[", "bot_utterances[")
 """Where an agent state has a second time what stands in its `utterances`."""
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = encode(value).decode()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 

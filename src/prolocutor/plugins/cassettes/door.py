@@ -122,7 +122,7 @@ class KeptTests:
         pipeline = self._assistant.engine.prepared.graph.pipeline
         cassette = make_cassette(dialog, pipeline, until=until)
         folder = self._folder or self._base
-        lines = CassetteWriter.lines_of(cassette)
+        lines = CassetteWriter.file_content(cassette)
         file: Path | None = None
         if self._folder is not None:
             file = folder / f"{name}{SUFFIX}"

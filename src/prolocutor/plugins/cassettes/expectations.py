@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from prolocutor.bounds import PositiveSeconds, about
 from prolocutor.config.fields import Findings
-from prolocutor.config.struct_fields import table_of
+from prolocutor.config.struct_fields import struct_table
 from prolocutor.config.yaml_file import UNREAD, ConfigFaults, YamlDocument, YamlNode, read
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.plugins.cassettes.cassette import RecordedReply
@@ -156,7 +156,7 @@ def read_dialogs(path: Path) -> DialogFile:
     """Read a file of dialogs; raise `ConfigFaults` with all its faults."""
     document = read(path)
     findings = Findings(document.file, document.faults)
-    found: Any = table_of(DialogFile).read(_whole(document, path.stem), findings)
+    found: Any = struct_table(DialogFile).read(_whole(document, path.stem), findings)
     if findings.faults or found is UNREAD:
         raise ConfigFaults(findings.faults)
     made: DialogFile = found
@@ -203,11 +203,11 @@ def _add_turns(root: YamlNode) -> YamlNode:
     dialogs = root.value["dialogs"]
     if not isinstance(dialogs.value, dict):
         return root
-    talks = {key: _as_map(node) for key, node in dialogs.value.items()}
+    talks = {key: _make_map(node) for key, node in dialogs.value.items()}
     return replace(root, value={**root.value, "dialogs": replace(dialogs, value=talks)})
 
 
-def _as_map(node: YamlNode) -> YamlNode:
+def _make_map(node: YamlNode) -> YamlNode:
     if not isinstance(node.value, list):
         return node
     said = [one for one in node.value if not _holds_for_all(one)]

@@ -64,11 +64,11 @@ class FaultyAgents:
         name_ids = [one.strip() for one in kinds.split(",") if one.strip()]
         return cls(name_ids, share=number, seed=seed)
 
-    def between(self, recorder: CallRecorder | None) -> CallRecorder:
+    def make_recorder(self, recorder: CallRecorder | None) -> CallRecorder:
         """Return a recorder that makes agents fail, in front of another recorder, if any."""
         return _FaultyCalls(self, recorder)
 
-    def of(self, service: str, number: int) -> str | None:
+    def find_fault(self, service: str, number: int) -> str | None:
         """Return the kind of fault of a service's call by its number, or None."""
         chance = random.Random(f"{self.seed} {service} {number}")
         if not self.kinds or chance.random() >= self.share:
@@ -126,7 +126,7 @@ class _FaultyConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         self._calls += 1
-        kind = self._faults.of(self._key, self._calls)
+        kind = self._faults.find_fault(self._key, self._calls)
         if kind == "dead":
             raise ServiceUnreachable("nobody is there (a fault on purpose)")
         if kind == "late":

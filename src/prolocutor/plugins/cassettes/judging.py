@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.connector_catalog import options_of
+from prolocutor.connectors.connector_catalog import make_options
 from prolocutor.contracts.connector import ServiceContext
 from prolocutor.errors import BadReply
 from prolocutor.pipeline.requests import PayloadRequest
@@ -40,7 +40,7 @@ class ChatPartner:
         if "://" not in named:
             url, key = _OPENAI, os.environ.get("OPENAI_API_KEY")
             told |= {"model": named, "key": key}
-        options = options_of(Call(url, "openai_chat", told))
+        options = make_options(Call(url, "openai_chat", told))
         self._model: Any = options.build(ServiceContext(name="judge"))
 
     async def say(self, *messages: tuple[str, str]) -> str:

@@ -82,7 +82,7 @@ def _turn(
         number=number,
         at=parse_time(said.date_time),
         input=redaction.value(written),
-        calls=[redacted(call, redaction) for call in _calls(said, reply, pipeline)],
+        calls=[redact_call(call, redaction) for call in _calls(said, reply, pipeline)],
         reply=RecordedReply(
             reply=redaction.text(reply.text),
             agent=reply.active_skill,
@@ -91,7 +91,7 @@ def _turn(
     )
 
 
-def redacted(call: RecordedCall, redaction: Redaction) -> RecordedCall:
+def redact_call(call: RecordedCall, redaction: Redaction) -> RecordedCall:
     """Return a call without secrets."""
     call.gave = redaction.value(call.gave)
     return call

@@ -63,7 +63,7 @@ def collect_templates(pipeline: Pipeline, paths: Sequence[Path] = ()) -> Templat
     Logs are cassettes, dialogs in YAML, and JSON lines as `prolocutor dialogs export` writes them.
     """
     texts: list[str] = []
-    for skill in pipeline.of(Stage.SKILL):
+    for skill in pipeline.services_at(Stage.SKILL):
         examples = skill.card_members.get("examples")
         texts += [one for one in examples or () if isinstance(one, str)]
     for file in find_files(paths, (SUFFIX, ".yaml", ".yml", ".jsonl")):

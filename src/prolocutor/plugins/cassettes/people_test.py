@@ -43,7 +43,7 @@ async def run_people(
     model = ChatPartner(test.speaker) if test.speaker else None
     people = [_person(number, templates, test.seed, model) for number in range(test.people)]
     began = monotonic()
-    recorder = test.faults.between(None) if test.faults else None
+    recorder = test.faults.make_recorder(None) if test.faults else None
     found: dict[str, list[str]] = {law: [] for law in LAWS}
 
     def told(one: BrokenDialog) -> None:

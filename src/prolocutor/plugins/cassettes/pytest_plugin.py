@@ -110,11 +110,11 @@ def _find_runner(item: pytest.Item) -> asyncio.Runner:
 
 
 def _function(function: Any, runner: asyncio.Runner) -> Any:
-    async def awaited(arguments: dict[str, Any]) -> Any:
+    async def call_function(arguments: dict[str, Any]) -> Any:
         return await function(**arguments)
 
     def made(**arguments: Any) -> Any:
-        return runner.run(awaited(arguments))
+        return runner.run(call_function(arguments))
 
     return made
 

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.connectors.connector_catalog import name_of
+from prolocutor.connectors.connector_catalog import find_connector_name
 from prolocutor.contracts.connector import Connector, DeltaSink, Replies, Request
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
@@ -363,7 +363,7 @@ class RecordedConnector:
         finally:
             TURN_IN_CALL.reset(token)
         if self._is_foreign:  # the engine checks the replies of foreign connectors, not ours
-            replies = [_checked(reply) for reply in replies]
+            replies = [_check_reply(reply) for reply in replies]
         for call, reply in zip(calls, replies, strict=False):
             call.end(_outcome(reply))
         return replies
@@ -433,7 +433,7 @@ def _outcome(reply: Any) -> Any:
     return ServiceError("its connector gave no reply")
 
 
-def _checked(reply: Any) -> Plain | ServiceError:
+def _check_reply(reply: Any) -> Plain | ServiceError:
     try:
         return reply if isinstance(reply, ServiceError) else plain.check(reply.value)
     except ServiceError as error:
@@ -490,12 +490,14 @@ class ServiceFacts:
         """Add an assistant's services; settings of its file win over settings at run time."""
         self._name, self._file = name, file or self._file
         services = [(f"{stage}.{one.name}", one) for stage, one in pipeline.services()]
-        services += [(f"{Stage.LAST_CHANCE}.{one.name}", one) for one in pipeline.of(_LAST)]
+        services += [
+            (f"{Stage.LAST_CHANCE}.{one.name}", one) for one in pipeline.services_at(_LAST)
+        ]
         for key, service in services:
             if key not in self._written:
                 self.services[key] = self._redaction.value(service_facts(service))
                 self._written.add(key)
-        for skill in pipeline.of(Stage.SKILL):
+        for skill in pipeline.services_at(Stage.SKILL):
             card = plain_settings(skill.card_members)
             if self._own_cards.setdefault(skill.name, card) != card:
                 self.cards[skill.name] = card
@@ -550,13 +552,13 @@ def is_own(service: StageService) -> bool:
     call = service.call
     if isinstance(call.target, PendingTarget):
         return hasattr(call.target, "stage")
-    return name_of(call) in ("python", None) and not call.options.get("process")
+    return find_connector_name(call) in ("python", None) and not call.options.get("process")
 
 
 def _address(call: Call) -> JsonObject:
     target = call.target
     address: JsonObject = {}
-    if (connector := name_of(call)) is not None:
+    if (connector := find_connector_name(call)) is not None:
         address["connector"] = connector
     if isinstance(target, msgspec.Struct):
         address |= {"to": type(target).__name__, **plain_settings(target)}

@@ -172,13 +172,13 @@ def plain_settings(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain_settings(one) for one in value]
     if isinstance(fields := getattr(value, "__struct_fields__", None), tuple):
-        return dict(_said(value, fields))
+        return dict(_changed_members(value, fields))
     if isinstance(value, Callable) and hasattr(value, "__qualname__"):  # type: ignore[arg-type]
         return f"{value.__module__}:{value.__qualname__}"
     return type(value).__name__
 
 
-def _said(struct: Any, fields: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+def _changed_members(struct: Any, fields: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """Return the members of a Struct that differ from their defaults."""
     defaults = struct.__struct_defaults__
     usual = dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True))

@@ -518,7 +518,7 @@ def _lengthen_timeouts(pipeline: Pipeline) -> Pipeline:
 def _change_services(pipeline: Pipeline, **options: Any) -> Pipeline:
     changed: dict[str, Any] = {}
     for stage in Stage:
-        services = tuple(replace(one, **options) for one in pipeline.of(stage))
+        services = tuple(replace(one, **options) for one in pipeline.services_at(stage))
         if services:
             changed[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
     made: Pipeline = replace(pipeline, **changed)
@@ -528,7 +528,7 @@ def _change_services(pipeline: Pipeline, **options: Any) -> Pipeline:
 def _add_cards(pipeline: Pipeline, cards: dict[str, JsonObject]) -> Pipeline:
     skills = [
         replace(one, card=cards[one.name]) if one.name in cards else one
-        for one in pipeline.of(Stage.SKILL)
+        for one in pipeline.services_at(Stage.SKILL)
     ]
     made: Pipeline = replace(pipeline, skills=skills)
     return made
@@ -536,7 +536,7 @@ def _add_cards(pipeline: Pipeline, cards: dict[str, JsonObject]) -> Pipeline:
 
 def _drop_reply_formatters(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline whose skills reply with their stored hypotheses."""
-    skills = [replace(one, response_formatter=None) for one in pipeline.of(Stage.SKILL)]
+    skills = [replace(one, response_formatter=None) for one in pipeline.services_at(Stage.SKILL)]
     made: Pipeline = replace(pipeline, skills=skills)
     return made
 
@@ -544,7 +544,7 @@ def _drop_reply_formatters(pipeline: Pipeline) -> Pipeline:
 def memory_store(clock: Callable[[], float]) -> Store:
     """Return an empty store in memory with a given clock."""
     store: Store = open_store("memory:")
-    store.clock = clock  # type: ignore[attr-defined]  # what a shared store has (`clock_of`)
+    store.clock = clock  # type: ignore[attr-defined]  # what a shared store has (`store_clock`)
     return store
 
 
@@ -559,7 +559,7 @@ async def played_assistant(
     with use_timezone(player.cassette.header.timezone):
         player.begin(settings.name, settings.pipeline, Path(settings.file))
         nowhere = {name: f"http://{name}.invalid" for name in settings.processes}
-        pipeline = disable_breakers(settings.with_urls(nowhere))
+        pipeline = disable_breakers(settings.resolve_processes(nowhere))
         if not player.order.pace:
             player.limit(StageDeadlines.divide_deadline(settings.deadline, settings.reserve))
             settings = replace(settings, deadline=UNHURRIED, reserve=None)

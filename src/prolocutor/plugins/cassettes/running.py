@@ -13,7 +13,7 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.call_recording import CallRecorder, record_calls
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import FILE_NAME, assistant_file, load
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
@@ -144,7 +144,7 @@ class TestRun:
         )
         recorder: CallRecorder = player
         if options.faults is not None:
-            recorder = options.faults.between(player)
+            recorder = options.faults.make_recorder(player)
         async with played_assistant(settings, player, recorder) as assistant:
             await play(assistant, player)
         return player
@@ -156,7 +156,7 @@ class TestRun:
         recorder.keep(cassette.header, file)
         try:
             with record_calls(recorder):
-                starting = assistant_from(settings, store="memory:", recording=False)
+                starting = build_assistant(settings, store="memory:", recording=False)
                 async with starting as assistant:
                     for turn in cassette.turns:
                         await assistant.turn(read_input(turn))
@@ -182,7 +182,9 @@ class TestRun:
                 cassette = _find_cassette(file, written, name, dialog)
                 if cassette is None and live is None:
                     faults = self._options.faults
-                    starting = live_assistant(settings, faults.between(None) if faults else None)
+                    starting = live_assistant(
+                        settings, faults.make_recorder(None) if faults else None
+                    )
                     live = await stack.enter_async_context(starting)
                 test = self._dialog(dialog, settings, cassette, live, f"{USER}-{number}")
                 await self._run_timed(outcome, test)
@@ -312,7 +314,7 @@ async def live_assistant(
 ) -> AsyncIterator[Assistant]:
     """Run the assistant of a file with its live agents and an empty store."""
     with record_calls(recorder):
-        starting = assistant_from(
+        starting = build_assistant(
             settings, store="memory:", observers=[RecordsWanted()], recording=False
         )
         async with starting as assistant:

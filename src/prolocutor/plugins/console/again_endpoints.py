@@ -105,7 +105,7 @@ class AgainEndpoints:
                 job.share = 0.5
             again = await run_again(assistant.engine, dialog, then.utt_id, kept.record)
             now = _view(again, assistant)
-        return ThenAndNow(assistant=name, then=_compared(then), now=_compared(now))
+        return ThenAndNow(assistant=name, then=_compared_turn(then), now=_compared_turn(now))
 
 
 def _file(name: str, path: Any, folder: Path) -> Path:
@@ -127,7 +127,7 @@ def _view(again: TurnRunAgain, assistant: Assistant) -> TurnView:
     return make_turn_view(kept, again.utterances, assistant.engine.prepared.graph)
 
 
-def _compared(view: TurnView) -> ComparedTurn:
+def _compared_turn(view: TurnView) -> ComparedTurn:
     scores = [one.score for one in view.hypotheses if one.chosen and one.score is not None]
     return ComparedTurn(
         spoke=view.active_skill,

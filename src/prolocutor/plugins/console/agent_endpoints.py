@@ -138,18 +138,18 @@ class AgentEndpoints:
         """Switch a service off, or on again: a service that is off is skipped."""
         step = self._step(request.params)
         await self._assistant.switches.switch(step, on=request.body.on, by=request.visitor.name)
-        return await self._shown(step)
+        return await self._show_detail(step)
 
     async def try_agent(self, request: TypedRequest[AgentPath, EmptyBody]) -> AgentDetail:
         """Let the breaker of a service that is left alone admit its next call."""
         step = self._step(request.params)
         step.guard.breaker.let_try()
-        return await self._shown(step)
+        return await self._show_detail(step)
 
     def _step(self, path: AgentPath) -> ServiceStep:
         return self._assistant.engine.find_step(path.name, path.stage)
 
-    async def _shown(self, step: ServiceStep) -> AgentDetail:
+    async def _show_detail(self, step: ServiceStep) -> AgentDetail:
         return await self._views.detail(step, _began(None), STEP)
 
 

@@ -18,7 +18,7 @@ from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.console.agent_counts import AgentCounts, PeriodCounts, ServiceHistory
 from prolocutor.plugins.console.agent_states import AgentState, AgentStates
 from prolocutor.plugins.console.recent_figures import RecentFigures, ServiceKey, Trouble
-from prolocutor.plugins.console.ways import way_of
+from prolocutor.plugins.console.ways import find_way
 
 Breaker = Literal["closed", "open", "half-open"]
 
@@ -170,7 +170,7 @@ class AgentViews:
         worse = (one for one in failures if one.code != _LEFT)
         return AgentDetail(
             **{name: getattr(item, name) for name in AgentItem.__struct_fields__},
-            way=way_of(step.service).way,
+            way=find_way(step.service).way,
             card=self._card(step),
             latest=next(worse, failures[0] if failures else None),
             failures=failures,
@@ -190,7 +190,7 @@ class AgentViews:
         return AgentItem(
             name=step.name,
             stage=step.stage_name,
-            kind=way_of(service).kind,
+            kind=find_way(service).kind,
             state=self._states.find_state(step),
             breaker=guard.breaker.state,
             note=self._states.note(step) if off is None else off.reason,
@@ -200,8 +200,8 @@ class AgentViews:
             declines=tally.declined,
             failed=tally.failed,
             kinds=dict(sorted(tally.kinds.items(), key=lambda one: -one[1])),
-            p50=_at_most(tally.within(0.5), step),
-            p99=_at_most(tally.within(0.99), step),
+            p50=_limit_seconds(tally.answer_quantile(0.5), step),
+            p99=_limit_seconds(tally.answer_quantile(0.99), step),
             timeout=service.timeout,
             in_flight=guard.in_flight,
             max_in_flight=service.max_in_flight,
@@ -243,7 +243,7 @@ class AgentViews:
 
     async def _still_there(self, trouble: Trouble) -> Trouble:
         """Return a failure, without its text and turn if the reply was deleted."""
-        if not trouble.utt_id or await self._store.owner_of(trouble.utt_id) is not None:
+        if not trouble.utt_id or await self._store.find_owner(trouble.utt_id) is not None:
             return trouble
         return msgspec.structs.replace(trouble, error="", turn_id="", dialog_id="", utt_id="")
 
@@ -267,7 +267,7 @@ class AgentViews:
                 yield other.name
 
 
-def _at_most(seconds: float | None, step: ServiceStep) -> float | None:
+def _limit_seconds(seconds: float | None, step: ServiceStep) -> float | None:
     """Return interpolated seconds, limited to the time-out of a skill's call."""
     return (
         seconds if seconds is None or step.stage is not Stage.SKILL else min(seconds, step.timeout)
@@ -279,8 +279,8 @@ def _series(step: ServiceStep, steps: list[tuple[float, AgentSpan]], seconds: in
     return AgentSeries(
         step=seconds,
         at=[at for at, _ in steps],
-        p50=[_at_most(tally.within(0.5), step) for _, tally in steps],
-        p99=[_at_most(tally.within(0.99), step) for _, tally in steps],
+        p50=[_limit_seconds(tally.answer_quantile(0.5), step) for _, tally in steps],
+        p99=[_limit_seconds(tally.answer_quantile(0.99), step) for _, tally in steps],
         failed=[tally.failed for _, tally in steps],
     )
 

@@ -159,7 +159,7 @@ class CallLog:
         return None if found is None else [one.show() for one in found]
 
     @asynccontextmanager
-    async def without_deleted(self) -> AsyncIterator[None]:
+    async def drop_deleted(self) -> AsyncIterator[None]:
         """Drop all calls when a dialog is deleted, because requests quote dialogs."""
         try:
             yield

@@ -32,7 +32,7 @@ from prolocutor.plugins.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.plugins.console.run_endpoints import RunEndpoints
 from prolocutor.plugins.console.run_starts import RunStarts
 from prolocutor.plugins.console.static_pages import ConsolePages
-from prolocutor.plugins.console.training_endpoints import TrainingEndpoints, data_at
+from prolocutor.plugins.console.training_endpoints import TrainingEndpoints, resolve_data
 from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints
 from prolocutor.plugins.console.work_endpoints import WorkEndpoints
 from prolocutor.web.door_context import DoorContext
@@ -111,7 +111,7 @@ class Console:
         again = AgainEndpoints(context, turns, options.assistants)
         self._runs = RunEndpoints(runs, assistant.store)
         own = {} if place.file is None else {"": place.file.path}
-        data = data_at(options.data, folder)
+        data = resolve_data(options.data, folder)
         records = None if recorder is None else recorder.store
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant, place.operators_data),
@@ -148,11 +148,11 @@ class Console:
             with suppress(StoreError):
                 await self._states.read_earlier(self._recorder.store)
         self._models.open()
-        self._archive.around_deletion += [self._runs.without_deleted, self._calls.without_deleted]
+        self._archive.around_deletion += [self._runs.drop_deleted, self._calls.drop_deleted]
 
     async def close(self) -> None:
         """Stop the jobs, and the watches on models and deletions."""
-        self._archive.around_deletion.remove(self._runs.without_deleted)
-        self._archive.around_deletion.remove(self._calls.without_deleted)
+        self._archive.around_deletion.remove(self._runs.drop_deleted)
+        self._archive.around_deletion.remove(self._calls.drop_deleted)
         await self._jobs.aclose()
         await self._models.aclose()

@@ -22,7 +22,7 @@ from prolocutor.contracts.turn_record_store import (
     TurnRecordStore,
 )
 from prolocutor.errors import BadInput, NotFound
-from prolocutor.plugins.console.handover_endpoints import HandoverState, state_of
+from prolocutor.plugins.console.handover_endpoints import HandoverState, handover_state
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.turn_notes import Tag, TurnNotes
@@ -207,7 +207,7 @@ class DialogListEndpoints:
         """List dialogs, the dialog with the latest turn first."""
         params = request.params
         place, handed = CURSOR.read(params.cursor), await self._handed_over()
-        ids = await self._with_tag(params.tag, _ids_of(params.kind, handed))
+        ids = await self._find_tagged(params.tag, _dialog_ids(params.kind, handed))
         query = params.query(ids, params.order)
         page = await self._kept.conversations(query, place, params.limit)
         rows = [_row(one, handed.get(one.dialog_id)) for one in page.items]
@@ -269,7 +269,7 @@ class DialogListEndpoints:
             channel=head.channel,
             started=head.started,
             active=head.active,
-            handover=None if handed is None else state_of(handed.handover),
+            handover=None if handed is None else handover_state(handed.handover),
             items=items,
             previous=_first(items) if previous else None,
             next=items[-1].position if following else None,
@@ -290,10 +290,10 @@ class DialogListEndpoints:
 
     async def _count(self, wanted: ConversationFilter) -> KindCounts:
         handed = await self._handed_over()
-        counts = await self._kept.counts(wanted.query(await self._with_tag(wanted.tag, None)))
+        counts = await self._kept.counts(wanted.query(await self._find_tagged(wanted.tag, None)))
         of_kind = {}
         for kind in ("waits", "taken"):
-            ids = await self._with_tag(wanted.tag, _ids_of(kind, handed)) or []
+            ids = await self._find_tagged(wanted.tag, _dialog_ids(kind, handed)) or []
             found = await self._kept.counts(wanted.query(ids)) if ids else None
             of_kind[kind] = 0 if found is None else found.all
         return KindCounts(
@@ -306,7 +306,7 @@ class DialogListEndpoints:
             slow=counts.slow,
         )
 
-    async def _with_tag(self, tag: str | None, ids: list[str] | None) -> list[str] | None:
+    async def _find_tagged(self, tag: str | None, ids: list[str] | None) -> list[str] | None:
         """Return the dialogs with a tagged turn, out of some dialogs or of all (None)."""
         if tag is None:
             return ids
@@ -314,7 +314,7 @@ class DialogListEndpoints:
         return [id_ for id_ in tagged if ids is None or id_ in ids]
 
     async def _handed_over(self) -> dict[str, HandedOver]:
-        return {one.dialog_id: one for one in await self._desk.listed()}
+        return {one.dialog_id: one for one in await self._desk.list_handovers()}
 
     @property
     def _kept(self) -> TurnRecordStore:
@@ -323,7 +323,7 @@ class DialogListEndpoints:
         return self._records
 
 
-def _ids_of(kind: str, handed: Mapping[str, HandedOver]) -> list[str] | None:
+def _dialog_ids(kind: str, handed: Mapping[str, HandedOver]) -> list[str] | None:
     """Return the ids of the dialogs that wait or are taken over; None for the other kinds."""
     if kind not in ("waits", "taken"):
         return None

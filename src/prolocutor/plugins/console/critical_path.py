@@ -37,14 +37,14 @@ def critical_path(record: TurnRecord, plan: Graph) -> list[ServiceRecord]:
     before = {(node.stage.value, node.name): node.before for node in plan.every()}
     by_key = {(one.stage, one.name): one for one in record.services}
     path: list[ServiceRecord] = []
-    at = max(ran, key=_ended, default=None)
+    at = max(ran, key=_end_time, default=None)
     while at is not None:
         path.append(at)
-        at = _awaited(at, ran, by_key, before)
+        at = _last_awaited(at, ran, by_key, before)
     return path[::-1]
 
 
-def with_critical(
+def mark_critical(
     services: Sequence[ServiceRecord], path: list[ServiceRecord]
 ) -> list[ServiceRecord]:
     """Return the services, each marked if it is on the path."""
@@ -54,7 +54,7 @@ def with_critical(
     ]
 
 
-def _awaited(
+def _last_awaited(
     at: ServiceRecord,
     ran: Sequence[ServiceRecord],
     by_key: dict[SlotKey, ServiceRecord],
@@ -72,14 +72,14 @@ def _awaited(
             # A later wave is chosen by what the skills before answered, and what follows the
             # skills waits for each that was asked, whatever its own `after` says.
             awaited += [one for one in ran if one.stage == Stage.SKILL.value and one is not at]
-    settled = [one for one in awaited if _ended(one) <= started and _begun(one) < started]
-    return max(settled, key=_ended, default=None)
+    settled = [one for one in awaited if _end_time(one) <= started and _begun(one) < started]
+    return max(settled, key=_end_time, default=None)
 
 
 def _that_ran(
     node: PlanNode, by_key: dict[SlotKey, ServiceRecord], seen: set[PlanNode]
 ) -> list[ServiceRecord]:
-    """Return a service if it ran; if it was skipped, the services before it that ran."""
+    """Return a service that ran; in place of a skipped service the services before it that ran."""
     if node in seen:
         return []
     seen.add(node)
@@ -93,5 +93,5 @@ def _begun(one: ServiceRecord) -> float:
     return -1.0 if one.started is None else one.started
 
 
-def _ended(one: ServiceRecord) -> float:
+def _end_time(one: ServiceRecord) -> float:
     return -1.0 if one.ended is None else one.ended

@@ -158,6 +158,6 @@ def _agent_columns(name: str, spans: Sequence[AgentSpan]) -> AgentColumns:
         won=[one.won for one in spans],
         failed=[one.failed for one in spans],
         cost=[one.cost for one in spans],
-        p50=[one.within(0.5) for one in spans],
-        p99=[one.within(0.99) for one in spans],
+        p50=[one.answer_quantile(0.5) for one in spans],
+        p99=[one.answer_quantile(0.99) for one in spans],
     )

@@ -108,9 +108,9 @@ class HandoverEndpoints:
                     dialog_id=one.dialog_id,
                     user=one.user,
                     dialog=one.dialog,
-                    handover=state_of(one.handover),
+                    handover=handover_state(one.handover),
                 )
-                for one in await self._desk.listed()
+                for one in await self._desk.list_handovers()
             ]
         )
 
@@ -119,7 +119,7 @@ class HandoverEndpoints:
     ) -> ConversationHandover:
         """Show the holder of a dialog."""
         user, dialog = await self._desk.find(request.params.dialog_id)
-        return await self._shown(request.params.dialog_id, user, dialog)
+        return await self._show_handover(request.params.dialog_id, user, dialog)
 
     async def take_over(
         self, request: TypedRequest[OpenDialogPath, EmptyBody]
@@ -127,7 +127,7 @@ class HandoverEndpoints:
         """Take a dialog over: no service is asked from the next input on."""
         user, dialog = await self._desk.find(request.params.dialog_id)
         await self._desk.take(user, dialog, by=request.visitor.name)
-        return await self._shown(request.params.dialog_id, user, dialog)
+        return await self._show_handover(request.params.dialog_id, user, dialog)
 
     async def say(self, request: TypedRequest[SpeechParams, OperatorWords]) -> ConversationHandover:
         """Say something to the person of a dialog that was taken over."""
@@ -140,7 +140,7 @@ class HandoverEndpoints:
             by=request.visitor.name,
             request_id=params.idempotency_key,
         )
-        return await self._shown(params.dialog_id, user, dialog)
+        return await self._show_handover(params.dialog_id, user, dialog)
 
     async def give_back(
         self, request: TypedRequest[OpenDialogPath, GiveBack]
@@ -148,14 +148,14 @@ class HandoverEndpoints:
         """Return a dialog to the assistant."""
         user, dialog = await self._desk.find(request.params.dialog_id)
         await self._desk.give(user, dialog, by=request.visitor.name, note=request.body.note)
-        return await self._shown(request.params.dialog_id, user, dialog)
+        return await self._show_handover(request.params.dialog_id, user, dialog)
 
-    async def _shown(self, dialog_id: str, user: str, dialog: str) -> ConversationHandover:
+    async def _show_handover(self, dialog_id: str, user: str, dialog: str) -> ConversationHandover:
         now = await self._desk.handover(user, dialog)
-        return ConversationHandover(dialog_id, None if now is None else state_of(now))
+        return ConversationHandover(dialog_id, None if now is None else handover_state(now))
 
 
-def state_of(now: Handover) -> HandoverState:
+def handover_state(now: Handover) -> HandoverState:
     """Return the view of a handover."""
     state: Literal["waits", "taken"] = "taken" if now.by else "waits"
     return HandoverState(state=state, by=now.by, since=now.since, reason=now.reason)

@@ -78,7 +78,7 @@ class JobEndpoints:
         """Forget the jobs whose reply was deleted; return whether there were any."""
         gone = False
         for job in jobs:
-            if job.about is not None and await self._store.owner_of(job.about) is None:
+            if job.about is not None and await self._store.find_owner(job.about) is None:
                 self._jobs.forget(job.id)
                 gone = True
         return gone

@@ -76,7 +76,7 @@ class JobRegister:
         job = Job(kind, by, self._last, about)
         self._jobs[job.id] = job
         task = self._running.start(self._run(job, work))
-        task.add_done_callback(partial(self._ended, job))
+        task.add_done_callback(partial(self._note_end, job))
         self._tasks[job.id] = task
         self._forget()
         return job
@@ -92,7 +92,7 @@ class JobRegister:
         newest_first = reversed(self._jobs.values())
         return list(islice((j for j in newest_first if before is None or j.number < before), limit))
 
-    async def ended(self, id_: str) -> Job:
+    async def wait_for_end(self, id_: str) -> Job:
         """Wait until a job has ended, and return it."""
         job = self.find(id_)
         if (task := self._tasks.get(id_)) is not None:
@@ -100,10 +100,10 @@ class JobRegister:
         return job
 
     async def stop(self, id_: str) -> Job:
-        """Cancel a job that has not ended, wait until it has, and return it."""
+        """Cancel a running job, wait for its end, and return it."""
         if (task := self._tasks.get(id_)) is not None:
             task.cancel()
-        return await self.ended(id_)
+        return await self.wait_for_end(id_)
 
     async def aclose(self) -> None:
         """Cancel all jobs."""
@@ -121,7 +121,7 @@ class JobRegister:
             log.exception("the job %s (%s) broke", job.id, job.kind)
             job.state, job.error = "failed", f"something went wrong; it is logged as {job.id}"
 
-    def _ended(self, job: Job, task: asyncio.Task[None]) -> None:
+    def _note_end(self, job: Job, task: asyncio.Task[None]) -> None:
         del self._tasks[job.id]
         if task.cancelled():  # possibly before its first step
             job.state = "stopped"

@@ -93,7 +93,7 @@ class LiveViewer:
         """Send the number of turns that were left out."""
         self._telling = None
         number, self._left_out = self._left_out, 0
-        self.send(_encoded(LeftOut(n=number)))
+        self.send(_encode(LeftOut(n=number)))
 
 
 class RunningTurn(msgspec.Struct):
@@ -125,7 +125,7 @@ class LiveFeed:
         self._turns: dict[str, RunningTurn] = {}
         self._asking: list[AskedNow] = []
         self._following = ExitStack()
-        assistant.switches.listeners.append(self.switched)
+        assistant.switches.listeners.append(self.show_switch)
 
     @contextmanager
     def viewing(self, socket: WebSocket, choice: TurnChoice) -> Iterator[None]:
@@ -135,7 +135,7 @@ class LiveFeed:
             if viewer.begins(turn_id):
                 turn.viewers.append(viewer)
                 for message in (turn.begun, *turn.asked):
-                    viewer.send(_encoded(message))
+                    viewer.send(_encode(message))
         if not self._viewers:
             self._following.enter_context(self._assistant.observers.following(self))
         self._viewers.append(viewer)
@@ -209,9 +209,9 @@ class LiveFeed:
         """Show the new state of a service: it is left alone, tries again, or is well."""
         for step in self._assistant.engine.prepared.every():
             if step.name == service and step.guard.breaker.state == state:
-                self.switched(step)
+                self.show_switch(step)
 
-    def switched(self, step: ServiceStep) -> None:
+    def show_switch(self, step: ServiceStep) -> None:
         """Show the state of a service that has changed."""
         if self._viewers:
             now = BreakerChange(
@@ -233,10 +233,10 @@ class LiveFeed:
 
 def _send(viewers: list[LiveViewer], message: LiveMessage) -> None:
     if viewers:
-        encoded = _encoded(message)
+        encoded = _encode(message)
         for viewer in viewers:
             viewer.send(encoded)
 
 
-def _encoded(message: LiveMessage) -> str:
+def _encode(message: LiveMessage) -> str:
     return plain.encode(message).decode()

@@ -94,7 +94,7 @@ class ModelDesk:
         """The faults of learning, if any."""
         return [one.source.problem for one in self._models if one.source.problem]
 
-    def in_use(self, role: Role) -> tuple[ModelInUse, ModelShelf]:
+    def find_in_use(self, role: Role) -> tuple[ModelInUse, ModelShelf]:
         """Return the model of a role and its shelf; raise `BadInput` for a role without folder."""
         for one in self._models:
             if one.role == role:
@@ -117,7 +117,7 @@ class ModelDesk:
             if learner is not None and not learner.lessons()
         ]
 
-    async def listed(self) -> list[ConsoleModel]:
+    async def list_models(self) -> list[ConsoleModel]:
         """Return all models: the models in use first, then the others, the latest first."""
         history = await self.history()
         labels = await self._labels.all_labels()
@@ -127,13 +127,13 @@ class ModelDesk:
             live = await asyncio.to_thread(_live, shelf)
             shelved = await asyncio.to_thread(shelf.models)
             used = {id_ for one in history if one.role == role for id_ in (one.model, one.before)}
-            reports = {one.model.id: _without_deleted(one.report, known) for one in shelved}
+            reports = {one.model.id: _drop_deleted(one.report, known) for one in shelved}
             if live is not None:
-                found.append(_shown(role, live, "live", reports.get(live.id), history))
+                found.append(_show_model(role, live, "live", reports.get(live.id), history))
             for one in shelved:
                 if live is None or one.model.id != live.id:
                     state: ModelState = "former" if one.model.id in used else "new"
-                    shown = _shown(role, one.model, state, reports[one.model.id], history)
+                    shown = _show_model(role, one.model, state, reports[one.model.id], history)
                     found.append(shown)
         return sorted(found, key=lambda one: one.state != "live")
 
@@ -152,8 +152,8 @@ class ModelDesk:
         method than the assistant's file names.
         """
         async with self._lock:
-            role = await self._role_of(id_)
-            used, shelf = self.in_use(role)
+            role = await self._find_role(id_)
+            used, shelf = self.find_in_use(role)
             chosen = [one for one in await asyncio.to_thread(shelf.models) if one.model.id == id_]
             if chosen and chosen[0].model.method != used.method:
                 what = f"{id_} is a {chosen[0].model.method}, and the file names {used.method}"
@@ -174,15 +174,15 @@ class ModelDesk:
     async def delete(self, id_: str) -> None:
         """Delete a model that is not in use; raise `NotFound` for an unknown model."""
         async with self._lock:
-            role = await self._role_of(id_)
-            _, shelf = self.in_use(role)
+            role = await self._find_role(id_)
+            _, shelf = self.find_in_use(role)
             live = await asyncio.to_thread(_live, shelf)
             if live is not None and live.id == id_:
                 raise Conflict(f"{id_} is in use: put another one live first", field="id")
             await asyncio.to_thread(shelf.delete, id_)
 
-    async def _role_of(self, id_: str) -> Role:
-        for one in await self.listed():
+    async def _find_role(self, id_: str) -> Role:
+        for one in await self.list_models():
             if one.id == id_:
                 return one.role
         raise NotFound(f"no model has the id {id_!s:.80}", field="id")
@@ -208,7 +208,7 @@ def _live(shelf: ModelShelf) -> StoredModel | None:
         return None
 
 
-def _without_deleted(
+def _drop_deleted(
     report: TrainingReport | None, known: Collection[tuple[str, str]]
 ) -> TrainingReport | None:
     """Leave out the questions of persons whose labels no longer exist."""
@@ -218,7 +218,7 @@ def _without_deleted(
     return msgspec.structs.replace(report, flips=flips)
 
 
-def _shown(
+def _show_model(
     role: Role,
     model: StoredModel,
     state: ModelState,

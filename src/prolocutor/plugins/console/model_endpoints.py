@@ -50,7 +50,7 @@ class ModelEndpoints:
         """List the models of routers and rankers that are read from folders."""
         desk = self._desk
         idle = [] if self._has_data else await desk.idle_roles()
-        return ConsoleModelList(await desk.listed(), desk.roles, desk.problems, idle)
+        return ConsoleModelList(await desk.list_models(), desk.roles, desk.problems, idle)
 
     async def put_live(self, request: TypedRequest[ConsoleModelPath, EmptyBody]) -> PutLive:
         """Replace the model in use, which stays on the list."""

@@ -114,7 +114,7 @@ class PlanEndpoint:
             edges=list(self._edges()),
             critical=[self._ids[node.index] for node in graph.critical_path()],
             longest=self._longest(halves),
-            hints=[*self._changed(), *await self._found()],
+            hints=[*self._check_unchanged(), *await self._found()],
         )
 
     def _node(self, step: ServiceStep, level: int) -> PlanService:
@@ -124,8 +124,8 @@ class PlanEndpoint:
             name=step.name,
             stage=step.stage_name,
             level=level,
-            p50=tally.within(0.5),
-            p99=tally.within(0.99),
+            p50=tally.answer_quantile(0.5),
+            p99=tally.answer_quantile(0.99),
             timeout=step.timeout,
             asked=tally.asked,
             state=self._states.find_state(step),
@@ -155,7 +155,7 @@ class PlanEndpoint:
             at = best[at][1]
         return path[::-1]
 
-    def _changed(self) -> Iterator[PlanHint]:
+    def _check_unchanged(self) -> Iterator[PlanHint]:
         """Say that the file has changed since it was read."""
         if self._file is None:
             return

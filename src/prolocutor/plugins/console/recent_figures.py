@@ -92,7 +92,7 @@ class RecentFigures:
 
     def turns(self, since: float) -> int:
         """Return the number of turns since a time (UNIX seconds)."""
-        return sum(slot.turns for slot in self._after(since))
+        return sum(slot.turns for slot in self._slots_since(since))
 
     def tally(self, key: ServiceKey, since: float) -> AgentSpan:
         """Return the outcomes of a service since a time."""
@@ -100,7 +100,7 @@ class RecentFigures:
 
     def spans(self, key: ServiceKey, since: float) -> list[tuple[int, AgentSpan]]:
         """Return the start time and the figures of a service for each slot."""
-        slots = ((slot.number * STEP, slot.services.get(key)) for slot in self._after(since))
+        slots = ((slot.number * STEP, slot.services.get(key)) for slot in self._slots_since(since))
         return [(at, span) for at, span in slots if span is not None]
 
     def troubles(self, key: ServiceKey) -> list[Trouble]:
@@ -110,13 +110,13 @@ class RecentFigures:
     def together(self, agent: str, since: float) -> dict[str, int]:
         """Return for each agent, itself included, the number of turns that both answered well."""
         found: Counter[str] = Counter()
-        for slot in self._after(since):
+        for slot in self._slots_since(since):
             for (one, other), number in slot.together.items():
                 if agent in (one, other):
                     found[other if agent == one else one] += number
         return found
 
-    def _after(self, since: float) -> Iterable[_Slot]:
+    def _slots_since(self, since: float) -> Iterable[_Slot]:
         return [slot for slot in self._slots if (slot.number + 1) * STEP > since]
 
     def _slot(self, number: int) -> _Slot:

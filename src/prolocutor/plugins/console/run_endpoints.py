@@ -92,7 +92,7 @@ class RunEndpoints:
         """List the evaluation runs."""
         if self._folder is None:
             return RunList([], folder=False)
-        return RunList(await self._read(lambda reader: reader.listed()), folder=True)
+        return RunList(await self._read(lambda reader: reader.list_runs()), folder=True)
 
     async def show_run(self, request: TypedRequest[RunPath, None]) -> RunDetails:
         """Show a run: its figures, groups and intervals, and its differences from another run."""
@@ -110,17 +110,17 @@ class RunEndpoints:
         return RunRowList(page.items, ROW_CURSOR.write(page.next))
 
     @asynccontextmanager
-    async def without_deleted(self) -> AsyncIterator[None]:
+    async def drop_deleted(self) -> AsyncIterator[None]:
         """Leave data out of the runs if it is deleted from the store while the block runs."""
         if self._folder is None or not READERS.names():
             yield
             return
         named = await self._read(lambda reader: reader.dialogs())
-        there = {one for one in named if await self._store.owner_of(one) is not None}
+        there = {one for one in named if await self._store.find_owner(one) is not None}
         try:
             yield
         finally:
-            gone = {one for one in there if await self._store.owner_of(one) is None}
+            gone = {one for one in there if await self._store.find_owner(one) is None}
             if gone:
                 await self._read(lambda reader: reader.leave_out(gone))
 
@@ -133,11 +133,11 @@ class RunEndpoints:
             what = "the console was given no folder of runs: doors: {console: {runs: FOLDER}}"
             raise NotFound(what, field="name")
         if self._reader is None:
-            self._reader = _reader_of(self._folder)
+            self._reader = _make_reader(self._folder)
         return self._reader
 
 
-def _reader_of(folder: Path) -> RunReader:
+def _make_reader(folder: Path) -> RunReader:
     names = READERS.names()
     if not names:
         raise NotFound("nothing that is installed reads evaluation runs", field="name")

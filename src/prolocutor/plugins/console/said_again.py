@@ -50,15 +50,15 @@ async def run_again(
         raise BadInput("nobody asked anything in this turn: it cannot be run again")
     reply = dialog.utterances[place]
     assert isinstance(reply, BotUtterance)
-    opened = _opened(engine, dialog, place - 1, said, reply, was)
-    attributes = _without_ratings(said.attributes)
+    opened = _rebuild_opening(engine, dialog, place - 1, said, reply, was)
+    attributes = _drop_ratings(said.attributes)
     input = TurnInput(said.text, dialog.human.user_external_id, attributes=attributes)
     start = TurnStart(input=input)
     began = monotonic()
     turn = await engine.run(opened, start, began)
     human, _ = turn.view.utterances()
     states = (
-        agent_state.human_utterance(human.body, opened.human.state, _hypotheses_of(human)),
+        agent_state.human_utterance(human.body, opened.human.state, _hypotheses(human)),
         turn.view.reply_state(),
     )
     return TurnRunAgain(
@@ -67,7 +67,7 @@ async def run_again(
     )
 
 
-def _opened(
+def _rebuild_opening(
     engine: Engine,
     dialog: Dialog,
     place: int,
@@ -89,7 +89,7 @@ def _opened(
             _undo(human, was, "person")
         _undo(bot, was, "bot")
     text = plain.encode(said.text)
-    attributes = plain.encode(_without_ratings(said.attributes))
+    attributes = plain.encode(_drop_ratings(said.attributes))
     return OpenedTurn(
         opening=TurnOpening(
             turn_id=ids.TurnId(ids.new_id()),
@@ -149,9 +149,9 @@ def _parts(one: Utterance) -> UtteranceParts:
     return UtteranceParts(False, plain.encode(state), plain.encode(user), plain.encode(hypotheses))
 
 
-def _hypotheses_of(utterance: NewUtterance) -> bytes:
+def _hypotheses(utterance: NewUtterance) -> bytes:
     return utterance.hypotheses or b"[]"
 
 
-def _without_ratings(attributes: JsonObject) -> dict[str, Any]:
+def _drop_ratings(attributes: JsonObject) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if key != "ratings"}

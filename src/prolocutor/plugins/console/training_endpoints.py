@@ -60,7 +60,7 @@ class TrainingEndpoints:
     async def train(self, request: TypedRequest[None, WhatToTrain]) -> JobStarted:
         """Train a router or ranker beside the model in use; the result compares the two models."""
         role = request.body.what
-        self._desk.in_use(role)
+        self._desk.find_in_use(role)
 
         async def work(job: Job) -> TrainingReport:
             return await self._train(role, job)
@@ -68,7 +68,7 @@ class TrainingEndpoints:
         return JobStarted(self._jobs.start("train", work, by=request.visitor.name).id)
 
     async def _train(self, role: Role, job: Job) -> TrainingReport:
-        used, shelf = self._desk.in_use(role)
+        used, shelf = self._desk.find_in_use(role)
         folder = await asyncio.to_thread(shelf.new_folder)
         try:
             order = await self._order(used, folder)
@@ -98,7 +98,7 @@ class TrainingEndpoints:
         )
 
 
-def data_at(data: str | Sequence[str] | None, folder: Path) -> list[str]:
+def resolve_data(data: str | Sequence[str] | None, folder: Path) -> list[str]:
     """Return data KIND:PATH with their paths resolved from a folder."""
     given = data if isinstance(data, list | tuple) else [] if data is None else [data]
     parts = [str(one).partition(":") for one in given]

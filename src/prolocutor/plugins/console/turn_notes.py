@@ -70,13 +70,13 @@ class TurnNotes:
 
     async def find(self, utt_id: str) -> TurnNote | None:
         """Return the note on a turn, None if there is no note."""
-        user = await self._store.owner_of(utt_id)
+        user = await self._store.find_owner(utt_id)
         body = None if user is None else await self._store.record(user, KIND, utt_id)
         return None if body is None else msgspec.json.decode(body, type=TurnNote)
 
     async def put(self, note: TurnNote) -> None:
         """Keep a note in place of the earlier note; an empty note is removed."""
-        user = await self._store.owner_of(note.utt_id) or ""
+        user = await self._store.find_owner(note.utt_id) or ""
         if note.tags or note.comment:
             body = msgspec.json.encode(note)
             await self._store.put_record(user, KIND, note.utt_id, body, about=note.utt_id)

@@ -17,7 +17,7 @@ from prolocutor.contracts.turn_record_store import KeptTurn, TurnFlag
 from prolocutor.dialog.dialog import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.plan.graph import Graph
-from prolocutor.plugins.console.critical_path import critical_path, with_critical
+from prolocutor.plugins.console.critical_path import critical_path, mark_critical
 from prolocutor.plugins.console.turn_notes import GivenLabel, TurnNote
 
 _SKILLS = "skills"
@@ -151,7 +151,7 @@ def _complete_view(
     view: TurnView, record: TurnRecord, hypotheses: Sequence[Hypothesis], plan: Graph
 ) -> TurnView:
     """Return the view, completed from the turn's record."""
-    services = with_critical(record.services, critical_path(record, plan))
+    services = mark_critical(record.services, critical_path(record, plan))
     return msgspec.structs.replace(
         view,
         user=record.user,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from prolocutor.connectors.connector_catalog import name_of
+from prolocutor.connectors.connector_catalog import find_connector_name
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import StageService
 
@@ -30,17 +30,19 @@ class ServiceWay(msgspec.Struct, frozen=True):
     way: str
 
 
-def way_of(service: StageService) -> ServiceWay:
+def find_way(service: StageService) -> ServiceWay:
     """Return the kind of a service's connector, and its address."""
     target = service.call.target
     try:
-        kind = name_of(service.call) or "connector"
+        kind = find_connector_name(service.call) or "connector"
     except ConfigError:  # an address that no connector is for
         kind = "connector"
-    return ServiceWay(kind, _shown(target) if isinstance(target, str) else _name_of(target))
+    return ServiceWay(
+        kind, _public_address(target) if isinstance(target, str) else _dotted_name(target)
+    )
 
 
-def _shown(address: str) -> str:
+def _public_address(address: str) -> str:
     """Return an address without the parts that may be secret; of a command, its program alone."""
     if not _ADDRESS.match(address):
         return (address.split() or [""])[0][:MAX_WAY]
@@ -52,7 +54,7 @@ def _shown(address: str) -> str:
     return f"{parts.scheme}://{host}{_SECRET.sub('…', parts.path)}"[:MAX_WAY]
 
 
-def _name_of(target: object) -> str:
+def _dotted_name(target: object) -> str:
     """Return the dotted name of a function, or of another object's class."""
     named = target if hasattr(target, "__qualname__") else type(target)
     return f"{named.__module__}:{getattr(named, '__qualname__', '')}"

@@ -70,9 +70,9 @@ class WorkAnswers:
 
     async def likely(self, texts: Sequence[str]) -> list[list[str]]:
         """Return for each text the agents that the router in use would ask, the likeliest first."""
-        return await asyncio.to_thread(lambda: [self._routed(text) for text in texts])
+        return await asyncio.to_thread(lambda: [self._route(text) for text in texts])
 
-    def _routed(self, text: str) -> list[str]:
+    def _route(self, text: str) -> list[str]:
         question = UserQuestion(text=text)
         known = set(self.names)
         found: object = None
@@ -82,7 +82,7 @@ class WorkAnswers:
             except (ProlocutorError, ValueError):
                 found = None
         if not isinstance(found, Sequence):
-            found = self._by_cards(question)
+            found = self._route_by_cards(question)
         pairs: Sequence[Pairing] = found
         return [one.agent for one in pairs if one.agent in known][:_LIKELY]
 
@@ -92,9 +92,9 @@ class WorkAnswers:
 
     def _card(self, skill: Skill) -> Card:
         known = self._known.get(skill.name)
-        return _card_of(skill.name, skill.card_members) if known is None else known
+        return _make_card(skill.name, skill.card_members) if known is None else known
 
-    def _by_cards(self, question: UserQuestion) -> Sequence[Pairing]:
+    def _route_by_cards(self, question: UserQuestion) -> Sequence[Pairing]:
         """Route by the cards, if a router that does so is installed."""
         if self._cards is None:
             if _CARDS not in ROUTERS.names():
@@ -123,7 +123,7 @@ def _scores(reply: BotUtterance | None) -> dict[str, float]:
     return scores
 
 
-def _card_of(name: str, members: Mapping[str, Any]) -> Card:
+def _make_card(name: str, members: Mapping[str, Any]) -> Card:
     examples = members.get("examples")
     return Card(
         name=name,

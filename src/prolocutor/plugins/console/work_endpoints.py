@@ -165,7 +165,7 @@ class WorkEndpoints:
         last = shown[-1] if len(rest) > len(shown) else None
         return WorkPage(
             items=[await self._item(one, who) for one, who in zip(shown, likely, strict=True)],
-            next=WORK_CURSOR.write(None if last is None else place_of(last)),
+            next=WORK_CURSOR.write(None if last is None else find_place(last)),
             questions=sum(len(one.turns) for one in groups),
             kinds=len(groups),
             labels=len(await self._labels.all_labels()),
@@ -175,7 +175,7 @@ class WorkEndpoints:
     async def show_work(self, request: TypedRequest[WorkPath, None]) -> WorkItem:
         """Show the question that a reply answers, with its near duplicates, or alone."""
         utt_id = request.params.utt_id
-        group = await self._group_of(utt_id)
+        group = await self._find_group(utt_id)
         if group is None:
             raise NotFound(f"nothing to label has the id {utt_id!s:.80}", field="utt_id")
         ((likely,), label) = (
@@ -197,10 +197,10 @@ class WorkEndpoints:
                 who = ", ".join(earlier.agents) or "nobody"
                 what = f"{earlier.by} has said already who is right here: {who}"
                 raise LabelConflict(what, field="work")
-            group = await self._group_of(body.work)
+            group = await self._find_group(body.work)
             if group is None:
                 raise NotFound(f"nothing to label has the id {body.work!s:.80}", field="work")
-            turns = await self._with_answers(group.turns)
+            turns = await self._add_answers(group.turns)
             label = OperatorLabel(
                 id=new_id(),
                 at=time.time(),
@@ -248,14 +248,14 @@ class WorkEndpoints:
             likely=likely,
         )
 
-    async def _group_of(self, utt_id: str) -> WorkGroup | None:
+    async def _find_group(self, utt_id: str) -> WorkGroup | None:
         """Return the group of a reply, or a group of it alone; None for an unknown reply."""
         for group in await self._work.groups():
             if any(one.utt_id == utt_id for one in group.turns):
                 return group
         return await self._work.alone(utt_id)
 
-    async def _with_answers(self, turns: list[FlaggedTurn]) -> list[LabelledTurn]:
+    async def _add_answers(self, turns: list[FlaggedTurn]) -> list[LabelledTurn]:
         """Return turns with their whole text; the latest turn also with the agents' answers."""
         found = []
         for place, turn in enumerate(turns):
@@ -275,7 +275,7 @@ class WorkEndpoints:
 WORK_CURSOR: Final = CursorCodec(WorkPlace)
 
 
-def place_of(group: WorkGroup) -> WorkPlace:
+def find_place(group: WorkGroup) -> WorkPlace:
     """Return the place of a group in the list."""
     return WorkPlace(len(group.turns), group.last.at, group.id)
 

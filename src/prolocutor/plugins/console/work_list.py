@@ -108,8 +108,8 @@ class WorkList:
             until, found = self._known.get(key, (0.0, []))
             if begun < until:
                 return found
-            turns = await self._unlabelled(start, sign)
-            found = await asyncio.to_thread(_grouped, turns)
+            turns = await self._find_unlabelled(start, sign)
+            found = await asyncio.to_thread(_group_turns, turns)
             now = self._clock()
             self._known = dict([*self._known.items()][-8:])
             self._known[key] = (now + FRESH * max(1.0, now - begun), found)
@@ -118,7 +118,7 @@ class WorkList:
     async def alone(self, utt_id: str) -> WorkGroup | None:
         """Return the question of any reply; None for an unknown one."""
         store = self._assistant.store
-        found, user = await store.turn(utt_id), await store.owner_of(utt_id)
+        found, user = await store.turn(utt_id), await store.find_owner(utt_id)
         if user is None or len(found) < 2:
             return None
         said, reply = found
@@ -148,7 +148,7 @@ class WorkList:
             left = [one for one in groups if not any(t.utt_id in utt_ids for t in one.turns)]
             self._known[key] = (until, left)
 
-    async def _unlabelled(self, since: float, sign: WorkSign | None) -> list[FlaggedTurn]:
+    async def _find_unlabelled(self, since: float, sign: WorkSign | None) -> list[FlaggedTurn]:
         store = self._assistant.store
         if not isinstance(store, KeepsTurnRecords):
             return []
@@ -156,7 +156,7 @@ class WorkList:
         done = {turn.utt_id for label in labels for turn in label.turns}
         found: dict[str, FlaggedTurn] = {}
         for one in SIGNS if sign is None else (sign,):
-            for turn in await _flagged(store.turn_records, one, since, self._selector):
+            for turn in await _find_flagged(store.turn_records, one, since, self._selector):
                 if turn.utt_id not in done:
                     found.setdefault(turn.utt_id, turn)
         return sorted(found.values(), key=lambda one: one.at)[-MOST_TURNS:]
@@ -175,7 +175,7 @@ def _abstaining(assistant: Assistant) -> AbstainingSelector | None:
 _Conditions = tuple[int, WorkSign | None]
 
 
-async def _flagged(
+async def _find_flagged(
     records: TurnRecordStore, sign: WorkSign, since: float, selector: AbstainingSelector | None
 ) -> list[FlaggedTurn]:
     """Return the turns with a sign since a time, found by the dialogs with flagged turns.
@@ -193,7 +193,7 @@ async def _flagged(
     while len(found) < MOST_TURNS and (flag is not None or seen < MOST_LOOKED_AT):
         page = await records.conversations(query, after, _PAGE)
         for dialog in page.items:
-            found += await _of_dialog(records, dialog, sign, since, selector)
+            found += await _find_in_dialog(records, dialog, sign, since, selector)
         seen += len(page.items)
         if page.next is None:
             break
@@ -201,7 +201,7 @@ async def _flagged(
     return found
 
 
-async def _of_dialog(
+async def _find_in_dialog(
     records: TurnRecordStore,
     dialog: DialogSummary,
     sign: WorkSign,
@@ -222,7 +222,7 @@ def _counts(
     turn: ConversationTurn, sign: WorkSign, since: float, selector: AbstainingSelector | None
 ) -> bool:
     if sign == "unsure":
-        signed = selector is not None and selector.abstained(turn.spoke or "", turn.reply or "")
+        signed = selector is not None and selector.is_abstention(turn.spoke or "", turn.reply or "")
     else:
         signed = turn.flags is not None and sign in turn.flags
     return signed and turn.at >= since and bool(turn.utt_id and turn.said and turn.said.strip())
@@ -241,7 +241,7 @@ def _turn(dialog: DialogSummary, turn: ConversationTurn, sign: WorkSign) -> Flag
     )
 
 
-def _grouped(turns: Sequence[FlaggedTurn]) -> list[WorkGroup]:
+def _group_turns(turns: Sequence[FlaggedTurn]) -> list[WorkGroup]:
     groups: dict[int, list[FlaggedTurn]] = {}
     for number, turn in zip(near_duplicates([one.said for one in turns]), turns, strict=True):
         groups.setdefault(number, []).append(turn)

@@ -11,7 +11,7 @@ import yaml
 
 from prolocutor.config.loading import assistant_file, load
 from prolocutor.config.settings import Settings
-from prolocutor.config.yaml_file import escaped
+from prolocutor.config.yaml_file import escape_value
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import SINGLE, CallOptions, Stage, StageService
 
@@ -30,7 +30,7 @@ def convert(file: Path, out: Path) -> None:
     Example:
       prolocutor convert pipeline_conf.json -o assistant.yaml
     """
-    text = as_yaml(load(assistant_file(file)))
+    text = write_yaml(load(assistant_file(file)))
     try:
         with out.open("x", encoding="utf-8") as written:
             written.write(text)
@@ -44,7 +44,7 @@ def convert(file: Path, out: Path) -> None:
 _TOP: Final = ("name", "deadline", "fallback")
 
 
-def as_yaml(settings: Settings) -> str:
+def write_yaml(settings: Settings) -> str:
     """Return the text of a file with these settings; raise `ConfigError` for values without YAML
     form.
     """
@@ -55,7 +55,7 @@ def as_yaml(settings: Settings) -> str:
         if field.name not in {*Stage} and said != field.default:
             content[field.name] = said
     for stage in Stage:
-        services = pipeline.of(stage)
+        services = pipeline.services_at(stage)
         written = [_service(one, stage) for one in services]
         if stage is Stage.LAST_CHANCE and written:
             content[stage.value] = {"name": services[0].name, **written[0]}
@@ -68,7 +68,11 @@ def as_yaml(settings: Settings) -> str:
                 one.name: entry for one, entry in zip(services, written, strict=True)
             }
     text: str = yaml.safe_dump(
-        escaped(content), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+        escape_value(content),
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=None,
+        width=100,
     )
     return text
 

@@ -74,7 +74,7 @@ async def import_dialogs(
                 outcome.kept += 1
             else:
                 person = make_person(name, documents)
-                await target.put_in(person)
+                await target.put_person(person)
                 _count(outcome, person)
             progress(number, len(names))
         documents.close()

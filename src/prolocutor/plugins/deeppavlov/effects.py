@@ -183,7 +183,7 @@ class DreamKeys(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = "all"
 
-    def applied(self, service: StageService) -> StageService:
+    def apply_to_service(self, service: StageService) -> StageService:
         """Return the service with the response formatter for these keys."""
         options: JsonObject = {}
         match service:

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from prolocutor.cli.lazy_group import imported
+from prolocutor.cli.lazy_group import import_object
 from prolocutor.config.loading import Survey
 
 _SERVICES: Final = re.compile(rb"^services\s*:", re.MULTILINE)
@@ -34,6 +34,6 @@ class PipelineFileFormat(msgspec.Struct, frozen=True):
 
     def survey(self, path: Path, code: Path | None) -> Survey:
         """Read it as it stands; `code` is the folder of DREAM's own code."""
-        survey = imported("prolocutor.plugins.deeppavlov.survey:survey_deeppavlov")
+        survey = import_object("prolocutor.plugins.deeppavlov.survey:survey_deeppavlov")
         read: Survey = survey(path, code)
         return read

@@ -162,7 +162,7 @@ class _Planner:
             breaker=Breaker(failures=PATIENCE),
             batch_size=_batch_size(connector) if http else 1,
         )
-        service = keys.applied(msgspec.structs.replace(service, **own))
+        service = keys.apply_to_service(msgspec.structs.replace(service, **own))
         return msgspec.structs.replace(service, formatter=formatter, formatter_options=options)
 
     def _stage_options(self, one: PipelineEntry, http: bool) -> tuple[JsonObject, DreamKeys]:

@@ -15,7 +15,7 @@ import msgspec
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.config.fields import Findings
-from prolocutor.config.imported_functions import searched
+from prolocutor.config.imported_functions import search_folder
 from prolocutor.config.loading import Survey
 from prolocutor.config.service_entries import ServiceEntry, check_scheme, check_url
 from prolocutor.config.settings import NOBODY, Settings
@@ -65,13 +65,15 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
     document = written or _document(Path(path), file)
     doubles = (msgspec.structs.replace(one, suggestion=LAST_ONE) for one in document.faults)
     try:
-        with searched(folder):
+        with search_folder(folder):
             planned = read_pipeline(content, _own_code(dream))
     except ConfigError as error:
         raise ConfigFaults([Fault(file, None, None, error.what)]) from None
     findings = Findings(file, [_fault(one, document) for one in planned.faults])
     services = [*planned.pipeline.services()]
-    services += [(Stage.LAST_CHANCE, one) for one in planned.pipeline.of(Stage.LAST_CHANCE)]
+    services += [
+        (Stage.LAST_CHANCE, one) for one in planned.pipeline.services_at(Stage.LAST_CHANCE)
+    ]
     entries = []
     for stage, service in services:
         if service is NOBODY:

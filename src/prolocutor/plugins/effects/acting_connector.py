@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from prolocutor.asks.controls import control_of
+from prolocutor.asks.controls import find_control
 from prolocutor.assistant.rounds.answer_context import language_of_request
 from prolocutor.contracts.connector import (
     Connector,
@@ -26,7 +26,7 @@ from prolocutor.contracts.connector import (
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import JsonObject, Plain, check, decode, encode, parse
 from prolocutor.errors import PurseEmpty, ServiceError, ServiceLate, ServiceRaised
-from prolocutor.functions import text_of
+from prolocutor.functions import error_text
 from prolocutor.pipeline.requests import PayloadRequest, StateRequest
 from prolocutor.plan.stages import Skill
 from prolocutor.plugins.effects import words
@@ -34,8 +34,8 @@ from prolocutor.plugins.effects.book import EffectBook
 from prolocutor.plugins.effects.fields import (
     ApprovalRule,
     EffectPreview,
-    ask_for,
     bare_answer,
+    field_question,
     field_title,
     given_value,
     read_preview,
@@ -74,7 +74,7 @@ class EffectRequest:
         self.turn_id = record.turn_id
         self.key = record.key
         self.timeout = record.timeout
-        self._body = _body_of(record)
+        self._body = _request_body(record)
 
     def value(self) -> Any:
         """Return a fresh copy of the request's value."""
@@ -85,7 +85,7 @@ class EffectRequest:
         return self._body
 
 
-def _body_of(record: EffectRecord) -> bytes:
+def _request_body(record: EffectRecord) -> bytes:
     """Return the request with the key and the approved fields, if it has a place for them."""
     kept = bytes(record.body)
     if record.is_state:
@@ -145,17 +145,17 @@ class ActingConnector:
         state = getattr(request, "state", None)
         answer = None if state is None else state.member("answer")
         if state is not None and isinstance(answer, dict):
-            about = _context_of(answer)
+            about = _read_context(answer)
             if about is not None:
                 user = state.snapshot.opening.user
                 stored = await self._book.ledger.find(user, about.effect)
                 if stored is None:
-                    return words.says(words.forgotten(_language_of(state)))
+                    return words.says(words.say_forgotten(_language_code(state)))
                 if not stored.record.language:
-                    record = structs.replace(stored.record, language=_language_of(state))
+                    record = structs.replace(stored.record, language=_language_code(state))
                     stored = StoredEffect(record, stored.body)
                 self._book.take_up(request.turn_id, stored.record)
-                return await self._answered(request, stored, about, answer)
+                return await self._take_answer(request, stored, about, answer)
             if answer.get("kind") == "cancelled":  # nothing is done by that
                 return await self._pass_on(request)
         user = "" if state is None else state.snapshot.opening.user
@@ -192,18 +192,18 @@ class ActingConnector:
                 user=said.user,
                 dialog_name=said.dialog_name,
                 dialog_id=state.snapshot.dialog_id,
-                title=words.title_of(said.text),
-                language=_language_of(state),
+                title=words.make_title(said.text),
+                language=_language_code(state),
             )
             self._book.take_up(request.turn_id, record)
         if skill.approve is None and self._preview is None:
             return await self._start(None, record, request.timeout, "the turn")
-        preview = await self._previewed(request, state)
+        preview = await self._preview_call(request, state)
         if preview is None:
             return check([])
         record = structs.replace(
             record,
-            title=words.title_of(preview.title) or record.title,
+            title=words.make_title(preview.title) or record.title,
             fields=preview.fields,
             kinds=preview.kinds,
             fixed=not preview.changeable,
@@ -223,10 +223,10 @@ class ActingConnector:
         )
         if (stored := await self._book.ledger.change(None, record)) is None:
             return await self._lost(request, record)
-        self._book.changed()
-        return self._asked(stored.record, preview.confidence)
+        self._book.note_change()
+        return self._ask_approval(stored.record, preview.confidence)
 
-    async def _previewed(
+    async def _preview_call(
         self, request: Request, state: StateRequest | None
     ) -> EffectPreview | None:
         """Return the preview of the call, None if the call would do nothing.
@@ -259,7 +259,7 @@ class ActingConnector:
         text = state.snapshot.opening.text
         if state.member("answer") is not None:
             return True
-        if is_courtesy(text) or control_of(text) is not None:
+        if is_courtesy(text) or find_control(text) is not None:
             return False
         return self._selected or not asks(text.rstrip("? "))
 
@@ -268,16 +268,16 @@ class ActingConnector:
         record = stored.record
         match record.state:
             case "done":
-                return _replied(record)
+                return _done_reply(record)
             case "waiting":
-                return self._asked(record)
+                return self._ask_approval(record)
             case "not_done" if record.steps[-1].by == self.skill.name:
                 body = msgspec.Raw(request.body())
                 again = structs.replace(record, body=body)
                 return await self._start(stored, again, request.timeout, "the turn, run again")
             case "started" | "unknown":
                 return await self._settle(stored, request.timeout)
-        return words.says(words.settled(record))
+        return words.says(words.say_outcome(record))
 
     async def _lost(self, request: Request, record: EffectRecord) -> Plain:
         """Answer after another process has written the effect at the same moment."""
@@ -288,7 +288,7 @@ class ActingConnector:
 
     # -- answers of the person --------------------------------------------------------------------
 
-    async def _answered(
+    async def _take_answer(
         self, request: Request, stored: StoredEffect, about: EffectAsk, answer: JsonObject
     ) -> Plain:
         """Act on a person's answer about an effect."""
@@ -301,16 +301,16 @@ class ActingConnector:
             return await self._again(request, stored)
         if self._book.clock() > record.until:
             await self._book.end(stored, "expired", "time")
-            return words.says(words.settled(structs.replace(record, state="expired")))
+            return words.says(words.say_outcome(structs.replace(record, state="expired")))
         if answer.get("kind") == "cancelled" or chosen == REFUSE or said is False:
             changed = await self._book.end(stored, "refused", record.user)
-            return words.says(words.settled(changed.record if changed else record))
+            return words.says(words.say_outcome(changed.record if changed else record))
         fields = dict(record.fields or {})
         if about.step == "value":
             fields[about.field] = given_value(about.field, record.kinds, said)
             edited = structs.replace(record, fields=fields)
             changed = await self._book.ledger.change(stored, edited)
-            return self._asked(changed.record if changed else record)
+            return self._ask_approval(changed.record if changed else record)
         if about.step == "field" and isinstance(said, dict):
             return self._ask_value(record, list(fields)[said["idx"]])
         if chosen == EDIT:
@@ -323,9 +323,9 @@ class ActingConnector:
             self._book.audit(record.user, "APPROVE", record.key)
             approved = structs.replace(record, approved_by=record.user)
             return await self._start(stored, approved, request.timeout, record.user, asked=True)
-        return self._asked(record)
+        return self._ask_approval(record)
 
-    def _asked(self, record: EffectRecord, confidence: float = 1.0) -> Plain:
+    def _ask_approval(self, record: EffectRecord, confidence: float = 1.0) -> Plain:
         """Ask for the approval of an effect."""
         if record.approver == "operator":
             return words.says(words.waits_for_operator(record), confidence)
@@ -334,7 +334,7 @@ class ActingConnector:
         return words.asks(shown, "choice", about, choices, confidence)
 
     def _ask_value(self, record: EffectRecord, field: str) -> Plain:
-        ask, choices = ask_for(field, (record.fields or {}).get(field), record.kinds)
+        ask, choices = field_question(field, (record.fields or {}).get(field), record.kinds)
         text = words.value_of_field(record, field)
         return words.asks(text, ask, EffectAsk(record.key, "value", field), choices)
 
@@ -348,7 +348,7 @@ class ActingConnector:
         changed = await self._book.end(
             stored, "done" if chosen == WAS_DONE else "given_up", record.user
         )
-        return words.says(words.settled(changed.record if changed else record))
+        return words.says(words.say_outcome(changed.record if changed else record))
 
     # -- the call ---------------------------------------------------------------------------------
 
@@ -372,7 +372,7 @@ class ActingConnector:
                 raise ServiceRaised("the effect is gone")
             if again.record.state in ("started", "unknown"):
                 return words.says(words.not_known(again.record))
-            return words.says(words.settled(again.record))
+            return words.says(words.say_outcome(again.record))
         doing = self._book.calls.start(self.perform(started), awaited=True)
         heard = self._book.hears(record.key)
         try:
@@ -387,7 +387,7 @@ class ActingConnector:
         if after is not None and after.record.state == "unknown":
             return await self._settle(after, seconds * MARGIN, again=False)
         if after is not None and (asked or isinstance(outcome, PurseEmpty)):
-            return words.says(words.settled(after.record))
+            return words.says(words.say_outcome(after.record))
         assert isinstance(outcome, ServiceError)
         raise outcome
 
@@ -411,15 +411,15 @@ class ActingConnector:
         Return the outcome, and the effect as it is then; None in its place if another process has
         settled it, or if the call did nothing.
         """
-        outcome = await self._called(started.record)
+        outcome = await self._make_call(started.record)
         for again in range(ATTEMPTS - 1 if self.skill.idempotent else 0):
             if isinstance(outcome, Plain) or not outcome.passing:
                 break
             await asyncio.sleep(0.2 * 2**again)
-            outcome = await self._called(started.record)
+            outcome = await self._make_call(started.record)
         return outcome, await self._book.finish(started, outcome)
 
-    async def _called(self, record: EffectRecord) -> Plain | ServiceError:
+    async def _make_call(self, record: EffectRecord) -> Plain | ServiceError:
         fields = None if record.fixed else record.fields
         token = running_effect.set(RunningEffect(record.key, fields))
         try:
@@ -432,7 +432,7 @@ class ActingConnector:
         except asyncio.CancelledError:
             raise
         except BaseException as error:
-            return ServiceRaised(text_of(error))
+            return ServiceRaised(error_text(error))
         finally:
             running_effect.reset(token)
         return reply
@@ -448,18 +448,18 @@ class ActingConnector:
         if self.status is not None:
             try:
                 async with asyncio.timeout(max(0.05, seconds * (1 - MARGIN))):
-                    found = await self.reconciled(record)
+                    found = await self.ask_outcome(record)
             except TimeoutError:
                 found = None
             if found is not None and found.state == "done":
                 changed = await self._book.end(stored, "done", "its agent", reply=found.reply)
                 changed = changed or await self._book.ledger.find(record.user, record.key)
                 if changed is not None and changed.record.state == "done":
-                    return _replied(changed.record)
-        self._book.changed()
+                    return _done_reply(changed.record)
+        self._book.note_change()
         return words.says(words.not_known(record))
 
-    async def reconciled(self, record: EffectRecord) -> Reconciled | None:
+    async def ask_outcome(self, record: EffectRecord) -> Reconciled | None:
         """Ask for the outcome of an effect; return None without `status` or without answer."""
         if self.status is None:
             return None
@@ -484,10 +484,10 @@ class ActingConnector:
             return None
 
 
-def _replied(record: EffectRecord) -> Plain:
+def _done_reply(record: EffectRecord) -> Plain:
     """Return the agent's answer to an effect that is done, or a sentence that it is done."""
     if bytes(record.reply) == b"null":
-        return words.says(words.settled(record))
+        return words.says(words.say_outcome(record))
     return parse(bytes(record.reply))
 
 
@@ -516,12 +516,12 @@ def read_reconciled(value: Any) -> Reconciled:
     return Reconciled(state, NONE if reply is None else msgspec.Raw(encode(reply)))
 
 
-def _language_of(state: StateRequest) -> str:
+def _language_code(state: StateRequest) -> str:
     """Return the code of the language in which a person is told of an effect, "" if unknown."""
     return language_of_request(state) or ""
 
 
-def _context_of(answer: JsonObject) -> EffectAsk | None:
+def _read_context(answer: JsonObject) -> EffectAsk | None:
     """Return the effect and the step that an answer is about, None if it is about no effect."""
     given = answer.get("context")
     if not isinstance(given, dict) or words.CONTEXT not in given:

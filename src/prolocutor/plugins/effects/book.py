@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.shared_store import clock_of
+from prolocutor.contracts.shared_store import store_clock
 from prolocutor.contracts.store import Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import JsonObject, Plain
@@ -40,7 +40,7 @@ class EffectBook:
 
     def __init__(self, store: Store) -> None:
         self.ledger = EffectLedger(store)
-        self.clock: Callable[[], float] = clock_of(store)
+        self.clock: Callable[[], float] = store_clock(store)
         self.calls = BackgroundTasks("effect")
         self.news = asyncio.Event()
         self._store = store
@@ -51,9 +51,9 @@ class EffectBook:
     async def aclose(self, seconds: float) -> None:
         """Let running calls go on for some seconds, then end them."""
         await self.calls.aclose(seconds)
-        await self._auditing.ended()
+        await self._auditing.wait_until_ended()
 
-    def changed(self) -> None:
+    def note_change(self) -> None:
         """Note that an effect needs attention."""
         self.news.set()
 
@@ -116,7 +116,7 @@ class EffectBook:
                     after = msgspec.structs.replace(after, ends=now)
             if (changed := await self.ledger.change(stored, after)) is not None:
                 if after.is_open:
-                    self.changed()
+                    self.note_change()
                 return changed
             stored = await self.ledger.find(record.user, record.key)
         return None
@@ -136,7 +136,7 @@ class EffectBook:
         after = stored.record.to(state, now, by, untold=untold, why=why, reply=reply)
         changed = await self.ledger.change(stored, after)
         if changed is not None and untold:
-            self.changed()
+            self.note_change()
         return changed
 
     def audit(self, who: str, act: str, key: str, address: str = "") -> None:

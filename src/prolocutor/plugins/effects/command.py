@@ -1,4 +1,4 @@
-"""`prolocutor effects`: what skills did that act, and settling what nobody knows."""
+"""`prolocutor effects`: the effects of skills that act, and settling unknown outcomes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import STORE_OPTION, assistant_option, json_option
 from prolocutor.cli.output import clean, write_json
-from prolocutor.cli.owner import door_of
+from prolocutor.cli.owner import find_owner_door
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.dialog.ids import format_time
@@ -21,8 +21,8 @@ from prolocutor.plugins.effects.door import (
     EffectLine,
     EffectList,
     ListQuery,
-    line_of,
-    listed,
+    effect_line,
+    effect_list,
 )
 from prolocutor.plugins.effects.effect_desk import EffectDesk
 from prolocutor.plugins.effects.fields import field_lines
@@ -32,9 +32,9 @@ _FILE = assistant_option("The assistant's file.  [default: the demo's]")
 _JSON = json_option("All as JSON.")
 
 
-@click.group(short_help="Show what skills did that act, and settle what nobody knows.")
+@click.group(short_help="Show the effects of skills that act, and settle unknown outcomes.")
 def effects() -> None:
-    """Show what skills did that act, and settle what nobody knows.
+    """Show the effects of skills that act, and settle unknown outcomes.
 
     \b
     Examples:
@@ -56,7 +56,7 @@ def list_(every: bool, assistant: Path | None, store: str | None, json_file: str
     Example:
       prolocutor effects list --all --assistant assistant.yaml
     """
-    found = _asked(ListQuery(all=every), assistant, store)
+    found = _list_at_owner(ListQuery(all=every), assistant, store)
     _print(found, json_file, _lines)
 
 
@@ -72,7 +72,7 @@ def show(key: str, assistant: Path | None, store: str | None, json_file: str | N
     Example:
       prolocutor effects show 01a20a81739d57cb2082cc2bfd59f210/payments
     """
-    found = _asked(ListQuery(key=key), assistant, store)
+    found = _list_at_owner(ListQuery(key=key), assistant, store)
     if not found.items:
         what = f"there is no effect {clean(key)}; prolocutor effects list --all shows them"
         raise click.ClickException(what)
@@ -88,7 +88,7 @@ def show(key: str, assistant: Path | None, store: str | None, json_file: str | N
 def resolve(
     key: str, outcome: str, assistant: Path | None, store: str | None, json_file: str | None
 ) -> None:
-    """Say what became of an effect that nobody knows, or decide on one that waits.
+    """Tell the outcome of an effect of unknown outcome, or decide on a waiting effect.
 
     Its person is told. `again` starts it once more; that, and `approve`, need the running
     assistant.
@@ -98,23 +98,23 @@ def resolve(
       prolocutor effects resolve 01a20a81739d57cb2082cc2bfd59f210/payments done
     """
     url = store_url(store, load_assistant(assistant))
-    if (door := door_of(url)) is not None:
+    if (door := find_owner_door(url)) is not None:
         body = {"key": key, "decision": outcome}
         found = msgspec.convert(door.post(PATH, body), EffectList)
     else:
-        found = run(_direct(url, lambda desk: _decided(desk, key, outcome)))
+        found = run(_direct(url, lambda desk: _decide(desk, key, outcome)))
     _print(found, json_file, _lines)
 
 
-def _asked(query: ListQuery, file: Path | None, given: str | None) -> EffectList:
+def _list_at_owner(query: ListQuery, file: Path | None, given: str | None) -> EffectList:
     url = store_url(given, load_assistant(file))
-    if (door := door_of(url)) is not None:
+    if (door := find_owner_door(url)) is not None:
         return msgspec.convert(door.post(f"{PATH}/list", msgspec.structs.asdict(query)), EffectList)
-    return run(_direct(url, lambda desk: listed(desk, query.all, query.key)))
+    return run(_direct(url, lambda desk: effect_list(desk, query.all, query.key)))
 
 
-async def _decided(desk: EffectDesk, key: str, outcome: Any) -> EffectList:
-    return EffectList([line_of(await desk.decide(key, outcome, "the command line"))])
+async def _decide(desk: EffectDesk, key: str, outcome: Any) -> EffectList:
+    return EffectList([effect_line(await desk.decide(key, outcome, "the command line"))])
 
 
 async def _direct(

@@ -8,6 +8,6 @@ from prolocutor.cli.lazy_group import LazyCommand
 
 
 class EffectCommands(LazyCommand, frozen=True):
-    """Show what skills did that act, and settle what nobody knows."""
+    """Show the effects of skills that act, and settle unknown outcomes."""
 
     place: ClassVar[str] = "prolocutor.plugins.effects.command:effects"

@@ -61,7 +61,7 @@ class EffectDecision(msgspec.Struct, frozen=True):
 
 
 class EffectsDoor(msgspec.Struct, frozen=True, kw_only=True):
-    """What skills do that act, for operators, at `/api/console/effects`."""
+    """The effects of skills that act, for operators, at `/api/console/effects`."""
 
     is_usual: ClassVar[bool] = True
     operators_data: ClassVar[str] = PATH
@@ -95,32 +95,32 @@ class EffectsChannel:
 
     async def list_effects(self, request: TypedRequest[ListQuery, None]) -> EffectList:
         """List effects."""
-        return await listed(self._desk, request.params.all, request.params.key)
+        return await effect_list(self._desk, request.params.all, request.params.key)
 
     async def list_for_owner(self, request: TypedRequest[None, ListQuery]) -> EffectList:
         """List effects for the command line on the machine of the assistant."""
-        return await listed(self._desk, request.body.all, request.body.key)
+        return await effect_list(self._desk, request.body.all, request.body.key)
 
     async def decide(self, request: TypedRequest[None, EffectDecision]) -> EffectList:
         """Decide on an effect, and return it."""
         body = request.body
         by = request.visitor.name or "an operator"
         record = await self._desk.decide(body.key, body.decision, by, body.fields)
-        return EffectList([line_of(record)])
+        return EffectList([effect_line(record)])
 
 
-async def listed(desk: EffectDesk, every: bool = False, key: str = "") -> EffectList:
+async def effect_list(desk: EffectDesk, every: bool = False, key: str = "") -> EffectList:
     """Return effects for operators: the open effects, all of the latest, or a single effect."""
     if key:
-        one = await desk.ledger.by_key(key)
-        return EffectList([] if one is None else [line_of(one.record)])
-    found = await desk.ledger.listed()
+        one = await desk.ledger.find_effect(key)
+        return EffectList([] if one is None else [effect_line(one.record)])
+    found = await desk.ledger.list_effects()
     if every:
-        found = [*await desk.ledger.listed(closed=True), *found]
-    return EffectList([line_of(one.record) for one in found])
+        found = [*await desk.ledger.list_effects(closed=True), *found]
+    return EffectList([effect_line(one.record) for one in found])
 
 
-def line_of(record: EffectRecord) -> EffectLine:
+def effect_line(record: EffectRecord) -> EffectLine:
     """Return the operators' view of an effect."""
     shown = {name: getattr(record, name) for name in EffectLine.__struct_fields__}
     return EffectLine(**{**shown, "reply": decode(bytes(record.reply))})

@@ -1,8 +1,8 @@
 """EffectDesk: the keeper of effects; it settles effects that turns leave open or operators decide.
 
-Every few seconds it looks through the open effects: approvals that nobody gave in time, calls whose
-process died, outcomes that the person does not know yet. Several processes may do so at once,
-because each step in the ledger is made by one process only.
+Every few seconds it looks through the open effects: approvals that are overdue, calls of dead
+processes, outcomes that the person does not know yet. Several processes may do so at once, because
+each step in the ledger is made by one process only.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class EffectDesk:
     def __init__(self, store: Store, pipeline: Pipeline | None = None) -> None:
         self.book = EffectBook(store)
         self.ledger = self.book.ledger
-        self._selected = bool(pipeline and pipeline.of(Stage.SKILL_SELECTOR))
+        self._selected = bool(pipeline and pipeline.services_at(Stage.SKILL_SELECTOR))
         self._connectors: dict[str, ActingConnector] = {}
         self._assistant: Any = None
         self._looking = BackgroundTasks("look at effects")
@@ -102,11 +102,11 @@ class EffectDesk:
             try:
                 stored = await self.ledger.find(opening.user, key)
                 if stored is not None:
-                    await self._unsaid(stored, stored.record.turn_id == opening.turn_id)
+                    await self._settle_unsaid(stored, stored.record.turn_id == opening.turn_id)
             except StoreError as error:
                 log.warning("effect %s: %s", key, error)
 
-    async def _unsaid(self, stored: StoredEffect, new: bool) -> None:
+    async def _settle_unsaid(self, stored: StoredEffect, new: bool) -> None:
         record = stored.record
         if record.state == "waiting" and new:
             await self.ledger.drop(stored)
@@ -116,7 +116,7 @@ class EffectDesk:
     async def _tell_later(self, stored: StoredEffect, *, aside: bool = False) -> None:
         later = msgspec.structs.replace(stored.record, untold=True, aside=aside)
         await self.ledger.change(stored, later)
-        self.book.changed()
+        self.book.note_change()
 
     async def start(self) -> None:
         """Begin to look at the open effects."""
@@ -137,7 +137,7 @@ class EffectDesk:
         Raise `NotFound` for an unknown key, `BadInput` if the effect's state does not admit the
         decision.
         """
-        stored = await self.ledger.by_key(key)
+        stored = await self.ledger.find_effect(key)
         if stored is None:
             raise NotFound(f"there is no effect {key!s:.200}", field="key")
         record = stored.record
@@ -149,7 +149,7 @@ class EffectDesk:
             changed = await self.book.end(stored, "refused", by, untold=True)
         elif decision in ("approve", "again"):
             if fields:
-                record = _with_fields(record, fields)
+                record = _change_fields(record, fields)
             changed = await self._go_on(stored, record, by)
         else:
             state: EffectState = "done" if decision == "done" else "not_done"
@@ -190,13 +190,13 @@ class EffectDesk:
 
     async def look(self) -> None:
         """Take the due step of each open effect."""
-        for stored in await self.ledger.listed():
+        for stored in await self.ledger.list_effects():
             try:
-                await self._look_at(stored)
+                await self._take_step(stored)
             except (ProlocutorError, TimeoutError) as error:
                 log.warning("effect %s: %s", stored.record.key, error)
 
-    async def _look_at(self, stored: StoredEffect) -> None:
+    async def _take_step(self, stored: StoredEffect) -> None:
         record, now = stored.record, self.book.clock()
         if record.state == "waiting":
             if now > record.until:
@@ -213,7 +213,7 @@ class EffectDesk:
             await self._tell(stored)
 
     async def _settle(self, stored: StoredEffect) -> None:
-        """Ask for the unknown outcome of an effect whose call is over."""
+        """Ask for the unknown outcome of an effect after its call."""
         record = stored.record
         connector = self._connectors.get(record.service)
         if connector is None:
@@ -228,7 +228,7 @@ class EffectDesk:
             await self._go_on(claimed, noted, "the key's promise")
             return
         if connector.status is not None and asked <= LOOKS:
-            found = await connector.reconciled(record)
+            found = await connector.ask_outcome(record)
             if found is not None and found.state == "done":
                 await self.book.end(claimed, "done", "its agent", untold=True, reply=found.reply)
             elif found is not None and found.state == "not_done" and now >= record.ends:
@@ -283,8 +283,8 @@ class EffectDesk:
         )
 
 
-def _with_fields(record: EffectRecord, fields: JsonObject) -> EffectRecord:
-    """Return an effect with changed fields; raise `BadInput` if it lacks one of the fields."""
+def _change_fields(record: EffectRecord, fields: JsonObject) -> EffectRecord:
+    """Return an effect with changed fields; raise `BadInput` if it lacks such a field."""
     known = {} if record.fixed else record.fields or {}
     if unknown := [name for name in fields if name not in known]:
         what = f"the effect has no field {unknown[0]!s:.100} that can be changed"

@@ -74,7 +74,7 @@ def field_lines(fields: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[str
     Further lines of a value are indented, so that they do not look like fields.
     """
     return [
-        f"{one_line(field_title(key, kinds))}: {_visible(_shown(value))}"
+        f"{one_line(field_title(key, kinds))}: {_visible(_field_text(value))}"
         for key, value in fields.items()
     ]
 
@@ -91,7 +91,7 @@ def field_title(key: str, kinds: Mapping[str, Any]) -> str:
     return title if isinstance(title, str) and title else key
 
 
-def _shown(value: Any) -> str:
+def _field_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:
@@ -114,7 +114,7 @@ def _hides(sign: str) -> bool:
     return (category == "Cc" and sign != "\t") or unicodedata.bidirectional(sign) in _HIDING
 
 
-def ask_for(key: str, value: Any, kinds: Mapping[str, Any]) -> tuple[str, list[str]]:
+def field_question(key: str, value: Any, kinds: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Return the kind of ask for a new value of a field, and the choices."""
     kind = kinds.get(key)
     kind = kind if isinstance(kind, dict) else {}

@@ -122,29 +122,33 @@ class EffectLedger:
     async def change(self, old: StoredEffect | None, new: EffectRecord) -> StoredEffect | None:
         """Write a step; return None if another process has changed the effect meanwhile."""
         body = _encode(new)
-        before = None if old is None else _kind_of(old.record)
-        after = _kind_of(new)
+        before = None if old is None else _record_kind(old.record)
+        after = _record_kind(new)
 
-        def changed(kind: str, was: bytes | None, to: bytes | None) -> RecordChange:
+        def record_change(kind: str, was: bytes | None, to: bytes | None) -> RecordChange:
             return RecordChange(
                 user=new.user, kind=kind, key=new.key, before=was, after=to, about=new.dialog_id
             )
 
         was = None if old is None else old.body
-        changes = [changed(after, was if before == after else None, body)]
+        changes = [record_change(after, was if before == after else None, body)]
         if before is not None and before != after:
-            changes.insert(0, changed(before, was, None))
+            changes.insert(0, record_change(before, was, None))
         return StoredEffect(new, body) if await self._store.change_records(changes) else None
 
     async def drop(self, stored: StoredEffect) -> bool:
         """Delete an effect that did nothing; return False if another process changed it."""
         record = stored.record
         gone = RecordChange(
-            user=record.user, kind=_kind_of(record), key=record.key, before=stored.body, after=None
+            user=record.user,
+            kind=_record_kind(record),
+            key=record.key,
+            before=stored.body,
+            after=None,
         )
         return await self._store.change_records([gone])
 
-    async def listed(self, *, closed: bool = False, limit: int = MOST) -> list[StoredEffect]:
+    async def list_effects(self, *, closed: bool = False, limit: int = MOST) -> list[StoredEffect]:
         """Return the latest effects, open or closed, the oldest first."""
         rows = await self._store.records_since(CLOSED if closed else OPEN, limit=limit)
         return [StoredEffect(_decode(row.body), row.body) for row in rows]
@@ -159,14 +163,14 @@ class EffectLedger:
                     found.append(stored)
         return found
 
-    async def by_key(self, key: str) -> StoredEffect | None:
+    async def find_effect(self, key: str) -> StoredEffect | None:
         """Return the effect with this key, of any person."""
         for closed in (False, True):
-            for one in await self.listed(closed=closed):
+            for one in await self.list_effects(closed=closed):
                 if one.record.key == key:
                     return one
         return None
 
 
-def _kind_of(record: EffectRecord) -> str:
+def _record_kind(record: EffectRecord) -> str:
     return OPEN if record.is_open else CLOSED

@@ -19,8 +19,8 @@ def check_effects(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str
     Return a warning for each skill without any setting that tells when a person wants it.
     """
     pipeline = loaded.settings.pipeline
-    skills, warnings = pipeline.of(Stage.SKILL), []
-    selected = bool(pipeline.of(Stage.SKILL_SELECTOR))
+    skills, warnings = pipeline.services_at(Stage.SKILL), []
+    selected = bool(pipeline.services_at(Stage.SKILL_SELECTOR))
     for skill in skills:
         if not skill.acts:
             continue

@@ -40,7 +40,7 @@ class EffectAsk(msgspec.Struct, frozen=True):
     field: str = ""
 
 
-def title_of(text: str) -> str:
+def make_title(text: str) -> str:
     """Return a title made of a person's words."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
@@ -48,14 +48,14 @@ def title_of(text: str) -> str:
 
 def says(text: str, confidence: float = 1.0) -> OwnReply:
     """Return a hypothesis with a text."""
-    return OwnReply.of({"text": text, "confidence": confidence})
+    return OwnReply.from_hypothesis({"text": text, "confidence": confidence})
 
 
 def asks(
     text: str, ask: str, context: EffectAsk, choices: Sequence[str] = (), confidence: float = 1.0
 ) -> OwnReply:
     """Return a hypothesis with a question about an effect."""
-    return OwnReply.of(
+    return OwnReply.from_hypothesis(
         {
             "text": text,
             "confidence": confidence,
@@ -118,12 +118,12 @@ def which(record: EffectRecord) -> str:
     return _about(record, "effect_which")
 
 
-def forgotten(language: str) -> str:
+def say_forgotten(language: str) -> str:
     """Say that an effect is no longer known."""
     return sentence("effect_forgotten", language)
 
 
-def settled(record: EffectRecord) -> str:
+def say_outcome(record: EffectRecord) -> str:
     """Say the outcome of an effect that is over."""
     known = record.state not in ("waiting", "started")
     return _about(record, f"effect_{record.state if known else 'unknown'}")
@@ -131,11 +131,11 @@ def settled(record: EffectRecord) -> str:
 
 def told(record: EffectRecord) -> list[JsonObject]:
     """Return the messages that tell a person the outcome of an effect."""
-    said = _about(record, "effect_aside") if record.aside else settled(record)
-    return [{"type": "text", "text": said}, *_answered(record)]
+    said = _about(record, "effect_aside") if record.aside else say_outcome(record)
+    return [{"type": "text", "text": said}, *_agent_messages(record)]
 
 
-def _answered(record: EffectRecord) -> list[JsonObject]:
+def _agent_messages(record: EffectRecord) -> list[JsonObject]:
     """Return the agent's own messages, if its answer is a hypothesis."""
     if record.state != "done":
         return []

@@ -14,7 +14,7 @@ from typing import Any, Final, Self, cast
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.runner import LoopThread
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
@@ -216,7 +216,7 @@ class FileAgent(AssistantAgent):
         file = opt.get("assistant_file")
         if not file:
             raise BadInput("--assistant-file names the file of the assistant", field="opt")
-        return assistant_from(
+        return build_assistant(
             load(file), store=opt.get("assistant_store") or "memory:", recording=False
         )
 

@@ -23,7 +23,7 @@ from prolocutor.connectors.parts.network_calls import each_alone
 from prolocutor.connectors.parts.sockets import (
     SocketAddress,
     SocketOpener,
-    end_of,
+    closing_error,
     is_open,
 )
 from prolocutor.contracts.connector import AgentOptions, Confidence, Replies, Request
@@ -125,7 +125,7 @@ class _ChatSession:
         try:
             await self._socket.send(encode({"text": text}).decode())
         except ConnectionClosed:
-            raise end_of(self._socket, self._shown) from None
+            raise closing_error(self._socket, self._shown) from None
         return await self._receive()
 
     async def is_lost(self) -> bool:
@@ -153,7 +153,7 @@ class _ChatSession:
         try:
             message = await self._socket.recv(decode=False)
         except ConnectionClosed:
-            raise end_of(self._socket, self._shown) from None
+            raise closing_error(self._socket, self._shown) from None
         try:
             text = msgspec.json.decode(message)["text"]
         except (msgspec.DecodeError, KeyError, TypeError) as error:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
 from prolocutor.observe.recent_turns import RecordRequest
-from prolocutor.owned_folder import content_of, module_file
+from prolocutor.owned_folder import content_hash, module_file
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import (
@@ -74,7 +74,7 @@ class FileTarget(AssistantTarget):
 
     def __init__(self, path: Path) -> None:
         settings = load_assistant(path)
-        super().__init__(assistant_from(settings, store="memory:", recording=False))
+        super().__init__(build_assistant(settings, store="memory:", recording=False))
         self.name = settings.name
         self.content = content_of_assistant(settings)
 
@@ -126,4 +126,4 @@ def content_of_assistant(settings: Settings) -> str | None:
         target: object = service.call.target
         if isinstance(target, str) and (file := module_file(target, settings.folder)):
             files.add(file)
-    return content_of(sorted(files))
+    return content_hash(sorted(files))

@@ -18,9 +18,9 @@ from typing import Annotated, Any, Final, Literal, TypedDict, Unpack
 
 import msgspec
 
-from prolocutor.data_sets import DataPlace, split, suffix_of
+from prolocutor.data_sets import DataPlace, file_suffix, split
 from prolocutor.errors import BadInput
-from prolocutor.owned_folder import content_of, write_json
+from prolocutor.owned_folder import content_hash, write_json
 from prolocutor.plugins.evaluation.episodes import Episode, Message, episodes_of_tasks
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.parlai.data_catalog import open_teacher
@@ -81,7 +81,7 @@ class EvaluationData:
         self.kinds = "+".join(kind for kind, _ in parts)
         self.name = "+".join(Path(path).stem for _, path in parts)
         self.tasks = _task_names(specs)
-        self.content = content_of(
+        self.content = content_hash(
             # A store changes with every turn; its examples are known by hashes of their own.
             _file(spec, fold.fold)
             for spec, (kind, _) in zip(specs, parts, strict=True)
@@ -135,7 +135,7 @@ def _task_names(specs: Sequence[str]) -> list[str]:
 
 def _file(spec: str, fold: str) -> Path:
     kind, path = split(spec)
-    suffix = suffix_of(kind)
+    suffix = file_suffix(kind)
     return Path(path) if suffix is None else DataPlace(spec=spec, path=path, fold=fold).file(suffix)
 
 

@@ -29,7 +29,7 @@ class ComparedReply(msgspec.Struct, frozen=True):
 
 
 class ReplayedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One human utterance, sent again. `before` is None if it was not answered."""
+    """A human utterance, sent again. `before` is None for an unanswered utterance."""
 
     dialog: str
     turn: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prolocutor.owned_folder import owned, write_json
+from prolocutor.owned_folder import own_folder, write_json
 from prolocutor.plugins.evaluation.example_rows import rewriting
 from prolocutor.plugins.evaluation.run_folder import REPORT, ROWS, RUN, load_run, rows_in_order
 from prolocutor.plugins.evaluation.run_report import (
@@ -24,7 +24,7 @@ def rescore(
     The run goes on with them: its configuration names them from then on.
     """
     load_run(path)
-    with owned(path):
+    with own_folder(path):
         run = load_run(path)
         names = metrics or run.metrics
         scorer = TeacherScorer(names)

@@ -21,7 +21,7 @@ import msgspec
 
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict
-from prolocutor.owned_folder import check_new, owned, replacing, whole_lines, write_json
+from prolocutor.owned_folder import check_new, own_folder, replacing, whole_lines, write_json
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.example_rows import ExampleRow, RowWriter, decode, read_rows
 from prolocutor.plugins.evaluation.row_index import RowIndex, put_in_order, starts_in_order
@@ -64,7 +64,7 @@ class RunFolder:
     ) -> None:
         self.path = path
         with ExitStack() as stack:
-            stack.enter_context(owned(path))
+            stack.enter_context(own_folder(path))
             self.run = _begin(path, configuration, options)
             self._index = RowIndex.load(path / ROWS)
             self._in_order = self._index.in_order
@@ -156,7 +156,7 @@ def leave_out(path: Path, dialogs: Collection[str]) -> None:
 
     Raise `StoreLocked` while another process works on the run.
     """
-    with owned(path):
+    with own_folder(path):
         with replacing(path / ROWS) as out:
             for _, _, line in whole_lines(path / ROWS):
                 if _SOURCE.decode(line).input.dialog_id not in dialogs:

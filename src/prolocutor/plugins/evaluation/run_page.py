@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from prolocutor.cli.output import clean, figure, number_of
+from prolocutor.cli.output import clean, count_text, figure
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate
 from prolocutor.plugins.evaluation.run_folder import RunDescription
 from prolocutor.plugins.evaluation.run_report import EXAMPLES, RunReport
@@ -33,8 +33,8 @@ def report_lines(report: RunReport, *, whole: bool = True, asked: str = "") -> I
     `asked`: names of metrics, separated by commas, to show in any case.
     """
     failed = f", {report.failed:,} failed" if report.failed else ""
-    examples = number_of(report.examples, "example")
-    episodes = number_of(report.episodes, "episode")
+    examples = count_text(report.examples, "example")
+    episodes = count_text(report.episodes, "episode")
     yield f"{examples} in {episodes}{failed}"
     hidden = frozenset() if whole else _hidden_names(report).difference(asked.split(","))
     yield from estimate_lines(_remove_hidden(hidden, {**report.metrics, **report.figures}))

@@ -63,7 +63,7 @@ class RunShelf:
         self._rows: OrderedDict[tuple[str, int, int], ShelvedRows] = OrderedDict()
         self._lock = Lock()
 
-    def listed(self) -> list[RunSummary]:
+    def list_runs(self) -> list[RunSummary]:
         """Return the runs, the latest first; a damaged run says so."""
         found = [_summary(name, folder) for name, folder in self._folders().items()]
         return sorted(found, key=lambda one: (one.started, one.name), reverse=True)[:MOST_RUNS]

@@ -18,7 +18,7 @@ from prolocutor.dialog.turn_request import takes_requests
 from prolocutor.errors import BadInput, BadReply, ConfigError
 from prolocutor.functions import resolve
 from prolocutor.names import suggest
-from prolocutor.owned_folder import content_of, module_file
+from prolocutor.owned_folder import content_hash, module_file
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import (
     EvaluatedAgent,
@@ -188,7 +188,7 @@ def _named_target(name: str, options: dict[str, Any]) -> EvaluationTarget:
 def _module_hash(dotted: str) -> str | None:
     """Return a hash over the module of `module:attribute`; None if it has no file."""
     file = module_file(dotted)
-    return content_of([file]) if file else None
+    return content_hash([file]) if file else None
 
 
 def _agent_target(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from prolocutor.reading.plain_text import without_accents
+from prolocutor.reading.plain_text import strip_accents
 
 _NAMES: Final = {
     "en": r"english|englisch|anglais|ingles",
@@ -52,7 +52,7 @@ def wished_language(text: str) -> str | None:
     """
     if len(text) > LONGEST:
         return None
-    found = _WISH.fullmatch(without_accents(" ".join(text.replace("’", "'").split())))
+    found = _WISH.fullmatch(strip_accents(" ".join(text.replace("’", "'").split())))
     if found is None or not (found["speak"] or found["lead"] or found["courtesy"]):
         return None
     return next(code for code in _NAMES if found[code])
@@ -60,7 +60,7 @@ def wished_language(text: str) -> str | None:
 
 def names_language(text: str) -> bool:
     """Return whether a text names a language."""
-    return _NAMED.search(without_accents(text)) is not None
+    return _NAMED.search(strip_accents(text)) is not None
 
 
 _NAMED: Final = re.compile(rf"\b(?:{'|'.join(_NAMES.values())})\b", re.IGNORECASE)

@@ -1,8 +1,8 @@
 """CommandConnector: a service that is a program in any language, asked in lines of JSON.
 
-One line on its standard input for each request (the native body), one line on its standard output
-for each reply, in the same order. Words of an unfinished reply may come before it, each as
-`{"delta": TEXT}`; `{"error": TEXT}` in place of a reply is a failure.
+Each request is a line on its standard input (the native body), each reply a line on its standard
+output, in the same order. Words of an unfinished reply may come before it, each as `{"delta":
+TEXT}`; `{"error": TEXT}` in place of a reply is a failure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from prolocutor.bounds import Seconds, about
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ServiceError, ServiceUnreachable
-from prolocutor.plugins.lines.line_calls import LineCall, LineCalls, is_late, line_of
+from prolocutor.plugins.lines.line_calls import LineCall, LineCalls, is_late, write_line
 from prolocutor.processes.line_process import LineProcess
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class CommandConnector:
 
 
 class _Copy:
-    """One process of the program, and its open calls."""
+    """A process of the program, and its open calls."""
 
     def __init__(self, options: Command, name: str) -> None:
         self._name = name
@@ -98,7 +98,7 @@ class _Copy:
         calls: list[LineCall] = []
         try:
             for request in requests:
-                self._program.write(line_of(request))
+                self._program.write(write_line(request))
                 calls.append(self._calls.add(request.deltas))
                 self._was_asked = True
             await self._program.drain()

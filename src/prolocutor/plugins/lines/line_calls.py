@@ -17,7 +17,7 @@ LATE: Final = 0.1
 
 
 class LineCall:
-    """One call: `answer` is its reply or its error. A cancelled `answer` is an abandoned call."""
+    """A call: `answer` is its reply or its error. A cancelled `answer` is an abandoned call."""
 
     __slots__ = ("answer", "is_settled", "reply")
 
@@ -99,8 +99,8 @@ class LineCalls:
             self._idle = None
 
 
-def line_of(request: Request) -> bytes:
-    """Return a request as one line of JSON."""
+def write_line(request: Request) -> bytes:
+    """Return a request as a line of JSON."""
     body = request.body()
     return encode(request.value()) if b"\n" in body or b"\r" in body else body
 

@@ -1,6 +1,6 @@
 """WebSocketConnector: a service behind a WebSocket, asked in messages of JSON.
 
-One text message for each request (the native body), one for each reply, in the same order. Words of
+Each request is a text message (the native body), each reply another, in the same order. Words of
 an unfinished reply may come before it, each as `{"delta": TEXT}`; `{"error": TEXT}` in place of a
 reply is a failure.
 """
@@ -23,14 +23,14 @@ from prolocutor.connectors.parts.sockets import (
     PING,
     SocketAddress,
     SocketOpener,
-    end_of,
+    closing_error,
     is_open,
 )
 from prolocutor.contracts.connector import AgentOptions, BearerKey, Headers, Replies, Request
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ServiceError, ServiceUnreachable
-from prolocutor.plugins.lines.line_calls import LineCall, LineCalls, is_late, line_of
+from prolocutor.plugins.lines.line_calls import LineCall, LineCalls, is_late, write_line
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ BACKOFF: Final = (0.5, 15.0)
 
 
 class WebSocketConnector:
-    """The way to `ws://host/path` (or wss), over one lasting connection.
+    """The way to `ws://host/path` (or wss), over a lasting connection.
 
     Many calls may be under way; answers come in their order. While the answer of an abandoned call
     is to come, the next call opens another connection. A broken connection fails its calls; the
@@ -65,11 +65,11 @@ class WebSocketConnector:
         if line is not None and line.is_held:
             line.retire()
         if line is None or not line.is_open:
-            line = await self._opened(until)
+            line = await self._find_line(until)
         calls: list[LineCall] = []
         try:
             if not await line.write(requests, calls):  # closed just now
-                line = await self._opened(until)
+                line = await self._find_line(until)
                 if not await line.write(requests, calls):
                     raise line.end
             answers = [await call.answer for call in calls]
@@ -87,7 +87,7 @@ class WebSocketConnector:
         await asyncio.gather(*(line.aclose() for line in tuple(self._lines)))
         self._line = None
 
-    async def _opened(self, until: float) -> _SocketLine:
+    async def _find_line(self, until: float) -> _SocketLine:
         """Return the connection, opened if need be; concurrent calls wait for the same opening."""
         loop = asyncio.get_running_loop()
         while self._line is None or not self._line.is_open:
@@ -99,7 +99,7 @@ class WebSocketConnector:
                 if rest > 0:
                     await asyncio.sleep(rest)
                     continue
-                self._opening = self._tasks.start(self._open(), awaited=True)
+                self._opening = self._tasks.start(self._open_line(), awaited=True)
             opened = await asyncio.shield(self._opening)
             if isinstance(opened, ServiceError):
                 raise opened
@@ -107,7 +107,7 @@ class WebSocketConnector:
                 raise opened.end
         return self._line
 
-    async def _open(self) -> _SocketLine | ServiceError:
+    async def _open_line(self) -> _SocketLine | ServiceError:
         loop = asyncio.get_running_loop()
         first, longest = BACKOFF
         self._not_before = loop.time() + self._wait
@@ -145,7 +145,7 @@ class WebSocketConnector:
 
 
 class _SocketLine:
-    """One connection, and the calls with answers on it."""
+    """A connection, and the calls with answers on it."""
 
     def __init__(self, socket: ClientConnection, shown: str, name: str, greetings: int) -> None:
         self.is_open = True
@@ -165,7 +165,7 @@ class _SocketLine:
     async def write(self, requests: Sequence[Request], calls: list[LineCall]) -> bool:
         """Send requests and add their calls; return False if it is closed and nothing was sent."""
         for request in requests:
-            line = line_of(request).decode()
+            line = write_line(request).decode()
             if not self.is_open or not is_open(self._socket):
                 self.is_open = False
                 return bool(calls)
@@ -194,7 +194,7 @@ class _SocketLine:
             while wrong is None and (self.is_open or not self._calls.is_abandoned):
                 wrong = self._take((await self._socket.recv(decode=False)).strip())
         except ConnectionClosed:
-            self.end = end_of(self._socket, self._shown)
+            self.end = closing_error(self._socket, self._shown)
         except asyncio.CancelledError:
             pass
         finally:

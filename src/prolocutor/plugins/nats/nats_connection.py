@@ -37,7 +37,7 @@ class NatsClient(Client):
 
     def __init__(self, answered: Callable[[Msg], None], *, insists_on_tls: bool) -> None:
         super().__init__()
-        self._answered = answered
+        self._take_answer = answered
         self._insists_on_tls = insists_on_tls
         self._inbox_sid = 0
 
@@ -69,7 +69,7 @@ class NatsClient(Client):
             await super()._process_msg(sid, subject, reply, data, headers)
             return
         read = await self._process_headers(headers) if headers else None
-        self._answered(Msg(self, subject.decode(), "", data, read))
+        self._take_answer(Msg(self, subject.decode(), "", data, read))
 
     def abort(self) -> None:
         """Close the connection at once; nats-py's own `close` waits for the last bytes."""
@@ -261,7 +261,7 @@ class NatsConnection:
         urls = self.servers.urls
         random.shuffle(urls)
         for number, url in enumerate(itertools.cycle(urls), 1):
-            client = NatsClient(self._answered, insists_on_tls=self.servers.tls)
+            client = NatsClient(self._take_answer, insists_on_tls=self.servers.tls)
             closed = asyncio.Event()
             try:
                 await self._connect(client, url, closed, tls)
@@ -279,21 +279,21 @@ class NatsConnection:
     async def _connect(
         self, client: NatsClient, url: str, closed: asyncio.Event, tls: ssl.SSLContext | None
     ) -> None:
-        async def failed(error: Exception) -> None:
+        async def note_failure(error: Exception) -> None:
             self._note_failure(error)
             if isinstance(error, UnexpectedEOF):
                 closed.set()
             elif client.is_connected:  # a subject that is forbidden, messages that were dropped
                 log.warning("NATS at %s: %s", self.servers, error_text(error))
 
-        async def ended() -> None:
+        async def note_end() -> None:
             closed.set()
 
         await client.connect(
             url,
             name=self._name,
-            error_cb=failed,
-            closed_cb=ended,
+            error_cb=note_failure,
+            closed_cb=note_end,
             connect_timeout=CONNECT_SECONDS,  # type: ignore[arg-type] # seconds, any number
             allow_reconnect=False,
             max_reconnect_attempts=1,
@@ -335,7 +335,7 @@ class NatsConnection:
             if not request.answer.done():
                 request.answer.set_exception(ServiceUnreachable(f"{what} ({self.servers})"))
 
-    def _answered(self, message: Msg) -> None:
+    def _take_answer(self, message: Msg) -> None:
         request = self._open.get(message.subject.rpartition(".")[2])
         if request is None or request.answer.done():
             return

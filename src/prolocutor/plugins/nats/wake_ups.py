@@ -41,7 +41,7 @@ class NatsWakeUps:
 
     async def aclose(self) -> None:
         """Send the waiting hints and release the connection."""
-        await self._sending.ended()
+        await self._sending.wait_until_ended()
         await self._connection.aclose()
 
     @property

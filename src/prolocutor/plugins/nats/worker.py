@@ -28,7 +28,7 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import Connector, DeltaSink, Replies
 from prolocutor.dialog.plain import Plain, decode
 from prolocutor.errors import BadReply, NoPlace, ServiceError, ServiceRefused
-from prolocutor.functions import text_of
+from prolocutor.functions import error_text
 from prolocutor.plugins.nats import wire
 from prolocutor.plugins.nats.nats_connection import NatsConnection
 from prolocutor.plugins.nats.service_loop import ServiceLoop
@@ -376,7 +376,7 @@ class Worker:
             call.outcome = NoPlace("the worker is stopping")
         except BaseException as error:
             log.exception("worker %s", self.settings.service)
-            call.outcome = BadReply(text_of(error))
+            call.outcome = BadReply(error_text(error))
         self._settled.append(call)
         if len(self._settled) == 1 and self._loop is not None:
             self._loop.call_soon_threadsafe(self._reply)

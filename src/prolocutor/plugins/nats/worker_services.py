@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
-from prolocutor.config.imported_functions import search_in
+from prolocutor.config.imported_functions import add_search_folder
 from prolocutor.config.loading import load
-from prolocutor.config.service_entries import function_of
+from prolocutor.config.service_entries import function_name
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.errors import ConfigError
 from prolocutor.names import suggest
@@ -43,7 +43,7 @@ def services_of_file(
     without a `name` serves all assistants.
     """
     settings = load(path.absolute())
-    search_in(settings.folder)
+    add_search_folder(settings.folder)
     found = []
     for name in names:
         service = _service(settings, name)
@@ -74,7 +74,7 @@ def service_of_function(
     dotted: str, name: str, batch_size: int, messages: str | None, assistant: str | None
 ) -> ServedService:
     """Return a service that calls a function; modules of the present folder are found too."""
-    search_in(Path.cwd())
+    add_search_folder(Path.cwd())
     service = Service(name, dotted, batch_size=batch_size)
     servers = read_servers(messages or DEFAULT_SERVERS)
     return ServedService(name, service, assistant or ANY_ASSISTANT, servers)
@@ -82,12 +82,12 @@ def service_of_function(
 
 def names_a_function(target: str) -> bool:
     """Return whether a text has the form `module:function` and names no file."""
-    return function_of(target) is not None and not Path(target).exists()
+    return function_name(target) is not None and not Path(target).exists()
 
 
 def _service(settings: Settings, name: str) -> StageService:
     services = [service for _, service in settings.pipeline.services()]
-    services += settings.pipeline.of(Stage.LAST_CHANCE)
+    services += settings.pipeline.services_at(Stage.LAST_CHANCE)
     for service in services:
         if service.name == name:
             return service
@@ -102,4 +102,4 @@ def _assistant(settings: Settings) -> str:
 
 
 def _is_skill(settings: Settings, service: StageService) -> bool:
-    return service in settings.pipeline.of(Stage.SKILL)
+    return service in settings.pipeline.services_at(Stage.SKILL)

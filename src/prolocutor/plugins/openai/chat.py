@@ -108,8 +108,8 @@ class OpenAiChatConnector:
         await self._client.aclose()
 
     async def _reply(self, request: Request) -> ModelReply:
-        deltas, wishes = request.deltas, _wishes_of(request)
-        asked = {**self._body, **_asked(request.value(), self._system, wishes)}
+        deltas, wishes = request.deltas, _read_wishes(request)
+        asked = {**self._body, **_message_part(request.value(), self._system, wishes)}
         if self._stream or (self._stream is None and deltas is not None):
             asked["stream"] = True
         counts = self._price is not None
@@ -122,12 +122,12 @@ class OpenAiChatConnector:
             else StreamedCompletion(words, self._confidence, counts=counts)
         )
         events = EventStream(streamed.take)
-        asked = _without_functions(asked)
+        asked = _drop_functions(asked)
         if wishes is not None:
             wanted = wishes.keys()
             own_tools = asked.get("tools", []) if "tools" in wanted else []
             asked |= {**wanted, "tools": [*own_tools, *wishes.tools]} if own_tools else wanted
-        body = encode(_for_responses(asked) if self._responds else asked)
+        body = encode(_response_body(asked) if self._responds else asked)
         reply = await self._client.post(
             body, call_headers((request,)), max_bytes=MAX_BYTES, stream=events
         )
@@ -147,7 +147,7 @@ class OpenAiChatConnector:
 
     async def _ask(self, request: Request) -> Plain:
         reply = await self._reply(request)
-        wishes = _wishes_of(request)
+        wishes = _read_wishes(request)
         if not reply.text and not (wishes is not None and self.name in wishes.rounds):
             return check([])
         hypothesis: dict[str, Any] = {"text": reply.text or CALLING, "confidence": self._confidence}
@@ -166,12 +166,12 @@ def _number(given: float | None, written: str | None) -> float:
         raise ConfigError(f"expected a number as confidence, found {written!r}") from None
 
 
-def _wishes_of(request: Request) -> ModelWishes | None:
+def _read_wishes(request: Request) -> ModelWishes | None:
     """Return the client's wishes for models; requests outside of turns have none."""
     return getattr(request, "wishes", None)
 
 
-def _asked(value: Any, system: str | None, wishes: ModelWishes | None) -> dict[str, Any]:
+def _message_part(value: Any, system: str | None, wishes: ModelWishes | None) -> dict[str, Any]:
     """Return the body's part with the messages, of a formatter, of the client, or of the dialog."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         return value
@@ -198,7 +198,7 @@ def _window(state: Any) -> list[dict[str, str]]:
         raise BadReply(f"a model needs the agent state, or messages ({error!r})") from None
 
 
-def _without_functions(body: dict[str, Any]) -> dict[str, Any]:
+def _drop_functions(body: dict[str, Any]) -> dict[str, Any]:
     """Return a body without functions to call; tools that the server runs itself stay."""
     kept = {key: value for key, value in body.items() if key not in _FUNCTIONS}
     if isinstance(kept.get("tools"), list):
@@ -211,13 +211,13 @@ def _without_functions(body: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _for_responses(body: dict[str, Any]) -> dict[str, Any]:
+def _response_body(body: dict[str, Any]) -> dict[str, Any]:
     """Return the body of a request for a response; messages are its input."""
     kept = {**body}
     messages = kept.pop("messages", None)
     limit = kept.pop("max_tokens", None)
     if messages is not None:
-        kept["input"] = [item for one in messages for item in _items_of(one)]
+        kept["input"] = [item for one in messages for item in _response_items(one)]
     if (form := kept.pop("response_format", None)) is not None:
         schema = form.get("json_schema") or {}
         kept["text"] = {"format": {**schema, "type": form.get("type")}}
@@ -236,7 +236,7 @@ def _flat(tool: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", **function} if isinstance(function, dict) else tool
 
 
-def _items_of(message: Any) -> list[Any]:
+def _response_items(message: Any) -> list[Any]:
     """Return a message as items of a response's input."""
     if not isinstance(message, dict):
         return [message]

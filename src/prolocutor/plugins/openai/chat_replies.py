@@ -143,7 +143,7 @@ def read_completion(body: bytes) -> ModelReply:
     said = choice.message or _ChatMessage()
     calls = _GatheredCalls()
     calls.add(said.tool_calls)
-    text = _checked(said, choice.finish_reason, calls.found)
+    text = _check_message(said, choice.finish_reason, calls.found)
     return ModelReply(text, _usage(completion.usage), calls.found)
 
 
@@ -153,7 +153,7 @@ def read_response(body: bytes) -> ModelReply:
         response = _decode_response(body)
     except _NOT_READ as error:
         raise BadReply(f"no response: {error}") from None
-    return _reply_of(response)
+    return _read_reply(response)
 
 
 class StreamedCompletion:
@@ -190,7 +190,7 @@ class StreamedCompletion:
     def reply(self) -> ModelReply:
         """Return the whole reply."""
         said, calls = _ChatMessage(self._words.text, self._refusals.text or None), self._calls.found
-        return ModelReply(_checked(said, self._finish, calls), self._usage, calls)
+        return ModelReply(_check_message(said, self._finish, calls), self._usage, calls)
 
 
 class StreamedResponse:
@@ -218,7 +218,7 @@ class StreamedResponse:
 
     def reply(self) -> ModelReply:
         """Return the whole reply; its text is the last event's, if present."""
-        reply = _reply_of(self._response)
+        reply = _read_reply(self._response)
         text = reply.text or self._words.text.strip()
         return ModelReply(text, reply.usage, reply.calls)
 
@@ -289,7 +289,7 @@ def _completion(data: bytes) -> _Completion:
     return completion
 
 
-def _checked(said: _ChatMessage, finish: str | None, calls: Sequence[JsonObject]) -> str:
+def _check_message(said: _ChatMessage, finish: str | None, calls: Sequence[JsonObject]) -> str:
     if said.refusal:
         raise BadReply(f"it refuses: {said.refusal:.200}")
     if calls and finish != "content_filter":
@@ -299,7 +299,7 @@ def _checked(said: _ChatMessage, finish: str | None, calls: Sequence[JsonObject]
     return (said.content or "").strip()
 
 
-def _reply_of(response: _ModelResponse) -> ModelReply:
+def _read_reply(response: _ModelResponse) -> ModelReply:
     if response.error or response.status == "failed":
         raise BadReply(error_text(response.error or "the response failed"))
     parts = [part for item in response.output or () for part in item.content or ()]
@@ -313,7 +313,7 @@ def _reply_of(response: _ModelResponse) -> ModelReply:
         if item.type == "function_call"
     ]
     said = _ChatMessage(text, "".join(refusals) or None)
-    return ModelReply(_checked(said, finish, calls), _usage(response.usage), calls)
+    return ModelReply(_check_message(said, finish, calls), _usage(response.usage), calls)
 
 
 def _usage(told: Any) -> TokenUsage | None:

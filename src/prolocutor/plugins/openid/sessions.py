@@ -151,7 +151,7 @@ class Sessions:
         held = await self._find(header)
         return None if held is None else self._visitor(held.session)
 
-    async def ended(self, visitor: Visitor) -> None:
+    async def wait_for_end(self, visitor: Visitor) -> None:
         """Wait until a visitor's session has ended; an open connection counts as use of it."""
         held = self._held.get(visitor.session or "")
         while held is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import logging
 from http import HTTPStatus
 from typing import Annotated, Any, Final, TypeAlias
@@ -16,7 +17,7 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import DAY
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
-from prolocutor.contracts.shared_store import clock_of
+from prolocutor.contracts.shared_store import store_clock
 from prolocutor.errors import (
     BadInput,
     Forbidden,
@@ -34,7 +35,6 @@ from prolocutor.plugins.openid.login_attempt import (
     forget_attempts,
 )
 from prolocutor.plugins.openid.openid_settings import OpenIdSettings
-from prolocutor.plugins.openid.pages import error_page
 from prolocutor.plugins.openid.provider import IdentityProvider
 from prolocutor.plugins.openid.roles import find_role, person_id
 from prolocutor.plugins.openid.sessions import COOKIE, Sessions
@@ -57,6 +57,18 @@ MAX_AT_ONCE: Final = 32
 SWEEP: Final = DAY
 FORM: Final = "application/x-www-form-urlencoded"
 _PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+_POLICY: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_FAILURE: Final = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Not signed in</title>
+<h1>You are not signed in</h1>
+<p>{error}</p>
+<p><a href="{again}">Try again</a></p>
+</html>
+"""
 
 _Header: TypeAlias = Annotated[str | None, Meta(extra={"in": "header"})]
 _Text: TypeAlias = Annotated[str, Meta(max_length=4_096)]
@@ -104,7 +116,7 @@ class SignIn:
     ) -> None:
         self.url = settings.url
         self._settings = settings
-        self._clock = clock_of(assistant.store)
+        self._clock = store_clock(assistant.store)
         self._provider = IdentityProvider(settings, self._clock)
         self.sessions = Sessions(assistant.store, self._provider, prefixes, self._clock)
         self._finishing = 0
@@ -136,9 +148,9 @@ class SignIn:
         """Return the visitor of a header `Cookie`; None without a valid session."""
         return await self.sessions.find(header)
 
-    async def ended(self, visitor: Visitor) -> None:
+    async def wait_for_end(self, visitor: Visitor) -> None:
         """Wait until the session of a visitor has ended."""
-        await self.sessions.ended(visitor)
+        await self.sessions.wait_for_end(visitor)
 
     # -- routes -----------------------------------------------------------------------------
 
@@ -250,7 +262,7 @@ class SignIn:
     async def _provider_sign_out_url(
         self, params: BrowserHeaders, id_token: str | None
     ) -> str | None:
-        """Return the provider's sign-out address (RP-Initiated Logout 1.0), None if it has none."""
+        """Return the provider's sign-out address (RP-Initiated Logout 1.0), None without it."""
         try:
             endpoint = (await self._provider.document()).end_session_endpoint
         except ProviderAway:
@@ -288,13 +300,14 @@ def _redirect(to: str, cookies: tuple[str, ...]) -> HttpResponse:
 
 
 def _error_page(error: ProlocutorError, params: BrowserHeaders, next_: str) -> HttpResponse:
-    """Return an error as a page for browsers, as JSON for others."""
+    """Return an error as a page with a link to try again for browsers, as JSON for others."""
     response = error_response(error)
     if "text/html" not in (params.accept or ""):
         return response.response()
-    headers = {**response.headers, **_PRIVATE}
+    headers = {**response.headers, **_PRIVATE, "Content-Security-Policy": _POLICY}
     again = f"{LOGIN}?{urlencode({'next': next_})}"
-    return error_page(response.status, response.error, again, headers)
+    page = _FAILURE.format(error=html.escape(response.error), again=html.escape(again, quote=True))
+    return HttpResponse(page.encode(), response.status, "text/html; charset=utf-8", headers)
 
 
 class OpenId(OpenIdSettings, frozen=True, kw_only=True):

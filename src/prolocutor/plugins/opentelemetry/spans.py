@@ -36,7 +36,7 @@ from prolocutor.contracts.observer import (
     TurnBegun,
     TurnRecord,
 )
-from prolocutor.observe.trace_context import span_context_of
+from prolocutor.observe.trace_context import read_span_context
 
 WORDS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """The variable of the environment that lets spans have what was said, where it is true."""
@@ -144,7 +144,7 @@ class TurnSpans:
 
     def _late(self, tracer: Tracer, record: TurnRecord, began: int) -> OpenTurn:
         """Return the spans of a turn that was not followed, outside of the current span."""
-        first = None if record.traceparent is None else span_context_of(record.traceparent)
+        first = None if record.traceparent is None else read_span_context(record.traceparent)
         parent = context.Context()
         if first is not None:
             parent = set_span_in_context(NonRecordingSpan(first), parent)

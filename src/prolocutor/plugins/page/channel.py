@@ -13,11 +13,11 @@ from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, spend
 from prolocutor.errors import NotFound, Overloaded
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.page.conversations import OwnConversations, PageUser, may_see, user_of
+from prolocutor.plugins.page.conversations import OwnConversations, PageUser, find_user, may_see
 from prolocutor.plugins.page.explanations import (
     TurnExplanation,
     TurnExplanations,
-    without_internals,
+    drop_internals,
 )
 from prolocutor.plugins.page.settings import SettingsEndpoints
 from prolocutor.plugins.page.shares import SharedConversations
@@ -73,11 +73,11 @@ class PageInfoEndpoint:
                 SpeakingAgent(one.name, one.icon is not None, one.name in markdown)
                 for one in services
             ],
-            starters=self._starters or self._of_cards([one.name for one in services]),
+            starters=self._starters or self._card_examples([one.name for one in services]),
             voice=self._voice,
         )
 
-    def _of_cards(self, names: list[str]) -> list[str]:
+    def _card_examples(self, names: list[str]) -> list[str]:
         """Return examples of the agents that were asked most of late, else in declared order."""
         records = self._recent.last(len(self._recent)) if self._recent is not None else []
         times = Counter(name for record in records for name in record.asked)
@@ -252,19 +252,19 @@ class Page:
         await self._check_owner(request, utt_id)
         turn = await self._explanations.find(utt_id)
         if turn is None:
-            raise _unknown(utt_id)
-        return turn if request.visitor.kind == "operator" else without_internals(turn)
+            raise _unknown_reply(utt_id)
+        return turn if request.visitor.kind == "operator" else drop_internals(turn)
 
     async def rate_reply(self, request: TypedRequest[PageUser, ReplyRating]) -> None:
         """Rate a reply: 1 is good, -1 is bad."""
         utt_id = request.body.utt_id
         await self._check_owner(request, utt_id)
-        user = user_of(request.visitor, request.params)
+        user = find_user(request.visitor, request.params)
         await self._assistant.archive.rate(utt_id.lower(), int(request.body.rating), user)
 
     async def upload_picture(self, request: TypedRequest[PageUser, bytes]) -> UploadedPicture:
         """Store a picture or a PDF of a person, and return its address."""
-        user = user_of(request.visitor, request.params)
+        user = find_user(request.visitor, request.params)
         spend("uploads", user, len(request.body))
         return UploadedPicture(f"/uploads/{await self._uploads.store(user, request.body)}")
 
@@ -278,10 +278,10 @@ class Page:
         utt_id: str,
     ) -> None:
         """Raise `NotFound` for a reply of another person exactly as for an unknown one."""
-        owner = await self._store.owner_of(utt_id.lower())
+        owner = await self._store.find_owner(utt_id.lower())
         if owner is None or not may_see(request.visitor, request.params, owner):
-            raise _unknown(utt_id)
+            raise _unknown_reply(utt_id)
 
 
-def _unknown(utt_id: str) -> NotFound:
+def _unknown_reply(utt_id: str) -> NotFound:
     return NotFound(f"there is no reply {utt_id}", field="utt_id")

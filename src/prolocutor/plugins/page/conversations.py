@@ -37,7 +37,7 @@ class PageUser(msgspec.Struct, frozen=True, kw_only=True):
     user: Annotated[str | None, Meta(description="The user for whom an operator speaks.")] = None
 
 
-def user_of(visitor: Visitor, params: PageUser) -> str:
+def find_user(visitor: Visitor, params: PageUser) -> str:
     """Return the user that a visitor speaks for.
 
     An anonymous visitor is known by the id of the conversation, which cannot be guessed; raise
@@ -52,7 +52,7 @@ def user_of(visitor: Visitor, params: PageUser) -> str:
     return PERSONS.anonymous(known[1])
 
 
-def dialog_of(visitor: Visitor, params: PageUser, conversation: str) -> str | None:
+def find_dialog_name(visitor: Visitor, params: PageUser, conversation: str) -> str | None:
     """Return the dialog name of one's own conversation with an id, None for another's conversation.
 
     An anonymous visitor's ids begin with the id by which the visitor is known.
@@ -75,7 +75,7 @@ def conversation_id(visitor: Visitor, params: PageUser, dialog: str) -> str:
 
 def may_see(visitor: Visitor, params: PageUser, user: str | None) -> bool:
     """Return whether a visitor may see the data of a user."""
-    return visitor.kind == "operator" or user == user_of(visitor, params)
+    return visitor.kind == "operator" or user == find_user(visitor, params)
 
 
 TITLE: Final = 40
@@ -354,7 +354,7 @@ class OwnConversations:
     async def conversations(self, request: TypedRequest[ListParams, None]) -> ConversationList:
         """List one's own conversations."""
         params = request.params
-        user = user_of(request.visitor, params)
+        user = find_user(request.visitor, params)
         listed = OwnList(self._store, user, request.visitor, params)
         await listed.read()
         is_archived = params.kind == "archived"
@@ -368,7 +368,7 @@ class OwnConversations:
         return ConversationList(
             items=shown,
             next=next_,
-            pinned=await listed.pinned() if plain_list else [],
+            pinned=await listed.list_pinned() if plain_list else [],
             tags=sorted({tag for mark in listed.marks.values() for tag in mark.tags})[:100],
             archived=sum(mark.archived for mark in listed.marks.values()),
         )
@@ -389,7 +389,7 @@ class OwnConversations:
     async def change_conversation(
         self, request: TypedRequest[OwnConversationPath, ConversationChange]
     ) -> None:
-        """Rename a conversation, pin it, put it away, or give it tags."""
+        """Rename, pin, archive or tag a conversation."""
         user, dialog = await self.found(request.visitor, request.params)
         change = request.body
         given = [one for one in (change.pinned, change.archived, change.tags) if one is not UNSET]
@@ -434,7 +434,7 @@ class OwnConversations:
     async def search(self, request: TypedRequest[SearchParams, None]) -> SearchHits:
         """Find messages by or to oneself, in all conversations."""
         params = request.params
-        user = user_of(request.visitor, params)
+        user = find_user(request.visitor, params)
         wanted = params.words.casefold().split()
         if not wanted:
             raise BadInput("words has no word", field="words")
@@ -463,8 +463,8 @@ class OwnConversations:
 
     async def found(self, visitor: Visitor, params: OwnConversationPath) -> tuple[str, str]:
         """Return the user and the dialog name of one's own conversation; else raise `NotFound`."""
-        user = user_of(visitor, params)
-        dialog = dialog_of(visitor, params, params.conversation)
+        user = find_user(visitor, params)
+        dialog = find_dialog_name(visitor, params, params.conversation)
         if dialog is None or not await self._store.feed_tail(user, dialog, 1):
             raise NotFound("there is no conversation of this id", field="conversation")
         return user, dialog
@@ -508,13 +508,13 @@ class OwnList:
                 if fits(row.name):
                     found.append(row)
                 if len(found) > limit:
-                    return await self._shown(found[:limit]), str(found[limit - 1].n)
+                    return await self._summarize(found[:limit]), str(found[limit - 1].n)
                 before = row.n
             if len(rows) < size:
-                return await self._shown(found), None
-        return await self._shown(found), str(before)
+                return await self._summarize(found), None
+        return await self._summarize(found), str(before)
 
-    async def pinned(self) -> list[ConversationSummary]:
+    async def list_pinned(self) -> list[ConversationSummary]:
         """Return the pinned conversations, the latest first."""
         names = {name for name, mark in self.marks.items() if mark.pinned and not mark.archived}
         found: list[ConversationSummary] = []
@@ -527,7 +527,7 @@ class OwnList:
                 break
         return found
 
-    async def _shown(self, rows: list[ConversationRow]) -> list[ConversationSummary]:
+    async def _summarize(self, rows: list[ConversationRow]) -> list[ConversationSummary]:
         return [await self._summary(row) for row in rows]
 
     async def _summary(self, row: ConversationRow) -> ConversationSummary:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.contracts.observer import Reason, ServiceRecord, TurnRecord
-from prolocutor.contracts.selection import without_quotes
+from prolocutor.contracts.selection import cut_quotes
 from prolocutor.contracts.store import ArchiveStore
 from prolocutor.dialog.dialog import BotUtterance, HumanUtterance
 from prolocutor.observe.recent_turns import RecentTurns
@@ -57,13 +57,13 @@ class TurnExplanations:
 
     async def find(self, utt_id: str) -> TurnExplanation | None:
         """Return the explanation of the reply with this id; for an old reply it has no services."""
-        record = self._recent.of_reply(utt_id.lower()) if self._recent is not None else None
+        record = self._recent.find_record(utt_id.lower()) if self._recent is not None else None
         if record is not None:
-            return of_record(record)
-        return of_stored(await self._archive.turn(utt_id.lower()))
+            return explain_record(record)
+        return explain_stored(await self._archive.turn(utt_id.lower()))
 
 
-def without_internals(turn: TurnExplanation) -> TurnExplanation:
+def drop_internals(turn: TurnExplanation) -> TurnExplanation:
     """Leave out the parts for operators.
 
     These are error texts, which may name addresses and code, and bracketed parts of reasons, which
@@ -75,11 +75,11 @@ def without_internals(turn: TurnExplanation) -> TurnExplanation:
         and [msgspec.structs.replace(one, error=one.code) for one in turn.services],
         faults=turn.faults
         and [{**one, "what": "something was wrong with its reply"} for one in turn.faults],
-        reasons=turn.reasons and [without_quotes(one) for one in turn.reasons],
+        reasons=turn.reasons and [cut_quotes(one) for one in turn.reasons],
     )
 
 
-def of_record(record: TurnRecord) -> TurnExplanation:
+def explain_record(record: TurnRecord) -> TurnExplanation:
     """Return the parts of a record that the panel draws, and nothing of other turns."""
     return TurnExplanation(
         turn_id=record.turn_id,
@@ -95,14 +95,14 @@ def of_record(record: TurnRecord) -> TurnExplanation:
         asked=record.asked,
         chosen=record.chosen,
         services=record.services,
-        hypotheses=[_of_state(one) for one in record.hypotheses],
+        hypotheses=[_hypothesis_view(one) for one in record.hypotheses],
         faults=record.faults,
         remarks=record.remarks,
         reasons=record.reasons,
     )
 
 
-def of_stored(
+def explain_stored(
     utterances: Sequence[HumanUtterance | BotUtterance],
 ) -> TurnExplanation | None:
     """Return the stored parts of a turn, without the times and faults of services."""
@@ -134,7 +134,7 @@ def of_stored(
     )
 
 
-def _of_state(state: dict[str, Any]) -> HypothesisView:
+def _hypothesis_view(state: dict[str, Any]) -> HypothesisView:
     return HypothesisView(
         state.get("hypothesis_id") or None, state["skill_name"], state["text"], state["confidence"]
     )

@@ -11,7 +11,7 @@ from msgspec import Meta
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.store import RecordStore
 from prolocutor.errors import BadInput
-from prolocutor.plugins.page.conversations import PageUser, user_of
+from prolocutor.plugins.page.conversations import PageUser, find_user
 from prolocutor.web.operations import Operation, TypedRequest
 
 KIND: Final = "page-settings"
@@ -48,7 +48,7 @@ class SettingsEndpoints:
 
     async def settings(self, request: TypedRequest[PageUser, None]) -> PageSettings:
         """Return one's own settings."""
-        user = user_of(request.visitor, request.params)
+        user = find_user(request.visitor, request.params)
         kept = (await self._records.records(user, KIND)).get(_NAME)
         return PageSettings() if kept is None else msgspec.json.decode(kept, type=PageSettings)
 
@@ -57,5 +57,5 @@ class SettingsEndpoints:
         zone = request.body.time_zone
         if zone is not None and zone not in available_timezones():
             raise BadInput(f"there is no time zone {zone!r}", field="time_zone")
-        user = user_of(request.visitor, request.params)
+        user = find_user(request.visitor, request.params)
         await self._records.put_record(user, KIND, _NAME, msgspec.json.encode(request.body))

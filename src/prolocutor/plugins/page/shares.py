@@ -94,7 +94,7 @@ class SharedConversations:
             Route("GET", one, Operation(self.show_share, errors=errors)),
             Route("PUT", one, Operation(self.share, errors=errors)),
             Route("DELETE", one, Operation(self.stop_sharing, status=204, errors=errors)),
-            Route("GET", "/api/shared/{token}", Operation(self.shared, errors=errors), "all"),
+            Route("GET", "/api/shared/{token}", Operation(self.load_shared, errors=errors), "all"),
             Route("GET", "/shared/{token}", page, "all"),
         ]
 
@@ -123,7 +123,7 @@ class SharedConversations:
             await self._store.delete_record(user, SHARE, dialog)
             await self._store.delete_record("", OPENED, kept.token)
 
-    async def shared(self, request: TypedRequest[SharedPath, None]) -> SharedConversation:
+    async def load_shared(self, request: TypedRequest[SharedPath, None]) -> SharedConversation:
         """Return the messages of a shared conversation."""
         token = request.params.token
         opened = await self._store.record("", OPENED, token)
@@ -134,7 +134,9 @@ class SharedConversations:
         after = request.params.after
         rows = await self._store.feed_tail(whose.user, whose.dialog, PAGE, after)
         said = [row for row in rows if row.id is not None and row.id <= kept.until]
-        items = [SaidFrame(row.id or 0, shown) for row in said if (shown := _shown(row.message))]
+        items = [
+            SaidFrame(row.id or 0, shown) for row in said if (shown := _shared_parts(row.message))
+        ]
         more = len(rows) == PAGE and len(said) == PAGE
         title = await self._own.title(whose.user, whose.dialog)
         return SharedConversation(title, kept.at, items, said[-1].id if more else None)
@@ -152,7 +154,7 @@ def _link(kept: KeptShare) -> SharedLink:
     return SharedLink(f"/shared/{kept.token}", kept.at)
 
 
-def _shown(message: bytes | None) -> msgspec.Raw | None:
+def _shared_parts(message: bytes | None) -> msgspec.Raw | None:
     """Return the shared parts of a message, None if there are no such parts."""
     try:
         frame = msgspec.json.decode(message or b"null")

@@ -51,7 +51,7 @@ class FolderPictures:
 
     async def owned(self) -> dict[str, set[str]]:
         """Return the names of the pictures by user."""
-        return await asyncio.to_thread(self._owned)
+        return await asyncio.to_thread(self._list_owned)
 
     def close(self) -> None:
         """Remove the pictures that were stored for this run alone."""
@@ -73,7 +73,7 @@ class FolderPictures:
     def _read(self, name: str) -> tuple[str, bytes] | None:
         try:
             folder = self._ensure_folder()
-            return _owner_of(folder / f"{name}{_OWNER}"), (folder / name).read_bytes()
+            return _read_owner(folder / f"{name}{_OWNER}"), (folder / name).read_bytes()
         except (OSError, msgspec.DecodeError):
             return None
 
@@ -83,13 +83,13 @@ class FolderPictures:
             for file in (folder / name, folder / f"{name}{_OWNER}"):
                 file.unlink(missing_ok=True)
 
-    def _owned(self) -> dict[str, set[str]]:
+    def _list_owned(self) -> dict[str, set[str]]:
         """Return the names of the pictures by user."""
         owned: dict[str, set[str]] = {}
         if self.folder is not None and self.folder.is_dir():
             for file in self.folder.glob(f"*{_OWNER}"):
                 with suppress(OSError, msgspec.DecodeError):
-                    owned.setdefault(_owner_of(file), set()).add(file.name.removesuffix(_OWNER))
+                    owned.setdefault(_read_owner(file), set()).add(file.name.removesuffix(_OWNER))
         return owned
 
     def _ensure_folder(self) -> Path:
@@ -115,25 +115,25 @@ class StorePictures:
 
     async def write(self, name: str, user: str, body: bytes) -> None:
         """Write a picture."""
-        await self._records.put_record(user, _kind_of(name), name, body)
-        await self._records.put_record("", _list_of(name), name, msgspec.json.encode(user))
+        await self._records.put_record(user, _picture_kind(name), name, body)
+        await self._records.put_record("", _picture_list(name), name, msgspec.json.encode(user))
 
     async def read(self, name: str) -> tuple[str, bytes] | None:
         """Return the owner and the bytes of a picture."""
-        owner = (await self._records.records("", _list_of(name))).get(name)
+        owner = (await self._records.records("", _picture_list(name))).get(name)
         if owner is None:
             return None
         user = msgspec.json.decode(owner, type=str)
-        body = (await self._records.records(user, _kind_of(name))).get(name)
+        body = (await self._records.records(user, _picture_kind(name))).get(name)
         if body is None:
-            await self._records.delete_record("", _list_of(name), name)
+            await self._records.delete_record("", _picture_list(name), name)
             return None
         return user, body
 
     async def remove(self, name: str, user: str) -> None:
         """Remove a picture."""
-        await self._records.delete_record(user, _kind_of(name), name)
-        await self._records.delete_record("", _list_of(name), name)
+        await self._records.delete_record(user, _picture_kind(name), name)
+        await self._records.delete_record("", _picture_list(name), name)
 
     async def owned(self) -> dict[str, set[str]]:
         """Return the names of the pictures by user."""
@@ -150,17 +150,17 @@ class StorePictures:
 _LIST: Final = "picture-owners"
 
 
-def _kind_of(name: str) -> str:
+def _picture_kind(name: str) -> str:
     """Return the kind of the record with the bytes: a kind of its own, to be read alone."""
     return f"picture-{name}"
 
 
-def _list_of(name: str) -> str:
+def _picture_list(name: str) -> str:
     """Return the list of a name, by the last digits of its id, which are random."""
     return f"{_LIST}-{int(name[:_ID_DIGITS][-2:], 16) % _BUCKETS}"
 
 
-def _owner_of(file: Path) -> str:
+def _read_owner(file: Path) -> str:
     return msgspec.json.decode(file.read_bytes(), type=str)
 
 
@@ -198,7 +198,7 @@ class Pictures(Protocol):
         """Write a picture."""
 
     async def read(self, name: str) -> tuple[str, bytes] | None:
-        """Return the owner and the bytes of a picture; None if there is none."""
+        """Return the owner and the bytes of a picture; None for an unknown picture."""
 
     async def remove(self, name: str, user: str) -> None:
         """Remove a picture of a user, if it is there."""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.call_recording import current_recorder
-from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS, options_from
+from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS, convert_options
 from prolocutor.connectors.python import PythonConnector
 from prolocutor.contracts.connector import Request, ServiceContext
 from prolocutor.contracts.pairing import Complete
@@ -204,7 +204,9 @@ def make_connector(connector: str, endpoint: Call, *, name: str, verb: str) -> A
     kinds = ENDPOINTS if connector in ENDPOINTS.names() else CONNECTORS
 
     def make() -> Any:
-        made: Any = options_from(kinds.load(connector), endpoint).build(ServiceContext(name=name))
+        made: Any = convert_options(kinds.load(connector), endpoint).build(
+            ServiceContext(name=name)
+        )
         if not hasattr(made, verb):
             raise ConfigError(f"the connector {connector!r} reaches no endpoint of this kind")
         return made

@@ -69,7 +69,7 @@ class Lessons:
         """Forget deleted lessons."""
         await self._follow(anew=True)
 
-    def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
+    def take_lessons(self, record: TurnRecord) -> list[NewRecord]:
         """Return nothing: a turn alone teaches nothing."""
         return []
 

@@ -60,7 +60,7 @@ class RankedSelector:
         """Whether any answer is too unlikely to be right."""
         return self._unsure.below > 0 or self._unsure.error is not None
 
-    def abstained(self, skill: str, text: str) -> bool:
+    def is_abstention(self, skill: str, text: str) -> bool:
         """Return whether a reply, maybe cut, comes from the rule for no likely answer."""
         return self._unsure.spoke(skill, text)
 

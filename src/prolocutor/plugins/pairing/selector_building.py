@@ -51,7 +51,7 @@ def check_selectors(loaded: Survey, findings: Findings) -> Iterable[tuple[str, s
     targets: list[tuple[str, Any]] = [
         (written.path, written.service.target) for written in loaded.services
     ]
-    names = {skill.name for skill in loaded.settings.pipeline.of(Stage.SKILL)}
+    names = {skill.name for skill in loaded.settings.pipeline.services_at(Stage.SKILL)}
     for path, target in targets:
         if isinstance(target, SelectorSettings):
             _check_method(path, target, loaded, findings)

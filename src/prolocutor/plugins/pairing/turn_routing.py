@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, Router, UserQuestion
-from prolocutor.dialog.rounds import follow_up_of
+from prolocutor.dialog.rounds import read_follow_up
 from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 
@@ -22,7 +22,7 @@ def read_question(state: Mapping[str, Any]) -> UserQuestion:
     words = said.get("orig_text") or said["text"]
     if len(before) < 2 or "active_skill" not in before[-1]:
         return UserQuestion(text=words)
-    found = follow_up_of(said.get("annotations") or {})
+    found = read_follow_up(said.get("annotations") or {})
     asked, replied = before[-2:]
     return UserQuestion(
         text=words,

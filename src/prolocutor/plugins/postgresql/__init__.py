@@ -1,1 +1,1 @@
-"""The PostgreSQL store: one database, any number of replicas."""
+"""The PostgreSQL store: a database, any number of replicas."""

@@ -1,4 +1,4 @@
-"""Commands for those who serve one assistant by several processes."""
+"""Commands for operators of an assistant with several processes."""
 
 from __future__ import annotations
 

@@ -96,11 +96,11 @@ class Session(Protocol):
 
 
 class DatabaseLine:
-    """A connection whose user runs one statement at a time.
+    """A connection that runs its user's statements in turn.
 
     While it is down, `fetch` fails at once with `StoreAway`, and the connection is reopened in the
     background. A statement that exceeds its time limit breaks the connection, because a frozen
-    server looks like a slow one.
+    server looks like a slow server.
     """
 
     def __init__(self, url: StoreUrl, name: str, *, prepare: Session) -> None:
@@ -155,7 +155,7 @@ class DatabaseLine:
         """Wait for a lost connection to be reopened; return whether it is open."""
         if not self.is_up and not self._closed:
             self._lost(StoreAway(f"{self._url.shown}: the connection was lost"))
-            await self._making.ended(patience)
+            await self._making.wait_until_ended(patience)
         return self.is_up
 
     def name_session(self, name: str) -> None:
@@ -193,7 +193,7 @@ class DatabaseLine:
         try:
             yield
         except Exception as error:
-            raise self.translated(error) from error
+            raise self.translate(error) from error
         finally:
             self._asked_at = None
 
@@ -204,7 +204,7 @@ class DatabaseLine:
             log.error("%s; this is a fault of Prolocutor, please report it", error, stack_info=True)
         return error
 
-    def translated(self, error: Exception) -> Exception:
+    def translate(self, error: Exception) -> Exception:
         """Return the `StoreError` for an error of the database or the connection."""
         if isinstance(error, StoreError | ConfigError):
             return error
@@ -250,7 +250,7 @@ class DatabaseLine:
             self.on_return()
 
     async def _connect(self) -> None:
-        """Try each host once, beginning with the last one that served."""
+        """Try each host once, beginning with the last host that served."""
         servers = self._url.servers
         fault: Exception = StoreAway(f"{self._url.shown}: names no host")
         for step in range(len(servers)):
@@ -276,7 +276,7 @@ class DatabaseLine:
                 ((started, process),) = await made.fetch(_STARTED)
                 if process != made.get_server_pid():
                     await self._check_pooler(made, server)
-                made.add_termination_listener(self._terminated)
+                made.add_termination_listener(self._note_end)
                 return made, started
         except BaseException as error:
             if made is not None:
@@ -288,8 +288,8 @@ class DatabaseLine:
     async def _check_pooler(self, connection: Connection, server: str) -> None:
         """Raise `ConfigError` if a pooler changes the server process between our statements.
 
-        The test: a second connection takes the free server process, and the first one then gets
-        another.
+        The test: a second connection takes the free server process, and the first connection then
+        gets another.
         """
         other = await asyncpg.connect(server, statement_cache_size=0)
         try:
@@ -303,7 +303,7 @@ class DatabaseLine:
         finally:
             other.terminate()
 
-    def _terminated(self, connection: Connection) -> None:
+    def _note_end(self, connection: Connection) -> None:
         with suppress(RuntimeError):  # the loop is closed
             if connection is self._connection and not self._closed:
                 self._lost(StoreAway(f"{self._url.shown}: the connection was lost"))

@@ -60,9 +60,9 @@ class Lane(Generic[Item]):
             self._worker.start(self._work())
         return future
 
-    async def drained(self) -> None:
+    async def wait_until_empty(self) -> None:
         """Wait until all submitted items have their outcomes."""
-        await self._worker.ended()
+        await self._worker.wait_until_ended()
 
     async def _work(self) -> None:
         while self._waiting:
@@ -139,9 +139,9 @@ class JobLane:
         """The time of the first connection to the server, by the monotonic clock."""
         return self._line.since
 
-    async def drained(self) -> None:
+    async def wait_until_empty(self) -> None:
         """Wait until all jobs are done."""
-        await self._lane.drained()
+        await self._lane.wait_until_empty()
 
     async def _do(self, items: Sequence[LineJob[Any]], repeated: bool) -> list[Any]:
         (job,) = items

@@ -13,7 +13,7 @@ from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import StoreAway
 from prolocutor.plugins.postgresql.database_line import Row
 from prolocutor.plugins.postgresql.lanes import JobLane
-from prolocutor.plugins.postgresql.statements import named
+from prolocutor.plugins.postgresql.statements import find_statement
 
 NAME: Final = "prolocutor {}"
 """The application name of a replica's connections, before the schema.
@@ -64,7 +64,7 @@ class Membership:
         """Return the database's time, measured at the last beat and extrapolated since."""
         return self._clock_start + elapsed()
 
-    async def needed(self) -> int:
+    async def require_number(self) -> int:
         """Return this replica's number; join first if need be."""
         if self.number is None:
             async with self._joining:
@@ -89,7 +89,7 @@ class Membership:
 
     async def beat(self) -> bool:
         """Prolong the lease; if this replica was declared dead, join again and return False."""
-        number = await self.needed()
+        number = await self.require_number()
         asked = monotonic()
         within = max(1.0, self.lease / 2)
         try:
@@ -112,7 +112,7 @@ class Membership:
 
     async def fetch(self, name: str, *values: Any, within: float) -> list[Row]:
         """Run a statement on the line for hints and beats."""
-        return await self._lane.fetch(named(name), *values, within=within)
+        return await self._lane.fetch(find_statement(name), *values, within=within)
 
     async def _join(self) -> None:
         asked = monotonic()

@@ -18,7 +18,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.profile_changes import FRAME, VersionRow, read_of, rebuilt
+from prolocutor.dialog.profile_changes import FRAME, VersionRow, rebuilt, translate_errors
 from prolocutor.errors import (
     Conflict,
     DeclaredDead,
@@ -35,7 +35,7 @@ from prolocutor.plugins.postgresql.remembered import (
     RememberedDialog,
     RememberedPerson,
 )
-from prolocutor.plugins.postgresql.statements import named, stored_text
+from prolocutor.plugins.postgresql.statements import find_statement, stored_text
 
 BEGIN: Final = (
     "SELECT * FROM begin_turns($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
@@ -169,12 +169,12 @@ class Openings:
         fresh: bool,
         repeated: bool,
     ) -> list[int]:
-        """Send openings; return the indexes of those to send again with new ids."""
+        """Send openings; return the indexes of the openings to send again with new ids."""
         call = BeginCall(self._remembered)
         expected = [call.add(openings[place], fresh=fresh) for place in order]
         # What is remembered now may be forgotten before the answer, if this replica joins again.
         persons = [self._remembered.person(openings[place].user) for place in order]
-        replica, alone = await self._membership.needed(), self._membership.alone
+        replica, alone = await self._membership.require_number(), self._membership.alone
         rows = await self._line.fetch(
             BEGIN, replica, alone, repeated, *call.arguments(), within=WITHIN
         )
@@ -187,7 +187,7 @@ class Openings:
                     outcomes[place] = self._begun(opening, row, person, dialog, replica)
                 except PersonUnreadable as error:
                     outcomes[place] = error
-                    abandoned = named("abandon_turn")
+                    abandoned = find_statement("abandon_turn")
                     await self._line.fetch(abandoned, replica, opening.turn_id, within=WITHIN)
             elif status == "again":
                 self._remembered.drop(opening.user)
@@ -263,7 +263,7 @@ def _opened_turn(
 
 
 def _hide_hypotheses(shown: list[UtteranceParts], hypotheses: int) -> None:
-    """Drop all hypotheses but those of the last `hypotheses` human utterances."""
+    """Drop all hypotheses except the hypotheses of the last `hypotheses` human utterances."""
     of_humans = [place for place, one in enumerate(shown) if not one.by_bot]
     for place in of_humans[: max(0, len(of_humans) - hypotheses)]:
         shown[place] = structs.replace(shown[place], hypotheses=b"[]")
@@ -285,7 +285,7 @@ def _refusal(status: str, opening: TurnOpening, row: Row) -> Any:
 
 def read_head(row: Row, opening: TurnOpening) -> tuple[RememberedPerson, RememberedDialog]:
     """Read the cached head of a person from a full row; raise `PersonUnreadable`."""
-    with read_of(opening.user):
+    with translate_errors(opening.user):
         return _read_head(row, opening)
 
 
@@ -333,7 +333,7 @@ def _chain(row: Row, whose: str) -> list[VersionRow]:
 
 
 def _versions(owner: str, rows: list[VersionRow], wanted: set[int]) -> dict[int, bytes]:
-    """Return the wanted versions and the newest one from the rows of some frames."""
+    """Return the wanted versions and the newest version from the rows of some frames."""
     needed = wanted | {rows[-1][0]}
     found: dict[int, bytes] = {}
     for frame in {number // FRAME for number in needed}:
@@ -355,5 +355,5 @@ def _show_ratings(dialog: RememberedDialog, rated: Any) -> None:
         if position >= first:
             place = position - first
             one = dialog.recent[place]
-            body = agent_state.with_ratings(one.body, some)
+            body = agent_state.add_ratings(one.body, some)
             dialog.recent[place] = structs.replace(one, body=body)

@@ -21,7 +21,7 @@ from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import fresh_ids
 from prolocutor.plugins.postgresql.remembered import Remembered
-from prolocutor.plugins.postgresql.statements import name_digest, named, stored_text
+from prolocutor.plugins.postgresql.statements import find_statement, name_digest, stored_text
 
 WITHIN: Final = 65.0
 """Seconds; deleting a person with all that is theirs may take long."""
@@ -96,7 +96,7 @@ class OutsideTurns:
         struck = [name_digest(skill, key) for skill, key in delivery.struck]
         rows = await self._rows(
             "deliver",
-            await self._membership.needed(),
+            await self._membership.require_number(),
             stored_text(delivery.user),
             stored_text(delivery.dialog_name),
             list(delivery.messages),
@@ -150,7 +150,7 @@ class OutsideTurns:
         return bool(rows[0][0] == "deleted")
 
     async def delete_old_dialog(self, number: int, before: str) -> bool:
-        """Delete a dialog whose last utterance is older than `before`."""
+        """Delete a dialog with a last utterance older than `before`."""
         rows = await self._rows("delete_old_dialog", number, stored_text(before))
         return bool(rows[0][0])
 
@@ -169,4 +169,6 @@ class OutsideTurns:
         return bool(rows[0][0])
 
     async def _rows(self, name: str, *values: Any, repeatable: bool = True) -> list[Row]:
-        return await self._lane.fetch(named(name), *values, within=WITHIN, repeatable=repeatable)
+        return await self._lane.fetch(
+            find_statement(name), *values, within=WITHIN, repeatable=repeatable
+        )

@@ -1,4 +1,4 @@
-"""The PostgreSQL store: any number of replicas on one database, durable by group commit."""
+"""The PostgreSQL store: any number of replicas on a database, durable by group commit."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PostgresqlCounters:
         self, uses: Sequence[CounterUse], opened: Mapping[str, int]
     ) -> CounterTotals:
         """Add this replica's counts; return the sums of all replicas."""
-        fetch, number = self._membership.fetch, await self._membership.needed()
+        fetch, number = self._membership.fetch, await self._membership.require_number()
         ahead: dict[str, float] = {}
         if uses:
             names, spent = [one.name for one in uses], [one.spent for one in uses]
@@ -142,9 +142,9 @@ def _delegate(
 class PostgresqlStore:
     """Dialogs in a PostgreSQL database, which any number of replicas share.
 
-    `durability` is `full` (given replies survive a crash of the server) or `relaxed` (the last ones
-    may be lost then). It uses five connections: one for each of the two trips of a turn, one for
-    other changes, one for reads, one for beats and hints.
+    `durability` is `full` (given replies survive a crash of the server) or `relaxed` (the last
+    replies may be lost then). It uses five connections: one for each of the two trips of a turn,
+    one for other changes, one for reads, one for beats and hints.
     """
 
     def __init__(self, url: str, *, durability: str = "full") -> None:
@@ -190,20 +190,20 @@ class PostgresqlStore:
     async def aclose(self) -> None:
         """Finish the submitted work, leave the replicas, and close the connections."""
         if self._is_open:
-            await self.openings.drained()
-            await self.closings.drained()
-            await self._lines.changes.drained()
-            await self._lines.reading.drained()
+            await self.openings.wait_until_empty()
+            await self.closings.wait_until_empty()
+            await self._lines.changes.wait_until_empty()
+            await self._lines.reading.wait_until_empty()
             await self._wake_ups.sent()
             with suppress(StoreError):  # then others take over when the lease has run out
                 await self._membership.leave()
-            await self._lines.hints.drained()
+            await self._lines.hints.wait_until_empty()
         self._is_open = False
         await self._lines.aclose()
 
     @property
     def lines(self) -> list[DatabaseLine]:
-        """The connections; the first one is for first trips."""
+        """The connections; the first lane is for first trips."""
         return self._lines.all
 
     @property
@@ -299,7 +299,7 @@ class PostgresqlStore:
     dialog_ids = _delegate(_READER, PostgresqlReader.dialog_ids)
     ratings_since = _delegate(_READER, PostgresqlReader.ratings_since)
     rating_count = _delegate(_READER, PostgresqlReader.rating_count)
-    owner_of = _delegate(_READER, PostgresqlReader.owner_of)
+    find_owner = _delegate(_READER, PostgresqlReader.find_owner)
     rate_dialog = _delegate(_OTHERS, OutsideTurns.rate_dialog)
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
@@ -350,7 +350,7 @@ class PostgresqlStore:
     def share(
         self, replica: ReplicaSettings, broker: BrokerWakeUps | None, timeout: float
     ) -> Succession:
-        """Return the part of a replica among those that share the store."""
+        """Return the replica's part of a shared store."""
         return Succession(self, replica, broker, timeout)
 
     beat = _delegate(_REPLICAS, ReplicaWork.beat)

@@ -1,4 +1,4 @@
-"""PostgresqlTransfer: reads persons from a PostgreSQL database, and writes them into one."""
+"""PostgresqlTransfer: reads persons from a PostgreSQL database and writes persons into it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from prolocutor.plugins.postgresql.closings import entry_columns
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
 from prolocutor.plugins.postgresql.database_lines import LineSession
 from prolocutor.plugins.postgresql.statements import (
+    find_statement,
     name_digest,
-    named,
     shown_columns,
     shown_text,
     stored_text,
@@ -78,9 +78,9 @@ class PostgresqlTransfer:
         try:
             version = await migrations.read_version(self._line, self._url.shown)
             if version and migrations.breaks(version):
-                return await self._opened(alone=True)
+                return await self._open_database(alone=True)
             await migrations.migrate(self._line, self._url)
-            return await self._opened(alone=False)
+            return await self._open_database(alone=False)
         finally:
             await self.aclose()
 
@@ -88,12 +88,12 @@ class PostgresqlTransfer:
         """Connect and migrate the database, or open it read-only beside its replicas."""
         await self._line.open()
         try:
-            return await self._opened(alone)
+            return await self._open_database(alone)
         except BaseException:
             await self.aclose()
             raise
 
-    async def _opened(self, alone: bool) -> list[str]:
+    async def _open_database(self, alone: bool) -> list[str]:
         shown, self._alone = self._url.shown, alone
         version = await migrations.read_version(self._line, shown)
         living = first_column(await self._rows("living_replicas"))[0] if version else 0
@@ -129,7 +129,7 @@ class PostgresqlTransfer:
         """Raise that number."""
         await self._rows("raise_feed_floor", floor)
 
-    async def unrecorded(self) -> UnrecordedTurns:
+    async def unrecorded_turns(self) -> UnrecordedTurns:
         """Return the figures of turns without records, and all amounts."""
         sums = await self._rows("agent_sums", 0, EVER, None, float(SPAN))
         agents = read_spans(await self._agent_turns(), sums)
@@ -167,7 +167,7 @@ class PostgresqlTransfer:
         return [make_struct(TurnHour, row) for row in await self._rows("unrecorded_hours")]
 
     async def _agent_turns(self) -> list[Row]:
-        """Return the figures of agents in turns whose records are deleted."""
+        """Return the figures of agents in turns with deleted records."""
         return await self._rows("agent_figures", 0.0, float(EVER), None, float(SPAN), False)
 
     async def taken_out(self, user: str) -> StoredPerson:
@@ -206,7 +206,7 @@ class PostgresqlTransfer:
             records=records,
         )
 
-    async def put_in(self, person: StoredPerson) -> None:
+    async def put_person(self, person: StoredPerson) -> None:
         """Replace all data of a user, in one transaction."""
         user = stored_text(person.user)
         async with self._transaction():
@@ -214,7 +214,7 @@ class PostgresqlTransfer:
             await self._rows("stop_moving", user, "moved")
             if first_column(await self._rows("forget_user", user)) == ["busy"]:
                 raise PersonBusy(f"a turn of {person.user!r} is open in {self._url.shown}")
-            await self._put_in(person)
+            await self._write_person(person)
             await self._put_records(person)
 
     async def fence(self, user: str) -> None:
@@ -274,7 +274,7 @@ class PostgresqlTransfer:
             names = name_digest(one.kind, one.key), stored_text(one.kind), stored_text(one.key)
             await self._rows("put_record", user, *names, one.body, one.about)
 
-    async def _put_in(self, person: StoredPerson) -> None:
+    async def _write_person(self, person: StoredPerson) -> None:
         user = stored_text(person.user)
         for entry in person.agenda:
             await self._rows("put_entry", *entry_columns(entry), ANY_NUMBER)
@@ -363,7 +363,7 @@ class PostgresqlTransfer:
         return [shown_columns(row) for row in await self._rows(name, *values)]
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._line.fetch(named(name), *values, within=WITHIN)
+        return await self._line.fetch(find_statement(name), *values, within=WITHIN)
 
 
 def _words(utterances: Sequence[StoredUtterance]) -> list[tuple[int, float, str]]:

@@ -27,8 +27,8 @@ from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.statements import (
+    find_statement,
     name_digest,
-    named,
     shown_columns,
     shown_text,
     stored_text,
@@ -227,7 +227,7 @@ class PostgresqlReader:
         rows = await self._rows("active_dialog_id", stored_text(user), stored_text(dialog_name))
         return DialogId(rows[0][0]) if rows else None
 
-    async def owner_of(self, id_: str) -> str | None:
+    async def find_owner(self, id_: str) -> str | None:
         """Return the user of a dialog or utterance."""
         rows = await self._rows("owner_of", stored_text(id_))
         return shown_text(rows[0][0]) if rows else None
@@ -279,7 +279,7 @@ class PostgresqlReader:
                     body, humans[version], row["hypotheses"] or b"[]"
                 )
             if rated := ratings.get(row["position"]):
-                state = agent_state.with_ratings(state, rated)
+                state = agent_state.add_ratings(state, rated)
             utterances.append(agent_state.utterance_from_state(plain.decode(state)))
             position = row["position"] + 1
         return utterances, position
@@ -308,7 +308,7 @@ class PostgresqlReader:
         return found
 
     async def _rows(self, name: str, *values: Any, within: float = WITHIN) -> list[Row]:
-        return await self._fetch(named(name), *values, within=within)
+        return await self._fetch(find_statement(name), *values, within=within)
 
     async def _fetch(self, statement: str, *values: Any, within: float = WITHIN) -> list[Row]:
         return await self._lane.fetch(statement, *values, within=within)

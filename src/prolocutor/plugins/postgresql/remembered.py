@@ -70,7 +70,7 @@ class RememberedDialog:
 
 
 class RememberedPerson:
-    """A person at one version: the profile, and some active dialogs by name."""
+    """A person at a version: the profile, and some active dialogs by name."""
 
     __slots__ = ("dialogs", "human", "human_id", "person", "version")
 
@@ -101,7 +101,7 @@ class Remembered:
         return self._persons.get(user)
 
     def add(self, user: str, person: RememberedPerson) -> None:
-        """Cache a person, in place of the least recently used one."""
+        """Cache a person, in place of the least recently used person."""
         self._persons[user] = person
         self._persons.move_to_end(user)
         if len(self._persons) > self._at_most:

@@ -15,7 +15,7 @@ from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.plugins.postgresql.reader import read_entries
 from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus, StandbyStatus
-from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import find_statement, shown_text, stored_text
 from prolocutor.stores.statements import make_struct
 
 WITHIN: Final = 10.0
@@ -61,12 +61,14 @@ class ReplicaWork:
         """
         lease = self._membership.lease
         settled = monotonic() - self._membership.connected_at > lease
-        number = await self._membership.needed()
-        return _unfinished(await self._hint_rows("inherit_turns", number, lease, settled, limit))
+        number = await self._membership.require_number()
+        return _unfinished_turns(
+            await self._hint_rows("inherit_turns", number, lease, settled, limit)
+        )
 
     async def unfinished_turns(self) -> list[UnfinishedTurn]:
         """Return the open turns of this replica and of dead replicas, oldest first."""
-        return _unfinished(await self._rows("unfinished_turns", self._membership.number))
+        return _unfinished_turns(await self._rows("unfinished_turns", self._membership.number))
 
     async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
         """Start another run of an open turn."""
@@ -81,7 +83,7 @@ class ReplicaWork:
     async def _resume_turn(
         self, turn_id: TurnId, window: int | None, hypotheses: int
     ) -> OpenedTurn:
-        number = await self._membership.needed()
+        number = await self._membership.require_number()
         reach = None if window is None else min(window, MAX_INT)
         (row,) = await self._rows(
             "resume_turn", number, stored_text(turn_id), reach, hypotheses > 0
@@ -94,16 +96,18 @@ class ReplicaWork:
 
     async def abandon_turn(self, turn_id: TurnId) -> None:
         """Close an open turn of this replica that cannot be read."""
-        number = await self._membership.needed()
+        number = await self._membership.require_number()
         await self._rows("abandon_turn", number, stored_text(turn_id))
 
     async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
         """Claim entries that are due."""
-        return read_entries(await self._rows("claim_due", await self._membership.needed(), limit))
+        return read_entries(
+            await self._rows("claim_due", await self._membership.require_number(), limit)
+        )
 
     async def take_ticket(self, user: str, ticket: str) -> None:
         """Queue up for a person."""
-        number = await self._membership.needed()
+        number = await self._membership.require_number()
         await self._rows("take_ticket", number, stored_text(user), stored_text(ticket))
 
     async def withdraw(self, user: str, ticket: str) -> None:
@@ -114,7 +118,7 @@ class ReplicaWork:
 
     async def hold(self, user: str, ticket: str) -> None:
         """Hold a person; raise `PersonBusy` if others come first."""
-        number = await self._membership.needed()
+        number = await self._membership.require_number()
         try:
             rows = await self._rows("hold_person", number, stored_text(user), stored_text(ticket))
         except StoreAway:
@@ -178,10 +182,10 @@ class ReplicaWork:
         return await self._membership.fetch(name, *values, within=WITHIN)
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._lane.fetch(named(name), *values, within=WITHIN)
+        return await self._lane.fetch(find_statement(name), *values, within=WITHIN)
 
 
-def _unfinished(rows: list[Row]) -> list[UnfinishedTurn]:
+def _unfinished_turns(rows: list[Row]) -> list[UnfinishedTurn]:
     return [
         UnfinishedTurn(
             turn_id=TurnId(row[0]), user=shown_text(row[1]), started=row[2], attempts=row[3]

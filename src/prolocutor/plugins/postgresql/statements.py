@@ -47,6 +47,6 @@ def name_digest(first: str, second: str) -> bytes:
 _QUERIES: Final = named_statements("prolocutor.plugins.postgresql")
 
 
-def named(name: str) -> str:
+def find_statement(name: str) -> str:
     """Return the statement of a name."""
     return _QUERIES[name]

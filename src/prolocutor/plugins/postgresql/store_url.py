@@ -69,7 +69,7 @@ def parse(url: str) -> StoreUrl:
     place, _, query = place.partition("?")
     hosts, _, database = place.partition("/")
     options = dict(parse_qsl(query, keep_blank_values=True))
-    shown = _shown(scheme, account, hosts, database, options)
+    shown = _hide_secrets(scheme, account, hosts, database, options)
     if not rest:
         raise ConfigError(f"{shown!r} names no database; write {WRITE}", key="store")
     if any(sign in account for sign in "@/?#"):
@@ -95,7 +95,9 @@ def parse(url: str) -> StoreUrl:
     return StoreUrl(shown, unquote(database), servers, connect_timeout, schema)
 
 
-def _shown(scheme: str, account: str, hosts: str, database: str, options: dict[str, str]) -> str:
+def _hide_secrets(
+    scheme: str, account: str, hosts: str, database: str, options: dict[str, str]
+) -> str:
     """Write the URL without its secrets."""
     user = account.partition(":")[0]
     kept = {key: value for key, value in options.items() if key not in _SECRET}

@@ -35,7 +35,12 @@ from prolocutor.plugins.postgresql.searches import (
     SharedConversationSearch,
     SharedFoundPlace,
 )
-from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import (
+    find_statement,
+    shown_columns,
+    shown_text,
+    stored_text,
+)
 from prolocutor.stores.agent_figures import FiguresKey, add_span, new_span
 from prolocutor.stores.statements import make_struct
 from prolocutor.stores.turn_records import (
@@ -221,10 +226,12 @@ class PostgresqlTurnRecords:
         ]
 
     async def _write(self, name: str, *values: Any) -> list[Row]:
-        return await self._changes.fetch(named(name), *values, within=WITHIN, repeatable=False)
+        return await self._changes.fetch(
+            find_statement(name), *values, within=WITHIN, repeatable=False
+        )
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._fetch(named(name), *values)
+        return await self._fetch(find_statement(name), *values)
 
     async def _fetch(self, statement: str, *values: Any) -> list[Row]:
         return await self._reading.fetch(statement, *values, within=WITHIN)

@@ -70,7 +70,7 @@ class PostgresqlWakeUps:
 
     async def sent(self) -> None:
         """Wait until the hints are sent."""
-        await self._sending.ended()
+        await self._sending.wait_until_ended()
 
     async def _send(self) -> None:
         try:

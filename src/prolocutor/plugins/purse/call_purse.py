@@ -24,7 +24,7 @@ from prolocutor.contracts.connector import (
     ServiceContext,
     running_effect,
 )
-from prolocutor.contracts.shared_store import clock_of
+from prolocutor.contracts.shared_store import store_clock
 from prolocutor.contracts.store import Amount, Store, TurnOpening
 from prolocutor.dialog.ids import format_time
 from prolocutor.dialog.plain import OwnReply, Plain
@@ -67,12 +67,12 @@ class CallPurse:
 
     def __init__(self, store: Store, settings: PurseSettings, pipeline: Pipeline) -> None:
         self.settings = settings
-        self.clock: Callable[[], float] = clock_of(store)
+        self.clock: Callable[[], float] = store_clock(store)
         self.store = store
         self.connectors: dict[str, PaidConnector] = {}
         self.warned: set[tuple[str, str, str, str]] = set()
         self._tasks = BackgroundTasks("purse")
-        names = [one.name for one in pipeline.of(Stage.SKILL)]
+        names = [one.name for one in pipeline.services_at(Stage.SKILL)]
         for one, other in settings.instead.items():
             for name in (one, other):
                 if name not in names:
@@ -83,7 +83,7 @@ class CallPurse:
 
     def around(self, service: Any, connector: Connector, context: ServiceContext) -> Connector:
         """Return the connector of a skill, or of a service with a price, wrapped by the purse."""
-        price = _price_of(service)
+        price = _call_price(service)
         if not price and not isinstance(service, Skill):
             return connector
         kept = PaidConnector(service, connector, self, price)
@@ -173,7 +173,7 @@ class CallPurse:
             one.limit, total, one.kind, one.name or one.user, one.period,
         )  # fmt: skip
 
-    def shown(self, amount: float) -> str:
+    def amount_text(self, amount: float) -> str:
         """Return an amount as a text to show."""
         return f"{amount:.6g} {self.settings.currency}".strip()
 
@@ -197,29 +197,29 @@ class PaidConnector:
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Take the price, call the service, and settle the actual cost."""
         first = requests[0]
-        user = _user_of(first)
-        if (again := await self._asked_before(first, user)) is not None:
+        user = _request_user(first)
+        if (again := await self._take_agreement(first, user)) is not None:
             return again
         price = self.price * len(requests)
         refused = await self.purse.take(
             self.service.name, user, first.turn_id, price, len(requests)
         )
         if refused is not None:
-            return await self._refused(requests, refused, user)
-        return await self._paid(requests, user, price)
+            return await self._refuse(requests, refused, user)
+        return await self._pay(requests, user, price)
 
     async def aclose(self) -> None:
         """Close the connector of the service."""
         await self.kept.aclose()
 
-    async def _paid(self, requests: Sequence[Request], user: str, price: float) -> Replies:
+    async def _pay(self, requests: Sequence[Request], user: str, price: float) -> Replies:
         try:
             replies = await self.kept.send(requests)
         except ServiceError as error:
             if not error.sent:
                 await self._settle(requests[0], user, -price, -len(requests))
             raise
-        costs = [_cost_of(one, self.price) for one in replies]
+        costs = [_call_cost(one, self.price) for one in replies]
         difference = sum(costs) - price
         if abs(difference) > _ROUNDING:
             await self._settle(requests[0], user, difference, 0)
@@ -229,10 +229,10 @@ class PaidConnector:
         turn, name = request.turn_id, self.service.name
         await self.purse.take(name, user, turn, amount, calls, over=True)
 
-    async def _refused(self, requests: Sequence[Request], limit: Spent, user: str) -> Replies:
+    async def _refuse(self, requests: Sequence[Request], limit: Spent, user: str) -> Replies:
         """Act on a reached limit as the settings say."""
         settings, purse = self.purse.settings, self.purse
-        name, parts = self.service.name, {"limit": purse.shown(limit.limit or 0.0)}
+        name, parts = self.service.name, {"limit": purse.amount_text(limit.limit or 0.0)}
         what = sentence(limit.words, **parts, agent=name).rstrip(".")
         log.info("service %s was not asked: %s", name, what)
         is_skill = isinstance(self.service, Skill) and len(requests) == 1
@@ -248,18 +248,18 @@ class PaidConnector:
         if settings.at_limit == "ask" and state is not None:
             place = state.snapshot.dialog_id
             await purse.store.put_record(user, ASKED, request.key, request.body(), place)
-            price = purse.shown(self.price)
+            price = purse.amount_text(self.price)
             hypothesis = {
                 "text": sentence("purse_asks", language, spent=spent, price=price),
                 "confidence": 0.9,
                 "ask": "yesno",
                 "ask_context": {ASKED: request.key},
             }
-            return (OwnReply.of(hypothesis),)
+            return (OwnReply.from_hypothesis(hypothesis),)
         text = sentence("purse_declines", language, spent=spent, agent=name)
-        return (OwnReply.of({"text": text, "confidence": 0.1}),)
+        return (OwnReply.from_hypothesis({"text": text, "confidence": 0.1}),)
 
-    async def _asked_before(self, request: Request, user: str) -> Replies | None:
+    async def _take_agreement(self, request: Request, user: str) -> Replies | None:
         """Make a held call beyond a limit if the person agrees; None for any other request."""
         state = getattr(request, "state", None)
         if state is None:
@@ -273,20 +273,20 @@ class PaidConnector:
         if body is None or answer.get("value") is not True:
             await self.purse.store.delete_record(user, ASKED, key)
             left = sentence("purse_left", language_of_request(state))
-            return (OwnReply.of({"text": left, "confidence": 1.0}),)
+            return (OwnReply.from_hypothesis({"text": left, "confidence": 1.0}),)
         await self.purse.store.delete_record(user, ASKED, key)
         kept = Plain(None, body)
         held = PayloadRequest(request.service, request.turn_id, key, request.timeout, kept)
         await self.purse.take(self.service.name, user, request.turn_id, self.price, 1, over=True)
-        return await self._paid((held,), user, self.price)
+        return await self._pay((held,), user, self.price)
 
 
-def _price_of(service: StageService) -> float:
+def _call_price(service: StageService) -> float:
     price = service.card_members.get("price")
     return float(price) if isinstance(price, int | float) else 0.0
 
 
-def _user_of(request: Request) -> str:
+def _request_user(request: Request) -> str:
     user = getattr(request, "user", None)
     if isinstance(user, str):
         return user
@@ -294,7 +294,7 @@ def _user_of(request: Request) -> str:
     return "" if state is None else str(state.snapshot.opening.user)
 
 
-def _cost_of(reply: Plain | ServiceError, price: float) -> float:
+def _call_cost(reply: Plain | ServiceError, price: float) -> float:
     """Return the cost of a call: the sum of `cost` in its hypotheses, up to `MOST` each, else the
     price.
     """

@@ -166,9 +166,9 @@ class RasaConnector:
         self.name = name
         given = http_url(options.url)
         if given.path in ("", "/"):
-            given = given.with_path(WEBHOOK)
+            given = given.replace_path(WEBHOOK)
         if options.token:
-            given = given.with_parameters(token=options.token)
+            given = given.replace_parameters(token=options.token)
         headers = {"Content-Type": "application/json"}
         if options.key:
             headers["Authorization"] = f"Bearer {options.key}"
@@ -177,7 +177,7 @@ class RasaConnector:
         self._channel = options.channel
         self._stream = given.parameters.get("stream") == "true" or options.stream
         self._plain = HttpClient(given, headers=headers)
-        self._streamed = HttpClient(given.with_parameters(stream="true"), headers=headers)
+        self._streamed = HttpClient(given.replace_parameters(stream="true"), headers=headers)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the bot, or its model, once for each request."""

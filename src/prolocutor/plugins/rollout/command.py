@@ -12,7 +12,7 @@ import msgspec
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import STORE_OPTION, assistant_option, json_option
 from prolocutor.cli.output import clean, write_json
-from prolocutor.cli.owner import door_of
+from prolocutor.cli.owner import find_owner_door
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.dialog.ids import format_time
@@ -85,7 +85,7 @@ def stop(name: str, assistant: Path | None, store: str | None, json_file: str | 
 def _done(command: RolloutCommand, file: Path | None, given: str | None) -> TrialList:
     settings = load_assistant(file)
     url = store_url(given, settings)
-    if (door := door_of(url)) is not None:
+    if (door := find_owner_door(url)) is not None:
         return msgspec.convert(door.post(PATH, msgspec.structs.asdict(command)), TrialList)
     return run(_direct(command, url, find_trials(settings.pipeline)))
 

@@ -84,7 +84,7 @@ class RolloutWatch:
         """Look soon: a reply may have been rated, here or at another replica."""
         self._new.set()
 
-    def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
+    def take_lessons(self, record: TurnRecord) -> list[NewRecord]:
         """Return the choices of trials in a turn, to be stored with it."""
         failed = {one.name for one in record.services if one.failed}
         others = (one for one in record.choices if one.service not in self._names)

@@ -81,7 +81,7 @@ class Shadows:
 
     async def wait_until_settled(self) -> None:
         """Wait until every asked shadow has settled."""
-        await self._running.ended()
+        await self._running.wait_until_ended()
 
     async def aclose(self) -> None:
         """Stop asking shadows."""

@@ -45,7 +45,7 @@ def find_trials(pipeline: Pipeline) -> list[Trial]:
     """Return the trials of a pipeline; raise `ConfigError` for an impossible trial."""
     found: dict[tuple[Stage, str], Trial] = {}
     for stage in TRIED:
-        for service in pipeline.of(stage):
+        for service in pipeline.services_at(stage):
             assert isinstance(service, TriedService)
             canary, path = service.canary, f"{stage}.{service.name}"
             if canary is not None:
@@ -69,7 +69,7 @@ def _place(pipeline: Pipeline, stage: Stage, name: str, agent: str, path: str) -
     """Return the stage and name of a canary's new service."""
     if not agent or agent == name:
         return stage, name
-    skills = [one.name for one in pipeline.of(Stage.SKILL)]
+    skills = [one.name for one in pipeline.services_at(Stage.SKILL)]
     if agent not in skills:
         what = f"no skill is called {agent!r}; {suggest(agent, skills)}"
         raise ConfigError(what, key=f"{path}.canary.agent")
@@ -77,7 +77,7 @@ def _place(pipeline: Pipeline, stage: Stage, name: str, agent: str, path: str) -
 
 
 def _check_other(pipeline: Pipeline, stage: Stage, name: str, other: str, path: str) -> None:
-    others = [one.name for one in pipeline.of(stage) if one.name != name]
+    others = [one.name for one in pipeline.services_at(stage) if one.name != name]
     if other not in others:
         what = f"{stage} has no other service {other!r}"
         hint = f"; {suggest(other, others)}" if others else ""

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import Meta
 
-from prolocutor.asks.intents import object_of
+from prolocutor.asks.intents import read_object
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import FeedMessage, feed_message
 from prolocutor.background import BackgroundTasks, beside
@@ -330,7 +330,7 @@ class Telegram:
                 if row.n != int(number) or message.get("type") not in ("button", "choice"):
                     break
                 content = message.get("json")
-                parsed = None if content is None else object_of(content)
+                parsed = None if content is None else read_object(content)
                 return TelegramInput(user, chat, message["title"], parsed)
         raise BadInput(_GONE, field="data")
 

@@ -79,8 +79,8 @@ def export(store: str, users: tuple[str, ...], buckets: frozenset[int] | None) -
 
 
 async def _export(given: str, users: Collection[str], buckets: Collection[int]) -> None:
-    async with _opened(given, alone=False) as source:
-        for user in await person_moves.chosen(source, users, buckets):
+    async with _open_store(given, alone=False) as source:
+        for user in await person_moves.choose_users(source, users, buckets):
             click.echo(msgspec.json.encode(await source.taken_out(user)))
 
 
@@ -100,7 +100,7 @@ def import_(store: str, file: IO[bytes]) -> None:
 
 
 async def _import(given: str, file: IO[bytes]) -> None:
-    async with _opened(given, alone=True) as target:
+    async with _open_store(given, alone=True) as target:
         for number, line in enumerate(file):
             try:
                 read = _decode(line)
@@ -135,10 +135,10 @@ def move(source: str, target: str, users: tuple[str, ...], buckets: frozenset[in
 async def _move(given: str, other: str, users: Collection[str], buckets: Collection[int]) -> None:
     if store_url(given) == store_url(other):
         raise ConfigError("FROM and TO are the same store")
-    async with _opened(given, alone=False) as source, _opened(other, alone=False) as target:
+    async with _open_store(given, alone=False) as source, _open_store(other, alone=False) as target:
         if not isinstance(source, MovingStore) or not isinstance(target, MovingStore):
             raise ConfigError("only postgresql:// stores are moved from and to; see `store copy`")
-        names = await person_moves.chosen(source, users, buckets)
+        names = await person_moves.choose_users(source, users, buckets)
         async for user in person_moves.move(source, target, names):
             click.echo(user)
             sys.stdout.flush()
@@ -150,7 +150,7 @@ def _check_chosen(users: Collection[str], buckets: Collection[int] | None) -> No
 
 
 @asynccontextmanager
-async def _opened(given: str, *, alone: bool) -> AsyncIterator[StoreTransfer]:
+async def _open_store(given: str, *, alone: bool) -> AsyncIterator[StoreTransfer]:
     """Open a store; for a move, other processes may use the store as well."""
     transfer = open_transfer(store_url(given))
     await transfer.open(alone=alone and not isinstance(transfer, MovingStore))

@@ -18,7 +18,7 @@ BUCKETS: Final = 4096
 class MovingStore(StoreTransfer, Protocol):
     """A store from which persons move to another store, while replicas use both stores.
 
-    After an opening with `alone=False`, `put_in` may be called too: it raises `PersonBusy` if a
+    After an opening with `alone=False`, `put_person` may be called too: it raises `PersonBusy` if a
     turn of the person is open, and lets persons who moved away come back.
     """
 
@@ -36,7 +36,7 @@ class MovingStore(StoreTransfer, Protocol):
         """Delete all data of a fenced person; refuse the person's requests from now on."""
 
 
-def bucket_of(user: str) -> int:
+def person_bucket(user: str) -> int:
     """Return the bucket of a person: the CRC-32 of the name without its door, as routers count it.
 
     HAProxy: `field(-1,:),crc32,mod(4096)`.
@@ -44,13 +44,13 @@ def bucket_of(user: str) -> int:
     return zlib.crc32(user.rpartition(":")[2].encode("utf-8", "surrogatepass")) % BUCKETS
 
 
-async def chosen(
+async def choose_users(
     store: StoreTransfer, users: Collection[str], buckets: Collection[int]
 ) -> list[str]:
     """Return the named users and the users in buckets, but not the assistant itself."""
     if not buckets:
         return list(users)
-    found = [user for user in await store.users() if user and bucket_of(user) in buckets]
+    found = [user for user in await store.users() if user and person_bucket(user) in buckets]
     return [*users, *(user for user in found if user not in users)]
 
 
@@ -88,7 +88,7 @@ async def put_in(target: StoreTransfer, person: StoredPerson) -> bool:
         known.human_id is None and known != StoredPerson(user=person.user) and person.user
     ):
         raise StoreError(f"there is another {person.user!r} already; delete one of the two first")
-    await target.put_in(person)
+    await target.put_person(person)
     if not await holds(target, person):
         raise StoreError(f"{person.user!r} is not the same after the copy")
     return True

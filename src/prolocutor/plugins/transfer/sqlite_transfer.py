@@ -73,11 +73,11 @@ class SqliteTransfer:
         if alone:
             self._ownership.take()
         try:
-            self._connection = await asyncio.to_thread(self._opened, alone)
+            self._connection = await asyncio.to_thread(self._connect, alone)
         except BaseException:
             self._ownership.release()
             raise
-        return await self._in_thread(_condition)
+        return await self._run_threaded(_condition)
 
     async def aclose(self) -> None:
         """Close the file and give up the ownership."""
@@ -87,28 +87,30 @@ class SqliteTransfer:
 
     async def users(self) -> list[str]:
         """Return all users with stored data."""
-        return await self._in_thread(
+        return await self._run_threaded(
             lambda db: [user for (user,) in db.execute(find_statement("users"))]
         )
 
     async def feed_floor(self) -> int:
         """Return the number after which the feed of a new person starts."""
-        return await self._in_thread(
+        return await self._run_threaded(
             lambda db: int(db.execute(find_statement("feed_floor")).fetchone()[0])
         )
 
     async def raise_feed_floor(self, floor: int) -> None:
         """Raise the number after which the feed of a new person starts."""
-        await self._in_thread(lambda db: db.execute(find_statement("raise_meta_floor"), (floor,)))
+        await self._run_threaded(
+            lambda db: db.execute(find_statement("raise_meta_floor"), (floor,))
+        )
 
-    async def unrecorded(self) -> UnrecordedTurns:
+    async def unrecorded_turns(self) -> UnrecordedTurns:
         """Return the counts of turns without records, and all amounts."""
 
         def read(db: sqlite3.Connection) -> UnrecordedTurns:
             amounts = [Amount(*row) for row in db.execute(find_statement("all_amounts"))]
-            return structs.replace(_records(db).unrecorded(), amounts=amounts)
+            return structs.replace(_records(db).unrecorded_turns(), amounts=amounts)
 
-        return await self._in_thread(read)
+        return await self._run_threaded(read)
 
     async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
         """Replace the counts of turns without records, and all amounts."""
@@ -119,7 +121,7 @@ class SqliteTransfer:
             rows = [structs.astuple(one)[:-1] for one in counted.amounts]
             db.executemany(find_statement("add_amount"), rows)
 
-        await self._in_transaction(write)
+        await self._run_transaction(write)
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all stored data of a user."""
@@ -131,19 +133,19 @@ class SqliteTransfer:
             finally:
                 db.execute("COMMIT")
 
-        return await self._in_thread(read)
+        return await self._run_threaded(read)
 
-    async def put_in(self, person: StoredPerson) -> None:
+    async def put_person(self, person: StoredPerson) -> None:
         """Replace the stored data of a user by this person, in one transaction."""
 
         def write(db: sqlite3.Connection) -> None:
             _delete(db, person.user)
-            _put_in(db, person)
+            _write_person(db, person)
             _put_records(db, person)
 
-        await self._in_transaction(write)
+        await self._run_transaction(write)
 
-    def _opened(self, alone: bool) -> sqlite3.Connection:
+    def _connect(self, alone: bool) -> sqlite3.Connection:
         connection = connect(self.path, read_only=not alone, any_thread=True)
         try:
             version = file_version(connection, self.path)
@@ -160,7 +162,7 @@ class SqliteTransfer:
             raise
         return connection
 
-    async def _in_transaction(self, work: Callable[[sqlite3.Connection], None]) -> None:
+    async def _run_transaction(self, work: Callable[[sqlite3.Connection], None]) -> None:
         def write(db: sqlite3.Connection) -> None:
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -170,9 +172,9 @@ class SqliteTransfer:
                 raise
             db.execute("COMMIT")
 
-        await self._in_thread(write)
+        await self._run_threaded(write)
 
-    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _run_threaded(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connection
         assert connection is not None, "open it first"
         try:
@@ -257,7 +259,7 @@ def _records(db: sqlite3.Connection) -> TurnRecordWriter:
     return TurnRecordWriter(db, PendingRows(), {})
 
 
-def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
+def _write_person(db: sqlite3.Connection, person: StoredPerson) -> None:
     def put(name: str, rows: list[tuple[Any, ...]]) -> None:
         db.executemany(find_statement(name), rows)
 

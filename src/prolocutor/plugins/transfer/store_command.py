@@ -80,7 +80,7 @@ def check(url: str, repair: bool) -> int:
 
 async def _check(given: str, repair: bool) -> int:
     _check_file(given)
-    async with _opened(given, alone=repair) as (transfer, condition):
+    async with _open_store(given, alone=repair) as (transfer, condition):
         for line in condition:
             click.echo(line)
         found = await store_copy.check(transfer, _progress, repair=repair)
@@ -118,8 +118,8 @@ async def _copy(given: str, other: str) -> str:
     if store_url(given) == store_url(other):
         raise ConfigError("FROM and TO are the same store")
     async with (
-        _opened(given, alone=True) as (source, _),
-        _opened(other, alone=True) as (target, _),
+        _open_store(given, alone=True) as (source, _),
+        _open_store(other, alone=True) as (target, _),
     ):
         outcome = await store_copy.copy(source, target, _progress)
         different = await store_copy.differences(source, target, _progress)
@@ -138,7 +138,7 @@ async def _copy(given: str, other: str) -> str:
 
 
 @asynccontextmanager
-async def _opened(given: str, *, alone: bool) -> AsyncIterator[tuple[StoreTransfer, list[str]]]:
+async def _open_store(given: str, *, alone: bool) -> AsyncIterator[tuple[StoreTransfer, list[str]]]:
     transfer = open_transfer(store_url(given))
     condition = await transfer.open(alone=alone)
     try:

@@ -57,12 +57,12 @@ async def copy(source: StoreTransfer, target: StoreTransfer, progress: Progress)
         if await holds(target, person):
             kept += 1
         else:
-            await target.put_in(person)
+            await target.put_person(person)
             written += 1
         progress(number + 1, len(users))
     others = len(set(await target.users()) - set(users))
     if not others and await unrecorded_differ(source, target):
-        await target.put_unrecorded(await source.unrecorded())
+        await target.put_unrecorded(await source.unrecorded_turns())
     return CopyOutcome(written=written, kept=kept, others=others)
 
 
@@ -81,7 +81,9 @@ async def differences(
 
 async def unrecorded_differ(source: StoreTransfer, target: StoreTransfer) -> bool:
     """Return whether the stores differ in their counts of turns without records."""
-    return _rounded(await source.unrecorded()) != _rounded(await target.unrecorded())
+    return _round_sums(await source.unrecorded_turns()) != _round_sums(
+        await target.unrecorded_turns()
+    )
 
 
 async def check(store: StoreTransfer, progress: Progress, *, repair: bool = False) -> CheckOutcome:
@@ -93,9 +95,9 @@ async def check(store: StoreTransfer, progress: Progress, *, repair: bool = Fals
         outcome.dialogs += len(person.dialogs)
         outcome.utterances += sum(len(dialog.utterances) for dialog in person.dialogs)
         outcome.open_turns += len(person.open_turns)
-        faults = [*faults_of(person)]
-        if faults and repair and not [*faults_of(mended := repaired(person))]:
-            await store.put_in(mended)
+        faults = [*find_faults(person)]
+        if faults and repair and not [*find_faults(mended := repair_person(person))]:
+            await store.put_person(mended)
             outcome.repaired.append(user)
             faults = []
         for fault in faults:
@@ -105,7 +107,7 @@ async def check(store: StoreTransfer, progress: Progress, *, repair: bool = Fals
     return outcome
 
 
-def faults_of(person: StoredPerson) -> Iterator[str]:
+def find_faults(person: StoredPerson) -> Iterator[str]:
     """Find impossible data in the stored data of a person."""
     if person.human_id is None:
         return
@@ -135,7 +137,7 @@ def faults_of(person: StoredPerson) -> Iterator[str]:
             yield f"the messages of the dialog {name!r} are numbered wrongly"
 
 
-def repaired(person: StoredPerson) -> StoredPerson:
+def repair_person(person: StoredPerson) -> StoredPerson:
     """Return a readable person, with the remaining profiles and utterances.
 
     A missing version of a profile becomes a copy of the version before it, a missing first version
@@ -234,7 +236,7 @@ def _comparable(person: StoredPerson, source: StoredPerson) -> StoredPerson:
     )
 
 
-def _rounded(counted: UnrecordedTurns) -> UnrecordedTurns:
+def _round_sums(counted: UnrecordedTurns) -> UnrecordedTurns:
     """Round sums that were added up in another order."""
     agents = [
         structs.replace(one, seconds=round(one.seconds, 6), cost=round(one.cost, 6))

@@ -130,10 +130,10 @@ def add_folder(folder: Path) -> None:
         if (one / "words.yaml").exists() and _FOLDERS.get(one.name) != one:
             _FOLDERS[one.name] = one
             codes.cache_clear()
-            words_of.cache_clear()
-            sentences_of.cache_clear()
-            words_of(one.name)
-            sentences_of(one.name)
+            find_words.cache_clear()
+            find_sentences.cache_clear()
+            find_words(one.name)
+            find_sentences(one.name)
 
 
 @cache
@@ -143,20 +143,20 @@ def codes() -> tuple[str, ...]:
 
 
 @cache
-def words_of(code: str) -> Words | None:
+def find_words(code: str) -> Words | None:
     """Return the words of a language; None for a language without a folder."""
     folder = _FOLDERS.get(code)
     return None if folder is None else _read(folder / "words.yaml", Words)
 
 
-def replies_of(name: str) -> list[str]:
+def reply_wordings(name: str) -> list[str]:
     """Return the whole wordings of a reply, such as "nevermind", in all languages."""
-    written = [words.replies.get(name, "") for code in codes() if (words := words_of(code))]
+    written = [words.replies.get(name, "") for code in codes() if (words := find_words(code))]
     return [" ".join(one.split()) for text in written for one in text.split(",") if one.strip()]
 
 
 @cache
-def sentences_of(code: str) -> dict[str, str]:
+def find_sentences(code: str) -> dict[str, str]:
     """Return the sentences of a language by their names; empty for a language without a file."""
     folder = _FOLDERS.get(code)
     file = None if folder is None else folder / "sentences.yaml"
@@ -165,7 +165,7 @@ def sentences_of(code: str) -> dict[str, str]:
 
 def sentence(name: str, code: str | None = None, **parts: str) -> str:
     """Return a sentence in a language, else in English, with `{part}` replaced by each part."""
-    said = sentences_of((code or "en")[:2]).get(name) or sentences_of("en")[name]
+    said = find_sentences((code or "en")[:2]).get(name) or find_sentences("en")[name]
     return _PART.sub(lambda found: parts.get(found[1], found[0]), said) if parts else said
 
 

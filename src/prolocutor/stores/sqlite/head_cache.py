@@ -21,7 +21,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.profile_changes import read_of
+from prolocutor.dialog.profile_changes import translate_errors
 from prolocutor.stores.sqlite import query_rows
 from prolocutor.stores.sqlite.queries import PendingRows, find_statement
 from prolocutor.stores.sqlite.query_rows import Columns, DialogRow, UtteranceRow
@@ -146,7 +146,7 @@ class HeadCache:
             return None
         person, human_id, feed = row
         head = PersonHead(person, user, human_id, feed)
-        with read_of(user):
+        with translate_errors(user):
             head.human = query_rows.latest(self._connection, human_id)
         for key, turn_id, hash_ in self._connection.execute(_OPEN_REQUESTS, (person,)):
             head.open_requests[key] = (turn_id, hash_)
@@ -219,7 +219,7 @@ class HeadCache:
             self._persons.popitem(last=False)
 
     def _read(self, person: PersonHead, columns: Columns, window: int | None) -> DialogHead:
-        with read_of(person.user):
+        with translate_errors(person.user):
             return self._read_rows(person, columns, window)
 
     def _read_rows(self, person: PersonHead, columns: Columns, window: int | None) -> DialogHead:
@@ -277,7 +277,7 @@ class HeadCache:
 
 
 def _set_ratings(parts: UtteranceParts, ratings: list[bytes]) -> UtteranceParts:
-    return structs.replace(parts, body=agent_state.with_ratings(parts.body, ratings))
+    return structs.replace(parts, body=agent_state.add_ratings(parts.body, ratings))
 
 
 def _reaches(head: DialogHead, window: int | None) -> bool:

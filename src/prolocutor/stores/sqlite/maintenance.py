@@ -331,7 +331,7 @@ class Maintenance:
         self._connection.execute(_ADD_RATING, (dialog, utterance, value, shown))
         self._connection.execute(_MARK_RATED, (dialog,))
         if utterance is not None:
-            self._records.rated(utterance, dialog, rating)
+            self._records.note_rating(utterance, dialog, rating)
         self._heads.drop(owner)
         return True
 

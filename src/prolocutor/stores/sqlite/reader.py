@@ -275,7 +275,7 @@ class SqliteReader:
                 user = humans[row.user_version]
                 state = agent_state.human_utterance(row.body, user, row.hypotheses or b"[]")
             if rated := ratings.get(row.utterance):
-                state = agent_state.with_ratings(state, rated)
+                state = agent_state.add_ratings(state, rated)
             utterances.append(agent_state.utterance_from_state(plain.decode(state)))
             position = row.position + 1
         return utterances, position
@@ -292,7 +292,7 @@ class SqliteReader:
         dialog_id: DialogId | None = self._value(_ACTIVE, user, dialog_name)
         return dialog_id
 
-    def owner_of(self, id_: str) -> str | None:
+    def find_owner(self, id_: str) -> str | None:
         """Return the user of a dialog or utterance."""
         user: str | None = self._value(_OWNER, id_)
         return user
@@ -302,7 +302,7 @@ class SqliteReader:
         found = self.connection.execute(*searches.statement(query))
         return [dialog_id for (dialog_id,) in found.fetchall()]
 
-    def numbers_after(self, number: int, user: str | None, limit: int) -> list[int]:
+    def next_numbers(self, number: int, user: str | None, limit: int) -> list[int]:
         """Return the numbers of the next dialogs."""
         if user is None:
             rows = self.connection.execute(_AFTER, (number, limit)).fetchall()

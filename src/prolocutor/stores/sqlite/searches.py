@@ -140,7 +140,7 @@ class ConversationSearch:
         found = [FoundPlace(*row) for row in rows.fetchall()]
         return found, turns[-1][0] if len(turns) == number else None
 
-    def has_hit_from(self, dialog: int, turn: int) -> bool:
+    def has_later_hit(self, dialog: int, turn: int) -> bool:
         """Return whether a dialog has the words in this turn or a later turn."""
         row = self._connection.execute(
             "SELECT 1 FROM words WHERE words MATCH ? AND rowid >= ? AND rowid IN"

@@ -1,4 +1,4 @@
-"""The SQLite store: one file, one owner, one writer, durable by group commit."""
+"""The SQLite store: a file with a single owner and a single writer, durable by group commit."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class SqliteStore:
     rate_utterance = _writes(_UPKEEP, Maintenance.rate_utterance)
     ratings_since = _reads(SqliteReader.ratings_since)
     rating_count = _reads(SqliteReader.rating_count)
-    owner_of = _reads(SqliteReader.owner_of)
+    find_owner = _reads(SqliteReader.find_owner)
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all of their data, including agenda and records.
@@ -256,7 +256,7 @@ class SqliteStore:
     async def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
         """Stream whole dialogs, oldest first, without holding up the turns."""
         last = 0
-        while numbers := await self._read.submit(self._reader.numbers_after, last, user, _PAGE):
+        while numbers := await self._read.submit(self._reader.next_numbers, last, user, _PAGE):
             last = numbers[-1]
             for number in numbers:
                 if (dialog := await self._whole(number)) is not None:

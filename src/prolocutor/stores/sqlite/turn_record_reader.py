@@ -160,7 +160,7 @@ class TurnRecordReader(SqliteReader):
                 assert one.hit is not None
                 if one.dialog in found:
                     continue
-                if after is not None and search.has_hit_from(one.dialog, after.number):
+                if after is not None and search.has_later_hit(one.dialog, after.number):
                     continue
                 found[one.dialog] = one
                 if len(found) == limit:

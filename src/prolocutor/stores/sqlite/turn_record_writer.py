@@ -212,7 +212,7 @@ class TurnRecordWriter:
         execute(_COUNT, (len(turns) // 6,))
         self._count(hours, figures)
 
-    def rated(self, turn: int, dialog: int, rating: object) -> None:
+    def note_rating(self, turn: int, dialog: int, rating: object) -> None:
         """Note the rating of a reply, by the number of its utterance."""
         row = self._connection.execute(_TO_RATE, (turn,)).fetchone()
         if row is None:
@@ -250,7 +250,7 @@ class TurnRecordWriter:
         self._connection.execute(_COUNT, (len(turns),))
         self._count(hours, figures)
 
-    def unrecorded(self) -> UnrecordedTurns:
+    def unrecorded_turns(self) -> UnrecordedTurns:
         """Return the counts of turns without records."""
         recorded_hours, recorded = self._tally_turns()
         execute = self._connection.execute

@@ -101,7 +101,7 @@ class SqliteWriter:
         return [self._alone(job) for job in jobs]
 
     def commit(self, jobs: list[StoreJob]) -> list[Any]:
-        """Do the jobs in one transaction; raise what one of them raises, after a rollback."""
+        """Do the jobs in a transaction; raise the exception of a job after a rollback."""
         connection = self.connection
         self.file.check()
         try:

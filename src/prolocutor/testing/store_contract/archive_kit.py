@@ -18,7 +18,7 @@ from prolocutor.testing.store_contract.fixtures import (
     TOMORROW,
     YESTERDAY,
     StoreFixtures,
-    dialog_of,
+    load_dialog,
     store_turn,
     texts,
     words,
@@ -226,9 +226,9 @@ class ArchiveStoreKit(StoreFixtures):
         said = [{"skill_name": "s", "text": "t", "confidence": 0.5, "x": [1]}]
         (turn, _) = await talk(store, "ann", "a", "b", hypotheses=said)
 
-        dialog = await dialog_of(store, turn.dialog_id)
+        dialog = await load_dialog(store, turn.dialog_id)
 
-        assert agent_state.encode_dialog(await dialog_of(store, turn.id)) == (
+        assert agent_state.encode_dialog(await load_dialog(store, turn.id)) == (
             agent_state.encode_dialog(dialog)
         )
         assert (dialog.dialog_id, dialog.id, dialog.active) == (turn.dialog_id, turn.id, True)
@@ -261,7 +261,7 @@ class ArchiveStoreKit(StoreFixtures):
     async def test_a_dialog_without_a_reply_has_no_date_finish(self, store: Store) -> None:
         opened = await open_new_turn(store)
 
-        dialog = await dialog_of(store, opened.dialog_id)
+        dialog = await load_dialog(store, opened.dialog_id)
 
         assert (dialog.utterances, dialog.date_finish) == ([], None)
 
@@ -269,7 +269,7 @@ class ArchiveStoreKit(StoreFixtures):
         texts = [str(n) for n in range(260)]
         (turn, *_) = await talk(store, "ann", *texts)
 
-        dialog = await dialog_of(store, turn.dialog_id)
+        dialog = await load_dialog(store, turn.dialog_id)
 
         assert [one.text for one in dialog.utterances[::2]] == texts
 
@@ -279,7 +279,7 @@ class ArchiveStoreKit(StoreFixtures):
 
         said = turn.opening
         owners = [
-            await store.owner_of(id_)
+            await store.find_owner(id_)
             for id_ in (turn.dialog_id, turn.id, said.utt_id, said.bot_utt_id, "nothing")
         ]
 
@@ -343,7 +343,7 @@ class ArchiveStoreKit(StoreFixtures):
         await store.rate_dialog(turn.dialog_id, 3, "ann", TODAY)
         await store.rate_dialog(turn.id, {"stars": 5}, None, TOMORROW)
 
-        dialog = await dialog_of(store, turn.dialog_id)
+        dialog = await load_dialog(store, turn.dialog_id)
         shown = [
             {"rating": 3, "user_external_id": "ann", "datetime": TODAY},
             {"rating": {"stars": 5}, "user_external_id": None, "datetime": TOMORROW},
@@ -362,7 +362,7 @@ class ArchiveStoreKit(StoreFixtures):
         await store.rate_utterance(turn.opening.bot_utt_id, 2, "bob", TODAY)
 
         after = await open_new_turn(store, "ann", "b", hypotheses=1)
-        dialog = await dialog_of(store, turn.dialog_id)
+        dialog = await load_dialog(store, turn.dialog_id)
 
         states = [plain.decode(said.state) for said in after.window]
         for attributes in (
@@ -396,7 +396,7 @@ class ArchiveStoreKit(StoreFixtures):
         assert await store.delete_person("ann") is False
         assert await store.dialog_ids() == [kept]
         assert await store.dialog(turn.dialog_id) is None
-        assert await store.owner_of(turn.opening.utt_id) is None
+        assert await store.find_owner(turn.opening.utt_id) is None
         assert await store.feed("ann", 0) == []
         assert await store.unfinished_turns() == []
         fresh = await open_new_turn(store, "ann", "c", request_key="k", request_hash=b"g")

@@ -23,7 +23,7 @@ from prolocutor.testing.store_contract.fixtures import (
     YESTERDAY,
     MakeStore,
     StoreFixtures,
-    dialog_of,
+    load_dialog,
     open_for_test,
     resumable,
     states,
@@ -47,11 +47,11 @@ class DurabilityKit(StoreFixtures):
             await store.rate_utterance(opened.opening.utt_id, 1, None, TODAY)
             await store.rate_dialog(opened.dialog_id, 2, None, TODAY)
             before = await open_new_turn(store, "ann", "x", window=8)
-            dialog = agent_state.encode_dialog(await dialog_of(store, opened.dialog_id))
+            dialog = agent_state.encode_dialog(await load_dialog(store, opened.dialog_id))
             feed = await store.feed("ann", 0)
 
         async with open_for_test(make_store) as store:
-            same = agent_state.encode_dialog(await dialog_of(store, opened.dialog_id))
+            same = agent_state.encode_dialog(await load_dialog(store, opened.dialog_id))
             await store.close_turn(a_closing(await store.resume_turn(before.opening.turn_id, 0, 0)))
             again = await open_new_turn(store, "ann", "y", window=10)
             answered = await store.open_turn(an_opening("ann", request_key="7", request_hash=b"h"))

@@ -1,4 +1,4 @@
-"""What the kits for stores start from."""
+"""Fixtures of the kits for stores."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def store_turn(
     return opened.dialog_id
 
 
-async def dialog_of(store: Store, dialog_id: str) -> Dialog:
+async def load_dialog(store: Store, dialog_id: str) -> Dialog:
     """Return a dialog that must exist."""
     dialog = await store.dialog(dialog_id)
     assert dialog is not None
@@ -75,7 +75,7 @@ def states(opened: OpenedTurn) -> list[Any]:
 
 
 def resumable(opened: OpenedTurn) -> TurnOpening:
-    """Return the opening of a turn without the new dialog, which a resumed one need not have."""
+    """Return the opening of a turn without the new dialog, which a resumed turn need not have."""
     return replace(opened.opening, new_dialog=NO_DIALOG)
 
 

@@ -16,8 +16,8 @@ from prolocutor.testing.store_contract.fixtures import (
     TOMORROW,
     YESTERDAY,
     StoreFixtures,
-    dialog_of,
     hypotheses,
+    load_dialog,
     resumable,
     texts,
 )
@@ -136,7 +136,7 @@ class TurnStoreKit(StoreFixtures):
             )
             turns.append(opened)
 
-        dialog = await dialog_of(store, turns[0].dialog_id)
+        dialog = await load_dialog(store, turns[0].dialog_id)
 
         seen = [one.user.attributes.get("n") for one in dialog.utterances]
         assert seen[1::2] == list(range(40))
@@ -166,7 +166,7 @@ class TurnStoreKit(StoreFixtures):
         assert (closed, again, nobody) == (first.dialog_id, None, None)
         assert second.dialog_id != first.dialog_id
         assert second.length == 0
-        assert (await dialog_of(store, first.dialog_id)).active is False
+        assert (await load_dialog(store, first.dialog_id)).active is False
         assert await store.active_dialog_id("ann") == second.dialog_id
 
     async def test_a_turn_can_be_closed_after_its_dialog(self, store: Store) -> None:
@@ -176,7 +176,7 @@ class TurnStoreKit(StoreFixtures):
         await store.close_dialog("ann", "main")
         await store.close_turn(a_closing(opened, "farewell", bot_attributes={"m": 1}))
 
-        dialog = await dialog_of(store, opened.dialog_id)
+        dialog = await load_dialog(store, opened.dialog_id)
         assert [one.text for one in dialog.utterances] == ["hi", "re: hi", "bye", "farewell"]
 
     async def test_a_turn_is_closed_only_once(self, store: Store) -> None:
@@ -242,7 +242,7 @@ class TurnStoreKit(StoreFixtures):
             await store.close_turn(a_closing(opened, f"re: {text}", at=at))
 
         (dialog_id,) = await store.dialog_ids()
-        dialog = await dialog_of(store, dialog_id)
+        dialog = await load_dialog(store, dialog_id)
 
         assert [one.text for one in dialog.utterances] == ["a", "re: a", "b", "re: b", "c", "re: c"]
         assert [row.n for row in await store.feed("ann", 0)] == [1, 2, 3, 4, 5, 6]

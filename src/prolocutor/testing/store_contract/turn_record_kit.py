@@ -1,4 +1,4 @@
-"""Contract tests of `TurnRecordStore`: what is kept of turns, and how dialogs are found by it."""
+"""Contract tests of `TurnRecordStore`: the records of turns, and the search for dialogs by them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from prolocutor.testing.sample_turns import (
     ALL,
     SLOW,
     a_record,
+    find_record_store,
     found,
-    indexed,
     keep_turn,
-    records_of,
     say,
+    wait_until_indexed,
 )
 from prolocutor.testing.store_contract.fixtures import StoreFixtures
 
@@ -37,7 +37,7 @@ class TurnRecordStoreKit(StoreFixtures):
     async def test_a_turn_is_kept_as_it_was(self, store: Store) -> None:
         record = await keep_turn(store, "ann", "what is 2 + 2?", reply="4", cost=0.25)
 
-        kept = await records_of(store).turn(record.utt_id)
+        kept = await find_record_store(store).turn(record.utt_id)
 
         assert kept is not None
         assert (kept.dialog_id, kept.flags, kept.rating) == (record.dialog_id, [], None)
@@ -47,13 +47,13 @@ class TurnRecordStoreKit(StoreFixtures):
                      "reasons", "remarks", "faults", "cost", "scores", "version", "changes",
                      "utt_id", "dialog_id", "attempt", "confidence"):  # fmt: skip
             assert getattr(kept.record, name) == getattr(record, name), name
-        assert await records_of(store).turn("f" * 32) is None
+        assert await find_record_store(store).turn("f" * 32) is None
 
     async def test_what_was_not_recorded_is_none(self, store: Store) -> None:
         opened = await say(store, "ann", "hello")
 
-        kept = await records_of(store).turn(opened.opening.bot_utt_id)
-        (turn,) = await records_of(store).turns(opened.dialog_id, None, 10)
+        kept = await find_record_store(store).turn(opened.opening.bot_utt_id)
+        (turn,) = await find_record_store(store).turns(opened.dialog_id, None, 10)
 
         assert kept is not None
         assert (kept.record, kept.flags) == (None, None)
@@ -106,14 +106,14 @@ class TurnRecordStoreKit(StoreFixtures):
         for conditions, users in cases:
             query = ConversationQuery(**conditions)
             assert [one.user for one in await found(store, query)] == users, conditions
-            count = await records_of(store).counts(query)
+            count = await find_record_store(store).counts(query)
             if query.flag is None:
                 assert count.all == len(users), conditions
         ids = [one.dialog_id for one in await found(store)][1:]
         assert [one.user for one in await found(store, ConversationQuery(ids=ids))] == [
             "bob", "ann",
         ]  # fmt: skip
-        assert await records_of(store).counts(ALL) == ConversationCounts(
+        assert await find_record_store(store).counts(ALL) == ConversationCounts(
             all=3, none=1, failed=1, slow=1
         )
 
@@ -131,7 +131,7 @@ class TurnRecordStoreKit(StoreFixtures):
             after: DialogPlace | None = None
             for _ in users:
                 query = ConversationQuery(order=order)
-                page = await records_of(store).conversations(query, after, 1)
+                page = await find_record_store(store).conversations(query, after, 1)
                 seen += [one.user for one in page.items]
                 after = page.next
             assert (seen, after) == (users, None), order
@@ -140,7 +140,7 @@ class TurnRecordStoreKit(StoreFixtures):
         for place, user in enumerate(("ann", "bob", "ann")):
             await keep_turn(store, user, f"input {place}", at=1000.0 + place, reply=f"no. {place}")
 
-        page = await records_of(store).latest_turns(TurnQuery(), None, 2)
+        page = await find_record_store(store).latest_turns(TurnQuery(), None, 2)
 
         shown = [(one.record.user, one.record.text, one.record.response) for one in page.items]
         assert shown == [("ann", "input 2", "no. 2"), ("bob", "input 1", "no. 1")]
@@ -162,7 +162,7 @@ class TurnRecordStoreKit(StoreFixtures):
             (TurnQuery(failed="nobody"), []),
         ]
         for query, users in cases:
-            page = await records_of(store).latest_turns(query, None, 10)
+            page = await find_record_store(store).latest_turns(query, None, 10)
             assert ([one.record.user for one in page.items], page.next) == (users, None), query
 
     async def test_pages_of_turns_have_each_once_while_turns_come_and_go(
@@ -174,7 +174,7 @@ class TurnRecordStoreKit(StoreFixtures):
             seen: list[str] = []
             after: TurnPlace | None = None
             while True:
-                page = await records_of(store).latest_turns(query, after, 2)
+                page = await find_record_store(store).latest_turns(query, after, 2)
                 seen += [one.record.user for one in page.items]
                 after = page.next
                 if after is None:
@@ -186,11 +186,11 @@ class TurnRecordStoreKit(StoreFixtures):
     async def test_a_list_of_turns_goes_on_after_a_deleted_one(self, store: Store) -> None:
         for place in range(3):
             await keep_turn(store, f"user {place}", "hello", at=1000.0 + place)
-        first = await records_of(store).latest_turns(TurnQuery(), None, 2)
+        first = await find_record_store(store).latest_turns(TurnQuery(), None, 2)
 
         await store.delete_person("user 1")
 
-        rest = await records_of(store).latest_turns(TurnQuery(), first.next, 2)
+        rest = await find_record_store(store).latest_turns(TurnQuery(), first.next, 2)
         assert [one.record.user for one in rest.items] == ["user 0"]
 
     async def test_a_dialog_is_found_by_an_hour_in_its_middle(self, store: Store) -> None:
@@ -209,8 +209,8 @@ class TurnRecordStoreKit(StoreFixtures):
             seen: list[str] = []
             after: DialogPlace | None = None
             while True:
-                await indexed(store)
-                page = await records_of(store).conversations(query, after, 2)
+                await wait_until_indexed(store)
+                page = await find_record_store(store).conversations(query, after, 2)
                 seen += [one.user for one in page.items]
                 after = page.next
                 if after is None:
@@ -231,7 +231,7 @@ class TurnRecordStoreKit(StoreFixtures):
         for words in HOSTILE:
             for query in (ConversationQuery(words=words), ConversationQuery(user=words)):
                 await found(store, query)
-                await records_of(store).counts(query)
+                await find_record_store(store).counts(query)
         (one,) = await found(store, ConversationQuery(words="日本語"))
         assert one.user == "ann"
 
@@ -242,17 +242,17 @@ class TurnRecordStoreKit(StoreFixtures):
         for rating in (-1, 1, "no", {"stars": 3}):
             await store.rate_utterance(record.utt_id, rating, "ann", "2024-02-29 12:00:00.000000")
             (one,) = await found(store)
-            (span,) = await records_of(store).figures(0.0, time.time() + 1)
-            (hour,) = await records_of(store).hours(0.0, time.time() + 1)
-            flags.append((one.flags, (await records_of(store).counts(ALL)).down, hour.down))
+            (span,) = await find_record_store(store).figures(0.0, time.time() + 1)
+            (hour,) = await find_record_store(store).hours(0.0, time.time() + 1)
+            flags.append((one.flags, (await find_record_store(store).counts(ALL)).down, hour.down))
             figures.append((span.up, span.down))
 
         assert flags == [(["down"], 1, 1), ([], 0, 0), (["down"], 1, 1), ([], 0, 0)]
         assert figures == [(0, 1), (1, 0), (0, 1), (0, 0)]
-        kept = await records_of(store).turn(record.utt_id)
+        kept = await find_record_store(store).turn(record.utt_id)
         assert kept is not None
         assert kept.rating == {"stars": 3}
-        turns = await records_of(store).turns(record.dialog_id, None, 10)
+        turns = await find_record_store(store).turns(record.dialog_id, None, 10)
         assert [one.rating for one in turns] == [{"stars": 3}, None]
 
     async def test_hours_and_agents_are_counted(self, store: Store) -> None:
@@ -261,8 +261,8 @@ class TurnRecordStoreKit(StoreFixtures):
         await keep_turn(store, "bob", "b", at=at + 10, outcome="late", by="fallback")
         await keep_turn(store, "bob", "c", at=at + 3600, seconds=5.0)
 
-        hours = await records_of(store).hours(0.0, 1e6)
-        spans = await records_of(store).figures(0.0, 1e6, "greeter")
+        hours = await find_record_store(store).hours(0.0, 1e6)
+        spans = await find_record_store(store).figures(0.0, 1e6, "greeter")
 
         assert [(one.at, one.turns, one.bad, one.none, one.failed, one.slow) for one in hours] == [
             (7200, 2, 1, 1, 1, 0), (10_800, 1, 0, 0, 0, 1),
@@ -272,20 +272,20 @@ class TurnRecordStoreKit(StoreFixtures):
         assert (first.asked, first.won, first.failed, first.kinds) == (2, 1, 1, {"late": 1})
         assert (first.cost, sum(first.buckets), len(first.buckets)) == (0.5, 2, 15)
         assert first.latest["late"].at == at + 10
-        assert await records_of(store).figures(0.0, 1e6, "nobody") == []
-        (total,) = await records_of(store).totals(0.0, 1e6)
+        assert await find_record_store(store).figures(0.0, 1e6, "nobody") == []
+        (total,) = await find_record_store(store).totals(0.0, 1e6)
         assert (total.agent, total.asked, total.kinds) == ("greeter", 3, {"late": 1})
         assert total.buckets == [
             sum(each) for each in zip(*[one.buckets for one in spans], strict=True)
         ]
         assert round(total.seconds - sum(one.seconds for one in spans), 6) == 0
-        (last,) = await records_of(store).totals(10_800.0, 1e6)
+        (last,) = await find_record_store(store).totals(10_800.0, 1e6)
         assert (last.at, last.asked, last.latest) == (10_800, 1, {})
-        assert await records_of(store).hours(0.0, 7200.0) == []
+        assert await find_record_store(store).hours(0.0, 7200.0) == []
 
     async def test_a_dialog_is_read_in_pages_from_both_ends(self, store: Store) -> None:
         records = [await keep_turn(store, "ann", f"input {n}") for n in range(5)]
-        keeper, id_ = records_of(store), records[0].dialog_id
+        keeper, id_ = find_record_store(store), records[0].dialog_id
 
         first = await keeper.turns(id_, None, 2)
         second = await keeper.turns(id_, first[-1].position, 2)
@@ -309,9 +309,9 @@ class TurnRecordStoreKit(StoreFixtures):
         await found(store)  # so that words are indexed
 
         await store.delete_person("ann")
-        await records_of(store).add([record, late], slow=SLOW)  # what was on its way
+        await find_record_store(store).add([record, late], slow=SLOW)  # what was on its way
 
-        keeper = records_of(store)
+        keeper = find_record_store(store)
         assert [one.user for one in await found(store)] == ["bob"]
         assert await found(store, ConversationQuery(words="secret")) == []
         assert await keeper.counts(ALL) == ConversationCounts(all=1)
@@ -330,13 +330,13 @@ class TurnRecordStoreKit(StoreFixtures):
         assert await store.delete_older("2024-03-01 00:00:00.000000") == 1
 
         assert [one.user for one in await found(store)] == ["bob"]
-        assert await records_of(store).turn(record.utt_id) is None
+        assert await find_record_store(store).turn(record.utt_id) is None
         assert await found(store, ConversationQuery(words="ago")) == []
 
     async def test_old_records_go_and_their_dialogs_stay(self, store: Store) -> None:
         old = await keep_turn(store, "ann", "old", at=1000.0)
         new = await keep_turn(store, "ann", "new", at=1000.0 + 3 * DAY)
-        keeper = records_of(store)
+        keeper = find_record_store(store)
 
         while await keeper.tend(now=1000.0 + 3 * DAY, keep=DAY, most=100):
             pass
@@ -350,7 +350,7 @@ class TurnRecordStoreKit(StoreFixtures):
 
     async def test_no_more_records_are_kept_than_are_wanted(self, store: Store) -> None:
         records = [await keep_turn(store, f"user {n}", "x", at=1000.0 + n) for n in range(5)]
-        keeper = records_of(store)
+        keeper = find_record_store(store)
 
         while await keeper.tend(now=2000.0, keep=DAY, most=2):
             pass
@@ -362,7 +362,7 @@ class TurnRecordStoreKit(StoreFixtures):
 
     async def test_a_batch_is_kept_at_once_and_again_changes_nothing(self, store: Store) -> None:
         records = [a_record(await say(store, "ann", f"{n}"), at=1000.0 + n) for n in range(3)]
-        keeper = records_of(store)
+        keeper = find_record_store(store)
         await keeper.add(records, slow=SLOW)
         await keeper.add([], slow=SLOW)
 

@@ -12,7 +12,7 @@ from prolocutor.errors import StoreAway
 from prolocutor.observe.recent_turns import ServiceTimes
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.sqlite.sqlite_store import MemoryStore
-from prolocutor.testing.channel_kit import Door, at_the_door, running
+from prolocutor.testing.channel_kit import Door, run_door, running
 from prolocutor.web.listener import make_app
 from tests.integration.doors.fakes import deeppavlov, get, post
 
@@ -206,7 +206,7 @@ async def test_the_load_shows_what_runs() -> None:
 
 async def test_the_load_shows_how_long_services_take() -> None:
     load = ServiceTimes()
-    async with at_the_door(lambda assistant: DeepPavlov(assistant, load=load)) as door:
+    async with run_door(lambda assistant: DeepPavlov(assistant, load=load)) as door:
         observe(door, load)
         await post(door, user_id="ann", payload="hello")
         _, answer = await get(door, "/debug/current_load")

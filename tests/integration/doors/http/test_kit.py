@@ -14,8 +14,8 @@ class TestDeepPavlov(ChannelKit):
         headers = {"Idempotency-Key": key} if key else {}
         body = {"user_id": user, "payload": text}
         async with door.http.post("/", json=body, headers=headers) as response:
-            return await DoorAnswer.of(response, lambda body: body["response"])
+            return await DoorAnswer.read_response(response, lambda body: body["response"])
 
     async def say_nonsense(self, door: Door, *, user: str) -> DoorAnswer:
         async with door.http.post("/", json={"user_id": user, "payload": {"a": 1}}) as response:
-            return await DoorAnswer.of(response, lambda body: body["response"])
+            return await DoorAnswer.read_response(response, lambda body: body["response"])

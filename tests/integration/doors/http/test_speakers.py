@@ -14,7 +14,7 @@ from tests.integration.doors.fakes import deeppavlov, get, post
 
 
 async def test_a_person_need_not_say_who_they_are() -> None:
-    async with deeppavlov(STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with deeppavlov(STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         _, reply = await post(ann, payload="hello")
 
     assert reply["user_id"] == "ann"
@@ -28,7 +28,7 @@ async def test_a_token_may_stand_in_the_address() -> None:
 
 
 async def test_a_person_finds_what_is_theirs() -> None:
-    async with deeppavlov(STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with deeppavlov(STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         _, reply = await post(ann, payload="hello")
         found = [
             await get(ann, f"/api/dialogs/{reply['dialog_id']}"),
@@ -48,11 +48,11 @@ async def test_a_person_rates_what_was_said_to_them_at_another_door() -> None:
         )
         async with running(app) as url:
             there = msgspec.structs.replace(door, url=url)
-            async with there.as_visitor("the-token-of-ann") as ann:
+            async with there.other_visitor("the-token-of-ann") as ann:
                 _, reply = await post(ann, "/api/converse?protocol=2", **command)
                 utt_id = reply["messages"][-1]["utt_id"]
                 rated = await post(ann, "/rating/utterance", utt_id=utt_id, rating=1, user_id="ann")
-            async with there.as_visitor("the-token-of-bob") as bob:
+            async with there.other_visitor("the-token-of-bob") as bob:
                 refused = await post(bob, "/rating/utterance", utt_id=utt_id, rating=1)
         dialogs = [one async for one in door.assistant.store.export(user="almond:ann")]
 
@@ -66,8 +66,8 @@ async def test_a_person_rates_what_was_said_to_them_at_another_door() -> None:
 async def test_a_person_does_not_see_what_is_not_theirs() -> None:
     async with (
         deeppavlov(STRICT) as door,
-        door.as_visitor("the-token-of-ann") as ann,
-        door.as_visitor("the-token-of-bob") as bob,
+        door.other_visitor("the-token-of-ann") as ann,
+        door.other_visitor("the-token-of-bob") as bob,
     ):
         _, reply = await post(ann, payload="hello")
         id_, utt_id = reply["dialog_id"], reply["utt_id"]
@@ -89,8 +89,8 @@ async def test_a_person_does_not_see_what_is_not_theirs() -> None:
 async def test_only_operators_delete_people() -> None:
     async with (
         deeppavlov(STRICT) as door,
-        door.as_visitor("the-token-of-ann") as ann,
-        door.as_visitor(KEY) as operator,
+        door.other_visitor("the-token-of-ann") as ann,
+        door.other_visitor(KEY) as operator,
     ):
         _, reply = await post(ann, payload="hello")
         async with ann.http.delete("/api/user/ann") as refused:

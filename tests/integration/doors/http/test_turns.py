@@ -181,7 +181,7 @@ async def test_a_key_that_is_too_long_is_a_400() -> None:
 
 async def said_with_key(door: Door, body: dict, key: str = "k") -> DoorAnswer:
     async with door.http.post("/", json=body, headers={"Idempotency-Key": key}) as response:
-        return await DoorAnswer.of(response, lambda body: body["response"])
+        return await DoorAnswer.read_response(response, lambda body: body["response"])
 
 
 @pytest.mark.parametrize(

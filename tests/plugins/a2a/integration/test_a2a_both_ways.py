@@ -88,6 +88,6 @@ async def test_an_agent_tells_what_became_of_an_effect() -> None:
         bank = Skill(pay, name="bank", acts=True, reconcile=reconcile, timeout=10.0)
         async with Assistant(Pipeline(skills=[bank]), store="memory:", deadline=30.0) as outer:
             reply = await outer.reply("pay", "ann")
-            (stored,) = await outer.effects.ledger.listed(closed=True)
+            (stored,) = await outer.effects.ledger.list_effects(closed=True)
 
     assert reply.text == f"Receipt of {stored.record.key}"

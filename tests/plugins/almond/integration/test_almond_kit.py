@@ -51,7 +51,9 @@ async def post(
     headers = {"Idempotency-Key": key} if key else {}
     address = f"/api/converse?user={user}"
     async with door.http.post(address, json=body, headers=headers) as response:
-        return await DoorAnswer.of(response, lambda reply: str(reply["messages"][0]["text"]))
+        return await DoorAnswer.read_response(
+            response, lambda reply: str(reply["messages"][0]["text"])
+        )
 
 
 async def send(door: Door, frame: dict[str, Any], user: str) -> DoorAnswer:
@@ -74,7 +76,7 @@ async def send(door: Door, frame: dict[str, Any], user: str) -> DoorAnswer:
                     first = await client.receive()
     except aiohttp.WSServerHandshakeError:
         async with door.http.get(address, headers=UPGRADE) as response:
-            return await DoorAnswer.of(response, str)
+            return await DoorAnswer.read_response(response, str)
     if first["type"] == "text":
         return DoorAnswer(200, first["text"], first)
     told = {"error": first["error"], "code": first["code"], "field": None}

@@ -501,7 +501,7 @@ async def test_who_has_a_token_is_in_the_wrong_place_at_the_anonymous_address() 
     auth = AccessPolicy(tokens=TOKENS, anonymous=True, loopback=False)
     async with (
         almond(auth) as door,
-        door.as_visitor("the-token-of-ann") as ann,
+        door.other_visitor("the-token-of-ann") as ann,
         client(ann, "", "/me/api/anonymous") as socket,
     ):
         closed = await socket.socket.receive()

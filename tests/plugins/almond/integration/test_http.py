@@ -280,13 +280,13 @@ async def test_what_is_no_device_is_refused(device: Any, field: str | None) -> N
 async def test_devices_are_their_persons_own() -> None:
     auth = AccessPolicy(keys=[KEY], tokens=TOKENS, anonymous=True, loopback=False)
     async with almond(auth) as door:
-        async with door.as_visitor("the-token-of-ann") as ann:
+        async with door.other_visitor("the-token-of-ann") as ann:
             await post(ann, "/api/devices/create", {"kind": "com.xkcd"})
             own = await get(ann, "/api/devices/list")
-        async with door.as_visitor("the-token-of-bob") as bob:
+        async with door.other_visitor("the-token-of-bob") as bob:
             others = await get(bob, "/api/devices/list")
         refused = await post(door, "/api/devices/create", {"kind": "com.xkcd"})
-        async with door.as_visitor(KEY) as operator:
+        async with door.other_visitor(KEY) as operator:
             seen = await get(operator, "/api/devices/list?user=ann")
 
     assert [len(listed) for _, listed in (own, others, seen)] == [2, 1, 2]

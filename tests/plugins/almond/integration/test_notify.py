@@ -111,7 +111,7 @@ async def test_it_can_be_said_in_another_dialog() -> None:
 
 async def test_only_operators_may() -> None:
     auth = AccessPolicy(keys=[KEY], tokens=TOKENS, loopback=False)
-    async with almond(auth) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with almond(auth) as door, door.other_visitor("the-token-of-ann") as ann:
         status, _ = await notify(ann, user="bob", messages="boo")
 
     assert status == 403

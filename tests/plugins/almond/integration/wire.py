@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.store import Store
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.almond.door.door import Almond
-from prolocutor.testing.channel_kit import Door, Gate, at_the_door, running
+from prolocutor.testing.channel_kit import Door, Gate, run_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
@@ -22,7 +22,7 @@ ADDRESS = "/api/conversation"
 
 def almond(auth: AccessPolicy | None = None, **options: Any) -> AbstractAsyncContextManager[Door]:
     """The door before an assistant that counts."""
-    return at_the_door(Almond, auth, **options)
+    return run_door(Almond, auth, **options)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prolocutor.asks.intents import ControlName, Intent, read_parsed
 from prolocutor.errors import BadInput
-from prolocutor.plugins.almond.bookkeeping import intent_of_source, intent_of_tokens, typed
+from prolocutor.plugins.almond.bookkeeping import intent_of_source, intent_of_tokens, read_typed
 
 ENTITIES: dict[str, Any] = {
     "QUOTED_STRING_0": "hello there",
@@ -339,18 +339,18 @@ def test_what_is_no_parsed_command_is_refused(given_command: Any) -> None:
     ],
 )
 def test_text_with_a_prefix_is_no_words(text: str, parsed: dict[str, Any]) -> None:
-    assert typed(text) == parsed
+    assert read_typed(text) == parsed
 
 
 @pytest.mark.parametrize("text", ["hello", "", r"\r", r"\t", r"\rx", r"say \r now", "\r x", "\t x"])
 def test_other_text_is_words(text: str) -> None:
-    assert typed(text) is None
+    assert read_typed(text) is None
 
 
 @pytest.mark.parametrize("text", [r"\r {bad", "\\r  ", "\\t  "])
 def test_a_prefix_with_nothing_readable_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
-        typed(text)
+        read_typed(text)
 
 
 JSON = st.recursive(

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from prolocutor.config.file_check import check
-from prolocutor.plugins.authoring.add_command import name_of, write
+from prolocutor.plugins.authoring.add_command import assistant_name, write
 
 
 def test_what_is_written_has_no_faults(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_what_is_written_has_no_faults(tmp_path: Path) -> None:
     ],
 )
 def test_an_assistant_is_named_after_its_folder(folder: str, name: str) -> None:
-    assert name_of(Path(folder)) == name
+    assert assistant_name(Path(folder)) == name
 
 
 @pytest.mark.parametrize("name", ["Null", "True", "12", "Yes", "1e3"])

@@ -22,7 +22,7 @@ async def kept(file: Path, said: list[str], until: int | None = None) -> tuple[b
         last = None if until is None else turns[until].reply.utt_id
         pipeline = assistant.engine.prepared.graph.pipeline
         cassette = make_cassette(dialog, pipeline, until=last, assistant=file.name)
-    return CassetteWriter.lines_of(cassette), dialog_text(cassette, "kept")
+    return CassetteWriter.file_content(cassette), dialog_text(cassette, "kept")
 
 
 async def test_a_kept_conversation_is_had_again_without_its_agents(tmp_path: Path) -> None:

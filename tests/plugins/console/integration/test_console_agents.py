@@ -11,8 +11,8 @@ import pytest
 from prolocutor import Assistant, Pipeline
 from prolocutor.plan.pipeline import Breaker, Call, Service
 from prolocutor.plugins.console.channel import Console
-from prolocutor.plugins.console.ways import ServiceWay, way_of
-from prolocutor.testing.channel_kit import STRICT, Door, at_the_door, running
+from prolocutor.plugins.console.ways import ServiceWay, find_way
+from prolocutor.testing.channel_kit import STRICT, Door, run_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
@@ -36,8 +36,8 @@ async def serving(
 
 async def test_only_operators_see_and_change_agents() -> None:
     async with (
-        at_the_door(lambda it: Console(DoorContext(it)), STRICT) as door,
-        door.as_visitor("the-token-of-ann") as ann,
+        run_door(lambda it: Console(DoorContext(it)), STRICT) as door,
+        door.other_visitor("the-token-of-ann") as ann,
     ):
         for visitor, status in ((ann, 403), (door, 401)):
             seen = [await get(visitor, f"/api/console/{one}") for one in ("agents", "agents/gate")]
@@ -194,7 +194,7 @@ async def test_an_agent_is_switched_off_and_on_by_name_and_its_breaker_let_try()
         hypothesis("B"),
         breaker=Breaker(failures=1, cooldown=1e6),
     )
-    async with serving(chat, auth=NAMED) as door, door.as_visitor("key-of-eve") as eve:
+    async with serving(chat, auth=NAMED) as door, door.other_visitor("key-of-eve") as eve:
         at, it = "/api/console/agents/chat", door.assistant
         status, off = await post(eve, f"{at}/switch", on=False)
         said = (await it.turn("hi", user="ann")).reply
@@ -289,4 +289,4 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
     ],
 )
 def test_a_way_is_shown_without_secrets(service: Service, kind: str, way: str) -> None:
-    assert way_of(service) == ServiceWay(kind, way)
+    assert find_way(service) == ServiceWay(kind, way)

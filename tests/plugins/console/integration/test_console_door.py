@@ -16,7 +16,7 @@ from prolocutor.plugins.agui.channel import AgUi
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.openai.door.channel import OpenAi
-from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
+from prolocutor.testing.channel_kit import KEY, STRICT, run_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
@@ -36,7 +36,7 @@ def at(id_: str, what: str) -> str:
 
 
 async def test_only_operators_come_in() -> None:
-    async with at_the_door(console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(console, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         result = await door.assistant.turn("hello", user="almond:ann")
         tried = [(ann, 403), (door, 401)]
         for visitor, status in tried:
@@ -47,15 +47,15 @@ async def test_only_operators_come_in() -> None:
                 for what in ("take", "say", "give")
             ]
             assert [one[0] for one in seen] == [status] * 5
-        async with door.as_visitor(KEY) as operator:
+        async with door.other_visitor(KEY) as operator:
             assert (await post(operator, at(result.dialog_id, "take")))[0] == 200
 
 
 async def test_operators_take_over_speak_and_give_back() -> None:
     async with (
-        at_the_door(console, NAMED) as door,
-        door.as_visitor("key-of-eve") as eve,
-        door.as_visitor("key-of-bob") as bob,
+        run_door(console, NAMED) as door,
+        door.other_visitor("key-of-eve") as eve,
+        door.other_visitor("key-of-bob") as bob,
     ):
         id_ = (await door.assistant.turn("hello", user="almond:ann", dialog="shop")).dialog_id
         early = await post(eve, at(id_, "say"), text="I am here.")
@@ -167,7 +167,7 @@ async def test_what_a_webhook_was_not_told_is_told_after_a_restart(
 
 
 async def test_without_a_key_only_our_own_page_may_write() -> None:
-    async with at_the_door(console, AccessPolicy(loopback=True)) as door:
+    async with run_door(console, AccessPolicy(loopback=True)) as door:
         id_ = (await door.assistant.turn("hello", user="almond:ann")).dialog_id
         tried: list[tuple[str | None, int]] = [
             ("https://elsewhere.example", 403),

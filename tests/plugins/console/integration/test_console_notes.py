@@ -190,7 +190,7 @@ class OneAtATime:
     def __init__(self) -> None:
         self.running = self.most = 0
 
-    def listed(self) -> list[Any]:
+    def list_runs(self) -> list[Any]:
         self.running += 1
         self.most = max(self.most, self.running)
         threading.Event().wait(0.01)
@@ -203,7 +203,7 @@ async def test_runs_are_read_by_one_thread_at_a_time(
 ) -> None:
     # Of a type that two threads meet first, msgspec may read what is not made yet.
     reader = OneAtATime()
-    monkeypatch.setattr(run_endpoints, "_reader_of", lambda folder: reader)
+    monkeypatch.setattr(run_endpoints, "_make_reader", lambda folder: reader)
     async with a_console(folder=tmp_path, runs="runs") as door:
         await asyncio.gather(*[get(door, f"{BASE}/runs") for _ in range(5)])
 

@@ -9,12 +9,12 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.check_warnings import told_hints
 from prolocutor.config.loading import load
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.channel import Console
-from prolocutor.testing.channel_kit import STRICT, at_the_door, running
+from prolocutor.testing.channel_kit import STRICT, run_door, running
 from prolocutor.web.door_context import DoorContext, ServedFile
 from prolocutor.web.listener import make_app
 from tests.integration.doors.fakes import get
@@ -47,8 +47,8 @@ async def plan_of(it: Assistant, file: ServedFile | None = None) -> Any:
 
 async def test_the_plan_is_for_operators() -> None:
     async with (
-        at_the_door(lambda it: Console(DoorContext(it)), STRICT) as door,
-        door.as_visitor("the-token-of-ann") as ann,
+        run_door(lambda it: Console(DoorContext(it)), STRICT) as door,
+        door.other_visitor("the-token-of-ann") as ann,
     ):
         assert [(await get(one, "/api/console/plan"))[0] for one in (door, ann)] == [401, 403]
 
@@ -101,7 +101,7 @@ async def test_hints_have_file_and_line_and_nothing_secret(
     os.utime(path, (0, 0))
     settings = load(path)
     file = ServedFile(path, partial(told_hints, path))
-    async with assistant_from(settings) as it:
+    async with build_assistant(settings) as it:
         plan = await plan_of(it, file)
         changed = plan["file"], [one["what"] for one in plan["hints"]]
         os.utime(path, (4e9, 4e9))

@@ -35,8 +35,8 @@ async def test_jobs_of_a_kind_wait_for_each_other_and_may_be_stopped() -> None:
     seen = [(job.state, job.share) for job in (first, second)]
     stopped = await jobs.stop(second.id)
     go.set()
-    await jobs.ended(first.id)
-    await jobs.ended(failing.id)
+    await jobs.wait_for_end(first.id)
+    await jobs.wait_for_end(failing.id)
 
     assert seen == [("runs", 0.5), ("waits", 0.0)]
     assert stopped.state == "stopped"

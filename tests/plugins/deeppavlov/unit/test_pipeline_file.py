@@ -41,7 +41,7 @@ def file_of(**services: Any) -> dict[str, Any]:
 
 def the(planned: PlannedFile, stage: Stage, name: str) -> StageService:
     """Return the service of this stage and name."""
-    return next(one for one in planned.pipeline.of(stage) if one.name == name)
+    return next(one for one in planned.pipeline.services_at(stage) if one.name == name)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,9 @@ def test_services_of_one_label_in_one_stage_have_names_of_their_own_and_one_labe
 
     planned = read_pipeline(file_of(response_annotators={"seg": bot}, annotators={"seg": human}))
 
-    names = {one.name: one.label or one.name for one in planned.pipeline.of(Stage.ANNOTATOR)}
+    names = {
+        one.name: one.label or one.name for one in planned.pipeline.services_at(Stage.ANNOTATOR)
+    }
     assert names == {"seg": "seg", "seg_of_response_annotators": "seg"}
 
 
@@ -152,7 +154,7 @@ def test_what_follows_a_response_selector_that_is_a_selector_is_never_called() -
 
     planned = read_pipeline(file_of(actors={"arm": actor}))
 
-    assert not planned.pipeline.of(Stage.ANNOTATOR)
+    assert not planned.pipeline.services_at(Stage.ANNOTATOR)
     assert "services.actors.arm: is never called" in [
         f"{one.key}: {one.what}" for one in planned.warnings
     ]
@@ -176,7 +178,7 @@ def test_a_selector_before_skills_selects_skills_and_another_one_selects_annotat
     pick = the(planned, Stage.ANNOTATOR, "pick")
     assert pick.response_formatter == f"{EFFECTS}:nothing"
     assert pick.response_formatter_options == {"selects": True}
-    assert [one.name for one in planned.pipeline.of(Stage.SKILL_SELECTOR)] == ["choose"]
+    assert [one.name for one in planned.pipeline.services_at(Stage.SKILL_SELECTOR)] == ["choose"]
 
 
 def test_a_formatter_may_be_an_object_with_arguments() -> None:

@@ -14,7 +14,7 @@ import yaml
 
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
-from prolocutor.plugins.deeppavlov.convert import as_yaml
+from prolocutor.plugins.deeppavlov.convert import write_yaml
 from prolocutor.plugins.deeppavlov.dream import SEVERAL
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS, MODULE
 from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
@@ -197,7 +197,7 @@ def test_any_pipeline_file_and_its_yaml_come_to_the_same_services(
     lines = check(file, environ={}).lines()
     if not any("circle" in line for line in lines):  # a method may belong to an earlier stage
         before = load(file)
-        written.write_text(as_yaml(before))
+        written.write_text(write_yaml(before))
         after = load(written, environ={})
 
         assert [*after.pipeline.services()] == [*before.pipeline.services()]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from prolocutor.config.loading import load
-from prolocutor.plugins.deeppavlov.convert import as_yaml
+from prolocutor.plugins.deeppavlov.convert import write_yaml
 
 FORMATTERS = "state_formatters.dp_formatters"
 
@@ -72,7 +72,7 @@ def test_a_pipeline_file_and_its_yaml_come_to_the_same_pipeline(tmp_path: Path) 
     file.write_text(json.dumps(pipeline_conf()))
 
     before = load(file)
-    written.write_text(as_yaml(before))
+    written.write_text(write_yaml(before))
     after = load(written, environ={})
 
     assert [*after.pipeline.services()] == [*before.pipeline.services()]

@@ -76,7 +76,7 @@ async def told(assistant: Assistant, number: int) -> list[str]:
 async def states(assistant: Assistant) -> list[str]:
     """Return the states of all effects, the open ones first."""
     ledger = assistant.effects.ledger
-    found = [*await ledger.listed(), *await ledger.listed(closed=True)]
+    found = [*await ledger.list_effects(), *await ledger.list_effects(closed=True)]
     return [one.record.state for one in found]
 
 
@@ -84,7 +84,7 @@ async def test_an_effect_is_done_once_and_kept(shop) -> None:
     async with assistant_of(shop) as assistant:
         reply = await assistant.reply("buy 3", "ann")
 
-        (stored,) = await assistant.effects.ledger.listed(closed=True)
+        (stored,) = await assistant.effects.ledger.list_effects(closed=True)
 
     assert reply.text == "Sold."
     assert shop.sold == [stored.record.key]
@@ -166,7 +166,7 @@ async def test_an_operator_says_what_became_of_an_effect_and_the_person_is_told(
     shop.fails = [ServiceUnreachable("broke off")]
     async with assistant_of(shop, on_unknown="ask_operator") as assistant:
         await assistant.reply("buy 3", "ann")
-        (stored,) = await assistant.effects.ledger.listed()
+        (stored,) = await assistant.effects.ledger.list_effects()
 
         await assistant.effects.decide(stored.record.key, "done", "olga")
 
@@ -294,7 +294,7 @@ async def test_what_did_nothing_is_not_told(answer, left) -> None:
         await assistant.reply("hello", "ann")
 
         assert await states(assistant) == left
-        assert await assistant.effects.ledger.listed() == []
+        assert await assistant.effects.ledger.list_effects() == []
 
 
 async def test_an_approved_effect_that_did_nothing_is_said_so(shop) -> None:
@@ -352,7 +352,7 @@ async def test_a_rule_approves_small_things(shop) -> None:
     async with assistant_of(shop, **options) as assistant:
         small = await assistant.reply("buy 19", "ann")
         large = await assistant.reply("buy 20", "ann")
-        (stored,) = await assistant.effects.ledger.listed(closed=True)
+        (stored,) = await assistant.effects.ledger.list_effects(closed=True)
 
     assert small.text == "Sold."
     assert large.text.startswith("Shall I do this?")
@@ -362,7 +362,7 @@ async def test_a_rule_approves_small_things(shop) -> None:
 async def test_an_operator_approves_and_the_person_is_told(shop) -> None:
     async with assistant_of(shop, approve="operator", preview=shop.preview) as assistant:
         reply = await assistant.reply("buy 3", "ann")
-        (stored,) = await assistant.effects.ledger.listed()
+        (stored,) = await assistant.effects.ledger.list_effects()
 
         await assistant.effects.decide(stored.record.key, "approve", "olga", {"amount": 2})
 
@@ -377,7 +377,7 @@ async def test_an_operator_cannot_invent_fields(shop, options) -> None:
         options = {"preview": shop.preview}
     async with assistant_of(shop, approve="operator", **options) as assistant:
         await assistant.reply("buy 3", "ann")
-        (stored,) = await assistant.effects.ledger.listed()
+        (stored,) = await assistant.effects.ledger.list_effects()
 
         with pytest.raises(BadInput, match="no field discount"):
             await assistant.effects.decide(stored.record.key, "approve", "olga", {"discount": 2})
@@ -392,7 +392,7 @@ async def test_an_approval_lasts_over_a_restart(shop, tmp_path: Path) -> None:
         await assistant.reply("buy 3", "ann")
     async with assistant_of(shop, store, **options) as assistant:
         reply = await assistant.reply("yes", "ann")
-        (stored,) = await assistant.effects.ledger.listed(closed=True)
+        (stored,) = await assistant.effects.ledger.list_effects(closed=True)
 
     assert reply.text == "Sold."
     assert stored.record.approved_by == "ann"
@@ -496,7 +496,7 @@ async def test_a_function_may_have_an_argument_for_the_key() -> None:
     skill = Skill(book, name="book", acts=True)
     async with Assistant(Pipeline(skills=[skill]), store="memory:") as assistant:
         reply = await assistant.reply("a table", "ann")
-        (stored,) = await assistant.effects.ledger.listed(closed=True)
+        (stored,) = await assistant.effects.ledger.list_effects(closed=True)
 
     assert reply.text == "Booked."
     assert keys == [stored.record.key]
@@ -515,6 +515,6 @@ async def test_programs_get_the_key_with_the_request(way: str) -> None:
     skill = Skill(WAYS[way], name="book", acts=True, timeout=60.0)
     async with Assistant(Pipeline(skills=[skill]), store="memory:", deadline=90.0) as assistant:
         reply = await assistant.reply("a table", "ann")
-        (stored,) = await assistant.effects.ledger.listed(closed=True)
+        (stored,) = await assistant.effects.ledger.list_effects(closed=True)
 
     assert reply.text == stored.record.key

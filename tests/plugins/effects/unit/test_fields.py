@@ -6,8 +6,8 @@ from prolocutor.errors import BadReply, ConfigError
 from prolocutor.plugins.effects.fields import (
     ApprovalRule,
     EffectPreview,
-    ask_for,
     field_lines,
+    field_question,
     given_value,
     one_line,
     read_preview,
@@ -97,7 +97,7 @@ def test_a_preview_of_another_form_is_the_agents_fault(said) -> None:
     ],
 )
 def test_a_new_value_is_asked_for_as_what_it_is(kind, value, asked) -> None:
-    assert ask_for("it", value, {} if kind is None else {"it": kind}) == asked
+    assert field_question("it", value, {} if kind is None else {"it": kind}) == asked
 
 
 def test_an_answer_gives_the_value_that_the_agent_knows() -> None:

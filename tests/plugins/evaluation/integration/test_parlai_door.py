@@ -8,12 +8,12 @@ import pytest
 
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.plugins.evaluation.chat_door import Parlai, quick_replies
-from prolocutor.testing.channel_kit import TOKENS, Door, at_the_door
+from prolocutor.testing.channel_kit import TOKENS, Door, run_door
 from prolocutor.web.authentication import AccessPolicy
 
 
 def parlai(auth: AccessPolicy | None = None) -> AbstractAsyncContextManager[Door]:
-    return at_the_door(Parlai, auth)
+    return run_door(Parlai, auth)
 
 
 async def talk(socket: aiohttp.ClientWebSocketResponse, text: Any) -> Any:
@@ -44,7 +44,7 @@ async def test_two_sockets_are_two_people() -> None:
 async def test_who_has_a_token_goes_on_over_a_new_socket() -> None:
     auth = AccessPolicy(tokens=TOKENS, loopback=False)
     said = []
-    async with parlai(auth) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with parlai(auth) as door, door.other_visitor("the-token-of-ann") as ann:
         for text in "ab":
             async with ann.http.ws_connect("/websocket") as socket:
                 said.append(await talk(socket, text))

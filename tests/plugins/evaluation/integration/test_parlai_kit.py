@@ -40,7 +40,7 @@ async def send(door: Door, message: Any, user: str) -> DoorAnswer:
             body = await socket.receive_json()
     except aiohttp.WSServerHandshakeError:
         async with door.http.get(address, headers=UPGRADE) as response:
-            return await DoorAnswer.of(response, str)
+            return await DoorAnswer.read_response(response, str)
     if "code" not in body:
         return DoorAnswer(200, body["text"], body)
     body = {name: body[name] for name in ("error", "code", "field")}

@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_runs_are_listed_with_their_figures_the_latest_first(folder: Path) -> None:
-    after, before = RunShelf(folder).listed()
+    after, before = RunShelf(folder).list_runs()
 
     assert after.name == "after"
     assert before.name == "before"
@@ -129,7 +129,7 @@ def test_a_damaged_run_says_what_is_wrong_and_the_others_are_listed(
     with pytest.raises(BadInput, match=r"damaged|cannot be read"):
         shelf.details("run")
 
-    assert [one.name for one in shelf.listed()] == ["run"]
+    assert [one.name for one in shelf.list_runs()] == ["run"]
 
 
 def test_a_run_that_is_too_large_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_run_that_is_too_large_says_so(tmp_path: Path, monkeypatch: pytest.Mon
         shelf.rows("run", RowQuery(), 0, 50)
     (tmp_path / "run" / "report.json").write_text(" " * 500)
 
-    assert "report.json is larger" in str(shelf.listed()[0].error)
+    assert "report.json is larger" in str(shelf.list_runs()[0].error)
 
 
 def test_a_run_that_was_cut_off_shows_its_rows_so_far(folder: Path, tmp_path: Path) -> None:
@@ -159,4 +159,4 @@ def test_a_run_that_was_cut_off_shows_its_rows_so_far(folder: Path, tmp_path: Pa
 
 
 def test_without_a_folder_there_are_no_runs(tmp_path: Path) -> None:
-    assert RunShelf(tmp_path / "nowhere").listed() == []
+    assert RunShelf(tmp_path / "nowhere").list_runs() == []

@@ -7,8 +7,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parents[3] / "data" / "locales"
 
 SCRIPT = """
-from prolocutor.asks.controls import control_of
-from prolocutor.asks.yesno import said
+from prolocutor.asks.controls import find_control
+from prolocutor.asks.yesno import read_yes_no
 from prolocutor.reading.languages import language_of
 from prolocutor.reading.locales.locale import add_folder, sentence
 from prolocutor.plugins.language.follow_up import annotate
@@ -24,7 +24,7 @@ print(meant("Quando apre il museo a Torino?", "Alle 9.", "e a Milano?"))
 print(meant("Quando apre il museo a Torino?", "Alle 9.", "e domani?"))
 print(meant("Quando parte il traghetto da Ancona a Spalato?", "Alle 19.", "no, da Bari"))
 print(sentence("not_understood", "it"))
-print(said("Sì, grazie!"), said("no grazie"), control_of("lascia perdere"))
+print(read_yes_no("Sì, grazie!"), read_yes_no("no grazie"), find_control("lascia perdere"))
 """
 
 

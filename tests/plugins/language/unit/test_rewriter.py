@@ -19,7 +19,7 @@ def test_the_model_is_asked_after_the_rules(tmp_path: Path) -> None:
 
     settings = load(file)
     [rewriter] = settings.additions
-    *_, added = rewriter.added_to(settings.pipeline).of(Stage.ANNOTATOR)
+    *_, added = rewriter.added_to(settings.pipeline).services_at(Stage.ANNOTATOR)
 
     assert added.name == "rewriter"
     assert added.label == "follow_up"

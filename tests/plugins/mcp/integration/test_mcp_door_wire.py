@@ -10,7 +10,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.mcp.door.door import Mcp
-from prolocutor.testing.channel_kit import STRICT, at_the_door, running
+from prolocutor.testing.channel_kit import STRICT, run_door, running
 from prolocutor.web.listener import make_app
 from tests.plugins.mcp.integration.doors import served
 
@@ -209,7 +209,7 @@ async def test_the_conversation_of_another_person_is_refused() -> None:
 
 
 async def test_a_call_that_is_cancelled_ends_and_its_turn_runs_on() -> None:
-    async with at_the_door(Mcp) as door:
+    async with run_door(Mcp) as door:
         _, _, response = await post(door.http, hello("2025-11-25"))
         session = {"Mcp-Session-Id": response.headers["Mcp-Session-Id"], **BOTH}
         call = ask("wait", 7)

@@ -56,7 +56,7 @@ async def test_a_tool_is_called_with_the_approved_arguments_and_the_key(tmp_path
     async with Assistant(Pipeline(skills=[skill]), store="memory:", deadline=30.0) as assistant:
         said = [await assistant.reply(words, "ann") for words in ("Bob", "edit", "amount", "15")]
         done = await assistant.reply("approve", "ann")
-        (stored,) = await assistant.effects.ledger.listed(closed=True)
+        (stored,) = await assistant.effects.ledger.list_effects(closed=True)
 
     assert said[0].text == "Shall I do this? “Pay somebody”\nTo: Bob\namount: 20"
     assert done.text == "Paid."
@@ -76,7 +76,7 @@ async def test_a_tool_tells_what_became_of_an_effect_whose_server_died(tmp_path:
     skill = Skill(tool, name="bank", acts=True, reconcile=status, timeout=20.0)
     async with Assistant(Pipeline(skills=[skill]), store="memory:", deadline=30.0) as assistant:
         reply = await assistant.reply("Bob", "ann")
-        (stored,) = await assistant.effects.ledger.listed(closed=True)
+        (stored,) = await assistant.effects.ledger.list_effects(closed=True)
 
     assert reply.text == f"Receipt of {stored.record.key}"
     assert stored.record.state == "done"

@@ -16,7 +16,7 @@ def form(required: list[str] | None = None, **properties: Any) -> Form:
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required is not None:
         schema["required"] = required
-    return Form.of({"message": "Please:", "requestedSchema": schema})
+    return Form.read_form({"message": "Please:", "requestedSchema": schema})
 
 
 def filled(one: Form, *values: Any) -> tuple[list[str], dict[str, Any]]:
@@ -66,7 +66,7 @@ def test_a_form_of_defaults_alone_is_agreed_to_or_not() -> None:
 
 
 def test_an_address_is_a_link_to_agree_to() -> None:
-    one = Form.of({"mode": "url", "message": "Sign in", "url": "https://example.org"})
+    one = Form.read_form({"mode": "url", "message": "Sign in", "url": "https://example.org"})
     question = one.question()
 
     assert question is not None
@@ -77,4 +77,4 @@ def test_an_address_is_a_link_to_agree_to() -> None:
 @pytest.mark.parametrize("params", [{"message": 3}, {"requestedSchema": []}])
 def test_what_is_no_form_is_refused(params: Any) -> None:
     with pytest.raises(msgspec.ValidationError):
-        Form.of(params)
+        Form.read_form(params)

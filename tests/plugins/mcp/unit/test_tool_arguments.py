@@ -22,7 +22,7 @@ def test_a_password_comes_from_the_answer_because_the_dialog_has_dots() -> None:
     schema = {"type": "object", "properties": {"text": {"type": "string"}}}
     tool = OfferedTool(ToolInfo(name="ask", input_schema=schema))
 
-    made = ToolArguments(None, {}).of(body, request, tool)
+    made = ToolArguments(None, {}).make_arguments(body, request, tool)
 
     assert made == {"text": "s3cret"}
 
@@ -50,7 +50,7 @@ def test_a_tool_whose_arguments_are_all_given_needs_none_for_the_text(
     arguments = ToolArguments(None, given)
 
     arguments.check(tool)
-    made = arguments.of(body, request_of(body), OfferedTool(tool))
+    made = arguments.make_arguments(body, request_of(body), OfferedTool(tool))
 
     assert made == given
 

@@ -28,7 +28,9 @@ async def complete(door: Door, body: dict[str, Any], key: str | None = None) -> 
     """Ask for a completion; an error is brought into the form of the other doors."""
     headers = {"Idempotency-Key": key} if key else {}
     async with door.http.post("/v1/chat/completions", json=body, headers=headers) as response:
-        told = await DoorAnswer.of(response, lambda one: one["choices"][0]["message"]["content"])
+        told = await DoorAnswer.read_response(
+            response, lambda one: one["choices"][0]["message"]["content"]
+        )
     if told.status != 200:
         error = told.body["error"]
         code = CODES.get(error["code"], error["code"] or "bad_input")

@@ -8,7 +8,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.pairing import Card
 from prolocutor.plugins.page.channel import Page, PageDoor
-from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
+from prolocutor.testing.channel_kit import KEY, STRICT, Door, run_door
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from tests.integration.doors.fakes import get
@@ -38,7 +38,7 @@ async def listed(door: Door, **query: str) -> list[tuple[str, str]]:
 
 async def test_conversations_are_listed_renamed_and_deleted_by_their_person() -> None:
     long = "can I get my money back if the train to Bergen is late?"
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "main", long, "thanks")
         await said(door, "almond:ann", "a/b c", "  second\nwords ")
         await said(door, "almond:bob", "his", "a secret")
@@ -71,7 +71,7 @@ async def test_conversations_are_listed_renamed_and_deleted_by_their_person() ->
 
 
 async def test_conversations_are_pinned_tagged_and_put_away() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         for name in ("first", "second", "third"):
             await said(door, "almond:ann", name, f"about the {name} thing")
         path = "/api/conversations"
@@ -110,7 +110,7 @@ async def test_conversations_are_pinned_tagged_and_put_away() -> None:
 
 
 async def test_a_title_says_more_than_the_greeting_and_all_words_can_be_had() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "main", "Hello!", "where is my parcel from Oslo?")
         await said(door, "almond:ann", "short", "hi", "ok")
 
@@ -129,7 +129,7 @@ async def test_a_title_says_more_than_the_greeting_and_all_words_can_be_had() ->
 
 async def test_settings_are_kept_with_their_person_and_go_with_them() -> None:
     chosen = {"language": "pt-BR", "time_zone": "Asia/Tokyo", "theme": "dark", "enter_sends": False}
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "main", "hi")
         kept = await ask(ann, "PUT", "/api/settings", chosen)
         refused = [
@@ -152,7 +152,7 @@ async def test_settings_are_kept_with_their_person_and_go_with_them() -> None:
 
 
 async def test_search_leads_to_the_messages_with_all_words_the_latest_first() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "main", "Where is the LATE train?", "something else")
         await said(door, "almond:ann", "work", "a train of thought, " + "x" * 500)
         await said(door, "almond:bob", "main", "the late train is mine")
@@ -179,7 +179,7 @@ async def test_search_leads_to_the_messages_with_all_words_the_latest_first() ->
 
 
 async def test_an_anonymous_person_has_several_conversations() -> None:
-    async with at_the_door(the_page, AccessPolicy(anonymous=True, loopback=False)) as door:
+    async with run_door(the_page, AccessPolicy(anonymous=True, loopback=False)) as door:
         user, id_ = f"almond:anonymous-{SECRET}", f"web-{SECRET}"
         await said(door, user, "main", "one")
         await said(door, user, "next", "two")
@@ -201,7 +201,7 @@ async def test_an_anonymous_person_has_several_conversations() -> None:
 
 @pytest.mark.parametrize("secret", [None, "a-guess"])
 async def test_strangers_are_told_nothing(secret: str | None) -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor(secret) as stranger:
+    async with run_door(the_page, STRICT) as door, door.other_visitor(secret) as stranger:
         asked = ["/api/conversations", "/api/search?words=a", "/api/page"]
         found = [(await get(stranger, path))[0] for path in asked]
         found.append(await ask(stranger, "DELETE", "/api/conversations/main"))
@@ -210,7 +210,7 @@ async def test_strangers_are_told_nothing(secret: str | None) -> None:
 
 
 async def test_an_operator_reads_those_of_the_user_they_name() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor(KEY) as operator:
+    async with run_door(the_page, STRICT) as door, door.other_visitor(KEY) as operator:
         await said(door, "almond:bob", "his", "a secret")
 
         assert await listed(operator, user="bob") == [("his", "a secret")]
@@ -226,11 +226,11 @@ async def test_starters_are_the_files_or_examples_of_cards() -> None:
         cards = {name: Card(examples=examples) for name, examples in texts.items()}
         return Page(DoorContext(assistant, cards=cards))
 
-    async with at_the_door(written) as door:
+    async with run_door(written) as door:
         _, info = await get(door, "/api/page")
         async with door.http.get("/") as page:
             permissions = page.headers["Permissions-Policy"]
-    async with at_the_door(of_cards) as door:
+    async with run_door(of_cards) as door:
         _, other = await get(door, "/api/page")
 
     assert info["starters"] == ["Hello!"]

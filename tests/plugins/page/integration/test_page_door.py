@@ -6,7 +6,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plugins.page.channel import Page
-from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
+from prolocutor.testing.channel_kit import KEY, STRICT, Door, run_door
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from tests.integration.doors.fakes import get, post
@@ -26,7 +26,7 @@ async def reply_to(door: Door, user: str) -> str:
 
 
 async def test_a_person_sees_how_their_own_replies_came_about() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         mine = await get(ann, f"/api/turns/{await reply_to(door, 'almond:ann')}")
         others = await get(ann, f"/api/turns/{await reply_to(door, 'almond:bob')}")
 
@@ -38,7 +38,7 @@ async def test_a_person_sees_how_their_own_replies_came_about() -> None:
 
 
 async def test_an_operator_sees_everybodys() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor(KEY) as operator:
+    async with run_door(the_page, STRICT) as door, door.other_visitor(KEY) as operator:
         status, turn = await get(operator, f"/api/turns/{await reply_to(door, 'almond:bob')}")
 
     assert status == 200
@@ -50,9 +50,9 @@ async def test_operators_alone_are_told_of_the_page_for_operators() -> None:
         return Page(DoorContext(assistant, operators_page="/desk"))
 
     async with (
-        at_the_door(page, STRICT) as door,
-        door.as_visitor(KEY) as operator,
-        door.as_visitor("the-token-of-ann") as ann,
+        run_door(page, STRICT) as door,
+        door.other_visitor(KEY) as operator,
+        door.other_visitor("the-token-of-ann") as ann,
     ):
         told = (await get(operator, "/api/visitor"))[1]["operators_page"]
         others = (await get(ann, "/api/visitor"))[1]["operators_page"]
@@ -62,7 +62,7 @@ async def test_operators_alone_are_told_of_the_page_for_operators() -> None:
 
 
 async def test_an_anonymous_person_is_known_by_the_conversation() -> None:
-    async with at_the_door(the_page, AccessPolicy(anonymous=True, loopback=False)) as door:
+    async with run_door(the_page, AccessPolicy(anonymous=True, loopback=False)) as door:
         utt_id = await reply_to(door, f"almond:anonymous-{SECRET}")
         known = await get(door, f"/api/turns/{utt_id}", id=f"web-{SECRET}")
         another = await get(door, f"/api/turns/{utt_id}", id=f"web-{'6' * 32}")
@@ -72,7 +72,7 @@ async def test_an_anonymous_person_is_known_by_the_conversation() -> None:
 
 
 async def test_a_stranger_sees_the_page_and_nothing_else() -> None:
-    async with at_the_door(the_page, STRICT) as door:
+    async with run_door(the_page, STRICT) as door:
         async with door.http.get("/") as page:
             assert page.status == 200
         utt_id = await reply_to(door, "almond:ann")
@@ -90,7 +90,7 @@ async def test_a_recent_turn_has_its_services_and_an_old_one_its_hypotheses() ->
         assistant.observers.add(recent)
         return Page(DoorContext(assistant, recent=recent))
 
-    async with at_the_door(make) as door:
+    async with run_door(make) as door:
         old, new = [await reply_to(door, "almond:local") for _ in range(2)]
         _, stored = await get(door, f"/api/turns/{old}")
         _, kept = await get(door, f"/api/turns/{new}")
@@ -110,9 +110,9 @@ async def test_only_operators_read_the_words_of_errors() -> None:
     faults = [{"service": "gate", "what": "no route to 10.0.0.7"}]
 
     async with (
-        at_the_door(lambda assistant: Page(DoorContext(assistant, recent=recent)), STRICT) as door,
-        door.as_visitor("the-token-of-ann") as ann,
-        door.as_visitor(KEY) as operator,
+        run_door(lambda assistant: Page(DoorContext(assistant, recent=recent)), STRICT) as door,
+        door.other_visitor("the-token-of-ann") as ann,
+        door.other_visitor(KEY) as operator,
     ):
         utt_id = await reply_to(door, "almond:ann")
         recent.turn_ended(record(broken, faults=faults, utt_id=utt_id))
@@ -125,7 +125,7 @@ async def test_only_operators_read_the_words_of_errors() -> None:
 
 
 async def test_a_reply_is_rated_by_whom_it_was_for() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         mine, others = await reply_to(door, "almond:ann"), await reply_to(door, "almond:bob")
         async with ann.http.post("/rating/reply", json={"utt_id": mine, "rating": -1}) as rated:
             assert rated.status == 204
@@ -141,7 +141,7 @@ async def test_a_reply_is_rated_by_whom_it_was_for() -> None:
 
 
 async def test_a_rating_that_is_none_is_refused_by_its_field() -> None:
-    async with at_the_door(the_page) as door:
+    async with run_door(the_page) as door:
         utt_id = await reply_to(door, "almond:local")
         answers = [
             await post(door, "/rating/reply", **body)
@@ -158,7 +158,7 @@ async def test_a_rating_that_is_none_is_refused_by_its_field() -> None:
 
 
 async def test_a_picture_is_kept_and_shown_to_whoever_knows_its_name() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         async with ann.http.post("/uploads", data=PNG) as answer:
             url = msgspec.json.decode(await answer.read())["url"]
         async with door.http.get(url) as shown:
@@ -171,7 +171,7 @@ async def test_a_picture_is_kept_and_shown_to_whoever_knows_its_name() -> None:
 
 
 async def test_openapi_describes_all_its_routes() -> None:
-    async with at_the_door(the_page) as door, door.http.get("/openapi.json") as response:
+    async with run_door(the_page) as door, door.http.get("/openapi.json") as response:
         described = (await response.json())["paths"]
         page = Page(DoorContext(door.assistant))
 

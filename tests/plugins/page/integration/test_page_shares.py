@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.plugins.page.channel import Page, PageDoor
-from prolocutor.testing.channel_kit import STRICT, Door, at_the_door
+from prolocutor.testing.channel_kit import STRICT, Door, run_door
 from prolocutor.web.door_context import DoorContext
 from tests.integration.doors.fakes import get
 from tests.plugins.page.integration.test_page_conversations import ask, said, the_page
@@ -27,7 +27,7 @@ async def read(door: Door, path: str) -> tuple[int, Any]:
 
 
 async def test_anybody_with_the_link_reads_what_was_said_until_it_was_made() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "mine", "when is the next train")
         await said(door, "almond:ann", "other", "a secret of mine")
         path = await link_of(ann)
@@ -52,7 +52,7 @@ async def test_anybody_with_the_link_reads_what_was_said_until_it_was_made() -> 
 
 
 async def test_a_link_leads_nowhere_once_its_person_ends_it() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "mine", "when is the next train")
         path = await link_of(ann)
         ended = await ask(ann, "DELETE", LINK)
@@ -66,7 +66,7 @@ async def test_a_link_leads_nowhere_once_its_person_ends_it() -> None:
 
 @pytest.mark.parametrize("what", ["conversation", "person"])
 async def test_what_is_deleted_is_shared_no_more(what: str) -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "mine", "when is the next train")
         path = await link_of(ann)
         if what == "person":
@@ -81,7 +81,7 @@ async def test_what_is_deleted_is_shared_no_more(what: str) -> None:
 
 
 async def test_only_ones_own_conversation_is_shared() -> None:
-    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:bob", "mine", "a secret")
         refused = [await ask(ann, method, LINK) for method in ("GET", "PUT", "DELETE")]
         unknown = (await read(door, "/shared/x"))[0]
@@ -94,6 +94,6 @@ async def test_nothing_is_shared_where_the_file_says_so() -> None:
     def closed(assistant: Assistant) -> Page:
         return Page(DoorContext(assistant), PageDoor(shares=False))
 
-    async with at_the_door(closed, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with run_door(closed, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "mine", "when is the next train")
         assert await ask(ann, "PUT", LINK) == 404

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load
 from tests.acceptance.commands import Commands
 
@@ -48,7 +48,7 @@ def an_assistant(folder: Path, model: str) -> Path:
 
 async def learned(file: Path) -> set[str]:
     """Return the questions that the router of a process knows that starts now."""
-    async with assistant_from(load(file, environ={})) as assistant:
+    async with build_assistant(load(file, environ={})) as assistant:
         (used,) = assistant.models
         return {one.text for one in used.source.latest.method.lessons}
 

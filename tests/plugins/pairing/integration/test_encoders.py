@@ -10,7 +10,7 @@ import pytest
 
 from prolocutor.assistant.runner import run as wait_for
 from prolocutor.cli.main import run
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
@@ -172,7 +172,7 @@ def test_a_server_does_not_start_with_another_encoder(folder: Path) -> None:
     file.write_text(f"skill_selector: {{router: learned, model: model}}\n{SKILLS}")
 
     async def start() -> None:
-        async with assistant_from(load(file, environ={}), store="memory:"):
+        async with build_assistant(load(file, environ={}), store="memory:"):
             pass
 
     with pytest.raises(ConfigError, match=r"was trained with the encoder small \("):

@@ -109,7 +109,7 @@ async def other_things(store: PostgresqlStore) -> None:
     await store.records("ann", "d")
     await store.turn(turn.opening.bot_utt_id)
     await store.dialog(turn.dialog_id)
-    await store.owner_of(turn.opening.utt_id)
+    await store.find_owner(turn.opening.utt_id)
     await store.inherit()
     await store.unfinished_turns()
     await store.close_dialog("ann", "main")

@@ -135,7 +135,7 @@ async def test_sockets_at_all_replicas_count_together_and_those_of_the_dead_do_n
     for _ in range(20):
         for sockets in (first, second):
             if not sockets.wait("ann"):
-                one = sockets.counted("ann")
+                one = sockets.count_open("ann")
                 one.__enter__()
                 opened.append(one)
         await replicas.report()

@@ -11,7 +11,7 @@ from prolocutor.contracts.observer import LoggedChoice, TurnRecord
 from prolocutor.plan.pipeline import Canary, Shadow
 from prolocutor.plugins.rollout.rollout_watch import RolloutWatch
 from prolocutor.plugins.rollout.turn_trials import TurnTrials
-from prolocutor.web.audit_trail import acts_of
+from prolocutor.web.audit_trail import read_acts
 
 SHARE = 0.5
 
@@ -172,7 +172,7 @@ async def test_a_service_that_fails_is_stopped_by_itself_and_that_is_in_the_audi
         await watch_of(assistant).look()
         (status,) = await watch_of(assistant).look()
         said = await replies(assistant, PEOPLE)
-        acts = await acts_of(assistant.store)
+        acts = await read_acts(assistant.store)
 
     assert status.state == "stopped"
     assert "less often than old" in status.why

@@ -19,9 +19,9 @@ from prolocutor.stores.store_catalog import open_transfer
 from prolocutor.testing.sample_turns import (
     a_closing,
     an_entry,
+    find_record_store,
     keep_turn,
     open_new_turn,
-    records_of,
     talk,
 )
 from prolocutor.testing.store_contract.fixtures import TODAY
@@ -99,7 +99,7 @@ async def test_who_moves_is_all_there_and_talks_on(cells: Cells) -> None:
     (said,) = await talk(cells.second, "ann", "and on")
     assert said.length == 2
     assert said.feed == before.feed_end + 1
-    hours = [await records_of(one).hours(0, 1e12) for one in (cells.first, cells.second)]
+    hours = [await find_record_store(one).hours(0, 1e12) for one in (cells.first, cells.second)]
     assert [sum(hour.turns for hour in each) for each in hours] == [0, 1]
 
 
@@ -169,7 +169,7 @@ async def test_the_old_database_refuses_who_is_gone_until_they_are_back(cells: C
 async def test_a_move_that_was_cut_off_goes_on(cells: Cells) -> None:
     await talk(cells.first, "ann", "hello")
     await cells.source.fence("ann")
-    await cells.target.put_in(await cells.source.taken_out("ann"))
+    await cells.target.put_person(await cells.source.taken_out("ann"))
 
     assert await cells.move("ann") == ["ann"]
     assert "ann" in await cells.target.users()
@@ -208,7 +208,7 @@ def test_the_commands_export_import_and_move(
         await store.aclose()
 
     asyncio.run(fill())
-    bucket, runner = person_moves.bucket_of("bob"), CliRunner()
+    bucket, runner = person_moves.person_bucket("bob"), CliRunner()
     written = runner.invoke(person_command, ["export", database, "ann", ""])
     file = tmp_path / "ann.jsonl"
     file.write_bytes(written.stdout_bytes)
@@ -224,7 +224,7 @@ def test_the_commands_export_import_and_move(
 
 
 def test_a_person_is_in_the_bucket_that_haproxy_counts() -> None:
-    assert [person_moves.bucket_of(name) for name in ("ann", "almond:ann")] == [627, 627]
+    assert [person_moves.person_bucket(name) for name in ("ann", "almond:ann")] == [627, 627]
 
 
 async def test_keys_are_copied_to_other_cells_and_revoked_there(

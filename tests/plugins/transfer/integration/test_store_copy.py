@@ -21,10 +21,10 @@ from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,
     an_entry,
+    find_record_store,
     found,
     keep_turn,
     open_new_turn,
-    records_of,
     talk,
 )
 from prolocutor.testing.store_contract.fixtures import TODAY, open_for_test
@@ -136,7 +136,9 @@ async def test_records_and_figures_go_along_and_are_counted_once(
         for number in range(4):
             kept = await keep_turn(store, f"user {number % 3}", "hello", at=number * 9000.0)
             await store.rate_utterance(kept.utt_id, number == 1, kept.user, TODAY)
-        await records_of(store).tend(now=DAY, keep=DAY, most=2)  # two records go, figures stay
+        await find_record_store(store).tend(
+            now=DAY, keep=DAY, most=2
+        )  # two records go, figures stay
         before = await figures(store)
     shown = [before]
     for source, target in ((first, database), (database, last)):
@@ -146,7 +148,7 @@ async def test_records_and_figures_go_along_and_are_counted_once(
             shown.append(await figures(store))
     async with open_for_test(lambda: open_store(last)) as store:
         assert await store.delete_person("user 2")
-        hours = await records_of(store).hours(0, DAY)
+        hours = await find_record_store(store).hours(0, DAY)
 
     assert [sum(hour.turns for hour in one[0]) for one in shown] == [4, 4, 4]
     assert shown == [before, before, before]
@@ -215,7 +217,7 @@ async def fill(store: Store) -> None:
 
 async def figures(store: Store) -> Any:
     """Return what operators see of all turns."""
-    records = records_of(store)
+    records = find_record_store(store)
     (dialogs, totals) = await found(store), await records.totals(0, 2e9)
     kept = [
         (turn.utt_id, await records.turn(turn.utt_id))

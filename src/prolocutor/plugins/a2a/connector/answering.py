@@ -39,7 +39,7 @@ def read_hypotheses(
     state = answer.status.state
     if answer.message is None and state != COMPLETED:
         _check(state, answer.words())
-    parts = answer.said()
+    parts = answer.answer_parts()
     text = answer.text()
     found: JsonObject = {"text": text, "confidence": _confidence(answer, confidence)}
     others: list[JsonObject] = []

@@ -93,11 +93,11 @@ class A2aConnector:
 
     async def describe(self) -> JsonObject:
         """Return `description` and `examples` from the agent's card, of all its skills."""
-        return (await self._peer.card()).described()
+        return (await self._peer.card()).describe_skills()
 
     async def aclose(self) -> None:
         """Wait until abandoned tasks are cancelled, then close the connections."""
-        await self._leaving.ended(CANCELLING)
+        await self._leaving.wait_until_ended(CANCELLING)
         await self._peer.aclose()
 
     async def _ask(self, request: Request) -> Plain:
@@ -217,7 +217,7 @@ class A2aAgent(AgentOptions, frozen=True, kw_only=True):
         """Look for a card: at the address, below it, or at the root of its host."""
         cards = (CARD_PATH, OLD_PATH)
         here = probe.base(*cards)
-        root = str(Url.read(here).with_path("/")).rstrip("/")
+        root = str(Url.read(here).replace_path("/")).rstrip("/")
         places = {base + card: base for base in (here, root) for card in cards}
         if here.endswith(".json"):
             places = {here: here, **places}

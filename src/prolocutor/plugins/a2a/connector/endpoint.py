@@ -11,7 +11,7 @@ import msgspec
 
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_answer import HttpReply
-from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
+from prolocutor.connectors.parts.http_client import HttpClient, refusal_text
 from prolocutor.dialog.plain import MAX_BYTES, encode
 from prolocutor.errors import BadReply, ServiceRefused
 from prolocutor.json_rpc import rpc_request
@@ -195,7 +195,7 @@ class AgentEndpoint:
         refusal = _rest_refusal(reply.body) if self._is_rest else None
         if refusal is not None and refusal.number:
             raise refusal
-        raise ServiceRefused(refusal_of(reply), status=reply.status)
+        raise ServiceRefused(refusal_text(reply), status=reply.status)
 
 
 def interface_headers(interface: AgentInterface) -> dict[str, str]:
@@ -229,11 +229,11 @@ def _readers(
     if is_rest:
         return (
             lambda data: _decode_guarded(legacy_rest.read_rest_event, data),
-            lambda data: _decode_guarded(legacy_rest.task_of, data),
+            lambda data: _decode_guarded(legacy_rest.read_task, data),
         )
     return (
         lambda data: _decode_guarded(legacy.read_event, data),
-        lambda data: _decode_guarded(legacy.task_of, data),
+        lambda data: _decode_guarded(legacy.read_task, data),
     )
 
 

@@ -75,7 +75,7 @@ class GatheredAnswer:
         paused = state in (INPUT_REQUIRED, AUTH_REQUIRED)
         return self.message is not None or paused or state in TERMINAL
 
-    def said(self) -> list[A2aPart]:
+    def answer_parts(self) -> list[A2aPart]:
         """Return the parts of the answer: of its artifacts, else of the agent's last message."""
         if self.message is not None:
             return self.message.parts
@@ -102,7 +102,7 @@ class GatheredAnswer:
         if asked is not None and (self.status.state == INPUT_REQUIRED or not any(texts)):
             texts.append(_lines(asked.parts))
         if not any(texts):
-            return _lines(self.said())
+            return _lines(self.answer_parts())
         return "\n".join(text for text in texts if text)
 
     def words(self) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 import msgspec
 
 from prolocutor.connectors.parts.connecting import Network
-from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient, refusal_of
+from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient, refusal_text
 from prolocutor.connectors.parts.url import Url, http_url
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused
@@ -113,31 +113,31 @@ class A2aPeer:
         found_at = self._found_at
         if found_at is not None:
             try:
-                return await self._read_card_at(found_at)
+                return await self._read_card(found_at)
             except ServiceRefused as error:
                 if error.status not in (404, 405):
                     raise
         places = self._places()
         for place in places[:-1]:
             try:
-                return await self._read_card_at(place)
+                return await self._read_card(place)
             except ServiceRefused as error:
                 if error.status not in (404, 405):
                     raise
             except BadReply:
                 continue
-        return await self._read_card_at(places[-1])
+        return await self._read_card(places[-1])
 
     def _places(self) -> Sequence[Url]:
         """Return the possible addresses of a card: the URL, below it, at the root of its host."""
         url = self._url
         if url.path.endswith(".json"):
             return [url]
-        below = [url.with_path(url.path.rstrip("/") + path) for path in (CARD_PATH, OLD_PATH)]
-        root = url.with_path(CARD_PATH)
+        below = [url.replace_path(url.path.rstrip("/") + path) for path in (CARD_PATH, OLD_PATH)]
+        root = url.replace_path(CARD_PATH)
         return list(dict.fromkeys([below[0], *([url] if url.path != "/" else []), below[1], root]))
 
-    async def _read_card_at(self, place: Url) -> AgentCard | None:
+    async def _read_card(self, place: Url) -> AgentCard | None:
         headers = {**self._headers, VERSION_HEADER: VERSION, "Accept": "application/json"}
         if self._etag is not None and place == self._found_at:
             headers["If-None-Match"] = self._etag
@@ -149,7 +149,7 @@ class A2aPeer:
         if reply.status == 304 and self._card is not None:
             return None
         if reply.status // 100 != 2:
-            raise ServiceRefused(f"its card: {refusal_of(reply)}", status=reply.status)
+            raise ServiceRefused(f"its card: {refusal_text(reply)}", status=reply.status)
         card = read_card(reply.body)
         etag = reply.headers.get(b"etag")
         self._etag = None if etag is None else etag.decode("latin-1")

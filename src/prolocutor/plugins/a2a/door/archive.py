@@ -21,7 +21,7 @@ from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, PARTS
-from prolocutor.plugins.a2a.door.outgoing import iso_time, task_after
+from prolocutor.plugins.a2a.door.outgoing import finish_task, iso_time
 from prolocutor.plugins.a2a.door.places import CONTEXT, task_id
 from prolocutor.plugins.a2a.wire.core import (
     AGENT,
@@ -66,7 +66,7 @@ class FoundTask(msgspec.Struct):
     def message_ids(self) -> Iterator[str]:
         """Return the ids of the client's messages."""
         for said, _ in self.turns:
-            yield message_id_of(said)
+            yield find_message_id(said)
 
     @property
     def changed(self) -> str:
@@ -129,7 +129,7 @@ class TaskArchive:
         """Return the tasks of a context, oldest first."""
         return [await self._task_view(user, one) for one in await self.find_tasks(user, context)]
 
-    async def listed(self, speaker: DoorSpeaker) -> list[A2aTask]:
+    async def list_tasks(self, speaker: DoorSpeaker) -> list[A2aTask]:
         """Return the tasks in the latest contexts of a caller, unsorted."""
         begin = speaker.beginning(CONTEXT) if speaker.user is None else None
         query = DialogQuery(
@@ -138,7 +138,7 @@ class TaskArchive:
         tasks: list[A2aTask] = []
         for dialog_id in await self._store.dialog_ids(query):
             dialog = await self._store.dialog(dialog_id)
-            name = None if dialog is None else context_of(dialog)
+            name = None if dialog is None else find_context_id(dialog)
             if dialog is None or name is None:
                 continue
             user = dialog.human.user_external_id
@@ -165,7 +165,7 @@ def task_view(
     """Return a task in the form for clients; `waiting` is the open ask of its last reply."""
     history = task_history(found)
     if found.reply is not None and not is_cancelled:
-        return task_after(found.id, found.context, found.reply, waiting, history)
+        return finish_task(found.id, found.context, found.reply, waiting, history)
     state = CANCELED if is_cancelled else FAILED if found.is_lost else WORKING
     status = A2aStatus(state=state, timestamp=iso_time(found.changed))
     return A2aTask(id=found.id, context_id=found.context, status=status, history=history)
@@ -178,7 +178,7 @@ def read_tasks(dialog: Dialog, context: str) -> list[FoundTask]:
     for utterance in dialog.utterances:
         if isinstance(utterance, HumanUtterance):
             if not found or not found[-1].asks:
-                found.append(FoundTask(task_id(context, message_id_of(utterance)), context))
+                found.append(FoundTask(task_id(context, find_message_id(utterance)), context))
             found[-1].turns.append((utterance, None))
             found[-1].asks = False
             heard.append(found[-1])
@@ -204,7 +204,7 @@ def _handover_state(utterance: BotUtterance) -> object:
     return handover.get("state") if isinstance(handover, dict) else None
 
 
-def context_of(dialog: Dialog) -> str | None:
+def find_context_id(dialog: Dialog) -> str | None:
     """Return the id of a dialog's context; None for a dialog of another door."""
     for utterance in dialog.utterances:
         ids = utterance.attributes.get(ATTRIBUTE)
@@ -213,7 +213,7 @@ def context_of(dialog: Dialog) -> str | None:
     return None
 
 
-def message_id_of(said: HumanUtterance) -> str:
+def find_message_id(said: HumanUtterance) -> str:
     """Return the id of the message that an utterance arrived in."""
     ids = said.attributes.get(ATTRIBUTE)
     given = ids.get("message_id") if isinstance(ids, dict) else None
@@ -247,7 +247,7 @@ def _message(said: HumanUtterance, found: FoundTask) -> A2aMessage:
             parts.append(A2aPart(data=one))
     metadata = said.attributes.get("metadata")
     return A2aMessage(
-        message_id=message_id_of(said),
+        message_id=find_message_id(said),
         context_id=found.context,
         task_id=found.id,
         role=USER,
@@ -273,6 +273,6 @@ def parse_time(text: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def described(ids: JsonObject, context: str) -> JsonObject:
+def encode_ids(ids: JsonObject, context: str) -> JsonObject:
     """Return the ids of a message and of its context, in their stored form."""
     return {**ids, _NAME: context}

@@ -130,7 +130,7 @@ def _object(given: Any) -> JsonObject:
     return given
 
 
-def written(value: Any) -> Any:
+def write_result(value: Any) -> Any:
     """Return the result of an operation in the form of JSON-RPC of 0.3."""
     if isinstance(value, A2aEvent):
         return legacy.event_out(value)

@@ -149,13 +149,13 @@ class CardMaker:
             card["securitySchemes"] = {"bearer": scheme}
             card["securityRequirements"] = [{"schemes": {"bearer": {"list": []}}}]
         if self._signer is not None:
-            card["signatures"] = [self._signer.signed(card)]
+            card["signatures"] = [self._signer.sign_card(card)]
         return card | _legacy(card, base)
 
     def _description(self, told: Sequence[ServiceStatus], skill: str | None) -> str:
         if skill is None and self._options.description:
             return self._options.description
-        said = [_of(one, "description") for one in told]
+        said = [_card_text(one, "description") for one in told]
         lines = [text for text in dict.fromkeys(said) if text]
         if lines:
             return "\n".join(lines)
@@ -177,14 +177,14 @@ def _skill(skill: ServiceStatus) -> JsonObject:
     found: JsonObject = {
         "id": skill.name,
         "name": skill.name,
-        "description": _of(skill, "description") or skill.name,
+        "description": _card_text(skill, "description") or skill.name,
         "tags": [skill.name, *(str(one) for one in languages)],
     }
     texts = [one for one in examples if isinstance(one, str) and one][:MAX_EXAMPLES]
     return {**found, "examples": texts} if texts else found
 
 
-def _of(skill: ServiceStatus, key: str) -> str:
+def _card_text(skill: ServiceStatus, key: str) -> str:
     value: Any = (skill.card or {}).get(key)
     return value.strip() if isinstance(value, str) else ""
 

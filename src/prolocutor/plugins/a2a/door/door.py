@@ -28,7 +28,7 @@ from prolocutor.plugins.a2a.door.operations import AgentOperations
 from prolocutor.plugins.a2a.door.places import PERSONS, PREFIX
 from prolocutor.plugins.a2a.door.push_delivery import PushDelivery
 from prolocutor.plugins.a2a.door.push_rules import PushRules
-from prolocutor.plugins.a2a.door.rest import RestEndpoint, refused
+from prolocutor.plugins.a2a.door.rest import RestEndpoint, refusal_response
 from prolocutor.plugins.a2a.door.rpc import RpcEndpoint
 from prolocutor.plugins.a2a.door.running_tasks import A2aCaller
 from prolocutor.plugins.a2a.door.sending import TaskSender
@@ -111,7 +111,7 @@ class A2a:
             Route("GET", f"{BASE}/{{path:path}}", self.get, any_secret=True),
             Route("POST", f"{BASE}/{{path:path}}", self.post, any_secret=True),
             Route("DELETE", f"{BASE}/{{path:path}}", self.delete, any_secret=True),
-            ErrorForm(BASE, refused),
+            ErrorForm(BASE, refusal_response),
         ]
 
     async def open(self) -> None:

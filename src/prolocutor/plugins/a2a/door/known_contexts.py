@@ -48,7 +48,7 @@ class KnownContexts:
         _put(self._open, (place.user, place.context), task)
 
     def forget(self, place: A2aPlace) -> None:
-        """Drop a context, so that it is read from the store the next time."""
+        """Drop a context from the cache; the next use reads the store."""
         self._open.pop((place.user, place.context), None)
 
     def finish(self, user: str, task: A2aTask) -> None:

@@ -166,7 +166,7 @@ class AgentOperations:
                 find_place(speaker, context, "").user, context
             )
         else:
-            stored = await self._archive.listed(speaker)
+            stored = await self._archive.list_tasks(speaker)
         found = [*running, *(task for task in stored if task.id not in ids)]
         # The latest status first (A2A 1.0, 3.1.4).
         found.sort(key=lambda one: (one.status.timestamp or "", one.id), reverse=True)

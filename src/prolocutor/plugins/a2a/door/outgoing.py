@@ -39,7 +39,7 @@ def is_heard(reply: SpokenReply) -> bool:
     return state in ("waits", "taken") and not reply.text and not reply.attributes.get("messages")
 
 
-def task_after(
+def finish_task(
     id_: str,
     context: str,
     reply: SpokenReply,

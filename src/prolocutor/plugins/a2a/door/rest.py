@@ -29,7 +29,7 @@ from prolocutor.plugins.a2a.door.calls import (
     read_params,
 )
 from prolocutor.plugins.a2a.door.operations import AgentOperations
-from prolocutor.plugins.a2a.door.rpc import Identify, as_fault, request_user
+from prolocutor.plugins.a2a.door.rpc import Identify, make_fault, request_user
 from prolocutor.plugins.a2a.wire import legacy_rest
 from prolocutor.plugins.a2a.wire.faults import (
     INVALID_PARAMS,
@@ -128,9 +128,9 @@ class RestEndpoint:
         return HttpResponse(plain.encode({} if value is None else value), content_type=MEDIA)
 
 
-def refused(error: Exception) -> HttpResponse:
+def refusal_response(error: Exception) -> HttpResponse:
     """Return the response to an error, in the form of `google.rpc.Status` and of 0.3."""
-    fault = as_fault(error)
+    fault = make_fault(error)
     headers = {} if isinstance(error, A2aFault) else error_response(error).headers
     return HttpResponse(plain.encode(_status(fault)), fault.kind.status, headers=headers)
 
@@ -193,4 +193,4 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _failure(error: Exception) -> bytes:
-    return server_event(plain.encode(_status(as_fault(error))), b"error")
+    return server_event(plain.encode(_status(make_fault(error))), b"error")

@@ -19,7 +19,7 @@ from prolocutor.plugins.a2a.door.calls import (
     A2aCall,
     is_stream,
     read_params,
-    written,
+    write_result,
 )
 from prolocutor.plugins.a2a.door.operations import AgentOperations
 from prolocutor.plugins.a2a.door.running_tasks import A2aCaller
@@ -101,13 +101,13 @@ class RpcEndpoint:
         value = await call.answer(self._operations, read, caller)
         if is_stream(value):
             events = (
-                server_event(rpc_result(id_, written(event) if is_legacy else event))
+                server_event(rpc_result(id_, write_result(event) if is_legacy else event))
                 async for event in value
             )
             return event_stream(
                 events, lambda error: server_event(failure(id_, error, is_legacy), b"error")
             )
-        return HttpResponse(rpc_result(id_, written(value) if is_legacy else value))
+        return HttpResponse(rpc_result(id_, write_result(value) if is_legacy else value))
 
 
 def request_user(params: Any) -> object:
@@ -122,13 +122,13 @@ def failure(id_: RpcId, error: Exception, is_legacy: bool) -> bytes:
     """Return the error response to a call."""
     if isinstance(error, RpcFault):
         return rpc_failure(error.id if error.id is not None else id_, error)
-    fault = as_fault(error)
+    fault = make_fault(error)
     if is_legacy:
         return rpc_failure(id_, RpcFault(fault.kind.legacy_number, str(fault)))
     return rpc_failure(id_, RpcFault(fault.kind.number, str(fault), fault.details()))
 
 
-def as_fault(error: Exception) -> A2aFault:
+def make_fault(error: Exception) -> A2aFault:
     """Return the A2A error that stands for an error."""
     if isinstance(error, A2aFault):
         return error

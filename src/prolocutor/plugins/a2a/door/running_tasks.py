@@ -157,7 +157,7 @@ class RunningTasks:
         ]
 
 
-def cancelled(task: A2aTask) -> A2aTask:
+def cancel_task(task: A2aTask) -> A2aTask:
     """Return a task in the state after a client has cancelled it."""
     status = A2aStatus(state=CANCELED, timestamp=iso_time(timestamp()))
     return msgspec.structs.replace(task, status=status, artifacts=[])

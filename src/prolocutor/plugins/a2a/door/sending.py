@@ -17,10 +17,10 @@ from prolocutor.background import BackgroundTasks, beside
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import Conflict
-from prolocutor.plugins.a2a.door.archive import TaskArchive, described
+from prolocutor.plugins.a2a.door.archive import TaskArchive, encode_ids
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, checked_message, read_message
 from prolocutor.plugins.a2a.door.known_contexts import KnownContexts
-from prolocutor.plugins.a2a.door.outgoing import is_heard, takes_something, task_after
+from prolocutor.plugins.a2a.door.outgoing import finish_task, is_heard, takes_something
 from prolocutor.plugins.a2a.door.places import (
     A2aPlace,
     find_place,
@@ -33,7 +33,7 @@ from prolocutor.plugins.a2a.door.running_tasks import (
     RunningTask,
     RunningTasks,
     SentMessage,
-    cancelled,
+    cancel_task,
 )
 from prolocutor.plugins.a2a.door.streaming import ReplyEvents, status_event
 from prolocutor.plugins.a2a.door.webhooks import TaskWebhooks
@@ -86,7 +86,7 @@ class MessagePreparation:
         open_task = await self._known.open_task(place)
         task = await self._find_task(message, place, open_task)
         read = read_message(message, params.metadata)
-        ids = described(read.attributes[ATTRIBUTE], place.context)
+        ids = encode_ids(read.attributes[ATTRIBUTE], place.context)
         read.attributes[ATTRIBUTE] = ids
         earlier: list[A2aMessage] = []
         if open_task is not None and open_task.id == task:
@@ -231,13 +231,13 @@ class TaskSender:
         if running is not None:
             await running.cancel()
         elif state == INPUT_REQUIRED:
-            attributes = {ATTRIBUTE: described({"message_id": f"cancel:{id_}"}, place.context)}
+            attributes = {ATTRIBUTE: encode_ids({"message_id": f"cancel:{id_}"}, place.context)}
             cancel = TurnInput(
                 "", place.user, place.context, attributes, channel="a2a", parsed=_NEVERMIND
             )
             await self._assistant.turn(cancel)
         self._known.forget(place)
-        return cancelled(task)
+        return cancel_task(task)
 
     def running(self, speaker: DoorSpeaker, context: str) -> list[A2aTask]:
         """Return the running tasks of a caller, or of one of their contexts."""
@@ -274,13 +274,13 @@ class TaskSender:
         """Wait for the reply; return the task after it, or the cancelled task."""
         try:
             with beside(self._assistant.turn(running.sent.input())) as running.reply:
-                return await self._after(running, await running.reply)
+                return await self._finish_task(running, await running.reply)
         except Conflict:
             raise _other_message() from None
         except asyncio.CancelledError:
             if not running.is_cancelled:
                 raise
-            return cancelled(running.task())
+            return cancel_task(running.task())
         finally:
             self._running.end(running)
 
@@ -298,27 +298,27 @@ class TaskSender:
                     if not running.is_cancelled and (task_view := shaped.take(event)) is not None:
                         yield task_view
             if running.is_cancelled:  # a stream ends at a terminal state (A2A 1.0, 3.1.2)
-                yield status_event(submitted, cancelled(submitted).status)
+                yield status_event(submitted, cancel_task(submitted).status)
                 return
-            task = await self._after(running, stream.result)
+            task = await self._finish_task(running, stream.result)
         finally:
             self._running.end(running)
             await stream.aclose()
         for last in shaped.last(task):
             yield last
 
-    async def _after(self, running: RunningTask, result: TurnResult) -> A2aTask:
+    async def _finish_task(self, running: RunningTask, result: TurnResult) -> A2aTask:
         """Return the task after a reply, and cache it."""
         sent, reply, repeated = running.sent, result.spoken, result.repeated
         if running.is_cancelled:
-            return cancelled(running.task())
+            return cancel_task(running.task())
         place = sent.place
         if repeated or not sent.is_alone or self._archive.is_shared:
             found = await self._stored_task(sent)
             if found is not None and repeated and is_heard(reply):
                 return found
         modes = sent.params.configuration.accepted_output_modes
-        task = task_after(sent.task, place.context, reply, result.waiting, sent.history, modes)
+        task = finish_task(sent.task, place.context, reply, result.waiting, sent.history, modes)
         if not repeated:
             is_over = task.status.state in TERMINAL
             waits = task.status.state == INPUT_REQUIRED

@@ -51,7 +51,7 @@ class CardSigner:
         header = {"alg": algorithm, "kid": kid, "typ": "JOSE"} | ({"jku": jku} if jku else {})
         self._protected = _base64url(json.dumps(header, separators=(",", ":")).encode())
 
-    def signed(self, card: JsonObject) -> JsonObject:
+    def sign_card(self, card: JsonObject) -> JsonObject:
         """Return the signature of a card, in the form of its `signatures`."""
         payload = _base64url(canonical(card))
         signature = self._sign(f"{self._protected}.{payload}".encode())

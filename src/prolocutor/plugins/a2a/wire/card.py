@@ -53,7 +53,7 @@ class AgentCard(msgspec.Struct, rename="camel"):
     skills: list[AgentSkill] = []
     interfaces: list[AgentInterface] = []
 
-    def described(self) -> JsonObject:
+    def describe_skills(self) -> JsonObject:
         """Return `description` and `examples` of all skills, from which routers learn."""
         told = [self.description, *(skill.description for skill in self.skills)]
         examples = [text for skill in self.skills for text in skill.examples]

@@ -60,7 +60,7 @@ def read_event(given: Any) -> A2aEvent:
     return _convert({"task": upgrade_task(given)}, A2aEvent)
 
 
-def task_of(given: Any) -> A2aTask:
+def read_task(given: Any) -> A2aTask:
     """Read a task."""
     return _convert(upgrade_task(drop_nulls(given)), A2aTask)
 
@@ -187,7 +187,7 @@ def event_out(event: A2aEvent) -> JsonObject:
 
 def task_out(task: A2aTask) -> JsonObject:
     """Write a task."""
-    return _object_with(
+    return _object_without_empty(
         {
             "kind": "task",
             "id": task.id,
@@ -202,7 +202,7 @@ def task_out(task: A2aTask) -> JsonObject:
 
 def status_update_out(update: A2aStatusUpdate) -> JsonObject:
     """Write a new state; the last state of a stream is `final`."""
-    return _object_with(
+    return _object_without_empty(
         {
             "kind": "status-update",
             "taskId": update.task_id,
@@ -221,7 +221,7 @@ def is_final(state: str) -> bool:
 
 def artifact_update_out(update: A2aArtifactUpdate) -> JsonObject:
     """Write an artifact, or further parts of it."""
-    return _object_with(
+    return _object_without_empty(
         {
             "kind": "artifact-update",
             "taskId": update.task_id,
@@ -238,12 +238,12 @@ def status_out(status: A2aStatus) -> JsonObject:
     """Write the state of a task."""
     said = None if status.message is None else message_out(status.message)
     state = _WORDS.get(status.state, "unknown")
-    return _object_with({"state": state}, message=said, timestamp=status.timestamp)
+    return _object_without_empty({"state": state}, message=said, timestamp=status.timestamp)
 
 
 def artifact_out(artifact: A2aArtifact) -> JsonObject:
     """Write an artifact."""
-    return _object_with(
+    return _object_without_empty(
         {"artifactId": artifact.artifact_id, "parts": [part_out(one) for one in artifact.parts]},
         name=artifact.name,
         description=artifact.description,
@@ -254,7 +254,7 @@ def artifact_out(artifact: A2aArtifact) -> JsonObject:
 
 def message_out(message: A2aMessage) -> JsonObject:
     """Write a message."""
-    return _object_with(
+    return _object_without_empty(
         {
             "kind": "message",
             "messageId": message.message_id,
@@ -272,15 +272,17 @@ def message_out(message: A2aMessage) -> JsonObject:
 def part_out(part: A2aPart) -> JsonObject:
     """Write a part."""
     if part.text is not None:
-        return _object_with({"kind": "text", "text": part.text}, metadata=part.metadata)
+        return _object_without_empty({"kind": "text", "text": part.text}, metadata=part.metadata)
     if part.data is not UNSET:
         if isinstance(part.data, dict):
-            return _object_with({"kind": "data", "data": part.data}, metadata=part.metadata)
+            return _object_without_empty(
+                {"kind": "data", "data": part.data}, metadata=part.metadata
+            )
         wrapped = {**(part.metadata or {}), COMPAT: True}
         return {"kind": "data", "data": {"value": part.data}, "metadata": wrapped}
     where = {"bytes": part.raw} if part.raw is not None else {"uri": part.url}
-    file = _object_with(where, mimeType=part.media_type, name=part.filename)
-    return _object_with({"kind": "file", "file": file}, metadata=part.metadata)
+    file = _object_without_empty(where, mimeType=part.media_type, name=part.filename)
+    return _object_without_empty({"kind": "file", "file": file}, metadata=part.metadata)
 
 
 def push_out(config: A2aPushConfig) -> JsonObject:
@@ -293,12 +295,14 @@ def webhook_out(config: A2aPushConfig) -> JsonObject:
     secret = config.authentication
     schemes = None
     if secret is not None:
-        schemes = _object_with({"schemes": [secret.scheme]}, credentials=secret.credentials)
-    return _object_with(
+        schemes = _object_without_empty(
+            {"schemes": [secret.scheme]}, credentials=secret.credentials
+        )
+    return _object_without_empty(
         {"url": config.url}, id=config.id, token=config.token, authentication=schemes
     )
 
 
-def _object_with(written: JsonObject, **optional: Any) -> JsonObject:
+def _object_without_empty(written: JsonObject, **optional: Any) -> JsonObject:
     """Return an object with its non-empty members among `members`."""
     return {**written, **{key: one for key, one in optional.items() if one not in (None, "", [])}}

@@ -57,7 +57,7 @@ def read_rest_event(given: JsonObject) -> A2aEvent:
     """Read the answer to a message, or an event of a stream."""
     found = _camel(given)
     if "task" in found:
-        return A2aEvent(task=task_of(found["task"]))
+        return A2aEvent(task=read_task(found["task"]))
     said = found.get("message", found.get("msg"))
     if said is not None:
         return legacy.read_event({"kind": "message", **_rpc_message(said)})
@@ -71,14 +71,14 @@ def read_rest_event(given: JsonObject) -> A2aEvent:
     return legacy.read_event(found)
 
 
-def task_of(given: JsonObject) -> A2aTask:
+def read_task(given: JsonObject) -> A2aTask:
     """Read a task."""
     found = _rpc_status(_camel(given))
     if "history" in found:
         found["history"] = [_rpc_message(one) for one in found["history"]]
     if "artifacts" in found:
         found["artifacts"] = [_rpc_artifact(one) for one in found["artifacts"]]
-    return legacy.task_of(found)
+    return legacy.read_task(found)
 
 
 def _rpc_message(given: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Final
 from msgspec import Meta
 
 from prolocutor.bounds import Seconds, about
-from prolocutor.connectors.parts.asking import PeerQuestion, hypothesis_of, question_of
+from prolocutor.connectors.parts.asking import PeerQuestion, make_hypothesis, read_question
 from prolocutor.connectors.parts.network_calls import each_alone
 from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
@@ -55,7 +55,7 @@ class AlmondConnector:
         address = SocketAddress(options.url, key=options.key, headers=options.headers)
         self._url = address.url
         if self._url.path in ("", "/"):
-            self._url = self._url.with_path(CONVERSATION)
+            self._url = self._url.replace_path(CONVERSATION)
         scheme = "https" if self._url.is_secure else "http"
         self._home = Url(scheme=scheme, host=self._url.host, port=self._url.port)
         self._parameters = self._url.parameters
@@ -76,7 +76,7 @@ class AlmondConnector:
         await asyncio.gather(*(one.aclose() for one in conversations))
 
     async def _ask(self, request: Request) -> Plain:
-        asked = question_of(request)
+        asked = read_question(request)
         if not asked.text.strip() and asked.parsed is None:
             return check([])  # of which an Almond takes no notice
         given = self._parameters.get("id") or self._parameters.get("conversationId")
@@ -84,7 +84,7 @@ class AlmondConnector:
         id_ = given or (kept if isinstance(kept, str) else asked.dialog_id)
         conversation = self._conversation(given or asked.dialog_id, id_)
         said = await conversation.say(_frame(asked), request.timeout)
-        found = hypothesis_of("", said.messages, said.ask, self._confidence, self._home)
+        found = make_hypothesis("", said.messages, said.ask, self._confidence, self._home)
         if found is None:
             return check([])
         if conversation.id not in (given, asked.dialog_id):

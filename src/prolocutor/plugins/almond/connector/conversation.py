@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.connectors.parts.sockets import SocketOpener, end_of, is_open
+from prolocutor.connectors.parts.sockets import SocketOpener, closing_error, is_open
 from prolocutor.connectors.parts.url import Url
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
@@ -94,7 +94,7 @@ class AlmondConversation:
     async def _open_line(self) -> _AlmondLine:
         if self._line is None or not self._line.is_open:
             own = {"id": self.id, "skip_history": "1", "hide_welcome": "1"}
-            socket = await self._opener.open(self._url.with_parameters(**own))
+            socket = await self._opener.open(self._url.replace_parameters(**own))
             self._line = _AlmondLine(socket, self._opener.address.shown)
             await asyncio.wait([self._line.ready], timeout=OPENING_QUIET)
             self._line.begin()
@@ -202,7 +202,7 @@ class _AlmondLine:
             while True:
                 await self._take(await self._socket.recv(decode=False))
         except ConnectionClosed:
-            self.end = end_of(self._socket, self._shown)
+            self.end = closing_error(self._socket, self._shown)
         except ServiceError as error:
             self.end = error
         except asyncio.CancelledError:

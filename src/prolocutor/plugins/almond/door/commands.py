@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prolocutor.asks.intents import object_of, read_parsed
+from prolocutor.asks.intents import read_object, read_parsed
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import AGAIN_OF, TurnInput, is_utterance_id
 from prolocutor.dialog.plain import JsonObject
@@ -87,7 +87,7 @@ def _read_parsed_command(command: dict[str, Any], speaker: Speaker) -> TurnInput
     json = command.get("json")
     if json is None:
         json = {key: command[key] for key in _INLINE if key in command}
-    parsed = object_of(json)
+    parsed = read_object(json)
     if not parsed:
         raise BadInput("json should have a code or a program", field="json")
     if parsed.get("code") is not None or parsed.get("program") is not None:

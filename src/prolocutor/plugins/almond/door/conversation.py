@@ -55,7 +55,7 @@ class ConversationOptions(msgspec.Struct):
 
 
 class Conversation:
-    """One client on one dialog: it gets every message once, and one `askSpecial` per turn."""
+    """A client on a dialog: it gets every message once, and an `askSpecial` for each turn."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class Conversation:
         return len(frames) >= WAITING or sum(len(frame) for frame, _ in frames) > MAX_BYTES
 
     def _stop(self) -> None:
-        """Stop the turn that runs, at once; else the one that the next frame makes."""
+        """Stop the running turn at once, or else the turn of the next frame."""
         running = self._assistant.stop(self._speaker.user, self._speaker.dialog)
         self._stops_next = not running and bool(self._frames)
 

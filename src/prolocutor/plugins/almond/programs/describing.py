@@ -35,7 +35,7 @@ def describe(statement: CheckedStatement, resolver: ValueResolver) -> str:
         what = f"{'get' if statement.stream is None else 'notify you of'} {' and '.join(things)}"
     else:
         what = "notify you"
-    return what + _when(statement, bool(things))
+    return what + _describe_stream(statement, bool(things))
 
 
 def find_stream(expression: Expression) -> Expression:
@@ -45,7 +45,7 @@ def find_stream(expression: Expression) -> Expression:
     return expression
 
 
-def _when(statement: CheckedStatement, monitored: bool) -> str:
+def _describe_stream(statement: CheckedStatement, monitored: bool) -> str:
     if statement.stream is None:
         return ""
     stream = find_stream(statement.stream)

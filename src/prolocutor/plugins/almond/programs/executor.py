@@ -22,7 +22,7 @@ from prolocutor.contracts.programs import (
     ProgramStart,
     RunningProgram,
 )
-from prolocutor.contracts.shared_store import clock_of
+from prolocutor.contracts.shared_store import store_clock
 from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply
@@ -56,7 +56,7 @@ from prolocutor.plugins.almond.programs.running_apps import (
 from prolocutor.plugins.almond.programs.sources import parse_program, quote_source, read_program
 from prolocutor.plugins.almond.programs.statements import StatementOutcome, StatementRunner
 from prolocutor.plugins.almond.programs.streams import find_monitor, next_due
-from prolocutor.plugins.almond.programs.wish_words import program_wish_of
+from prolocutor.plugins.almond.programs.wish_words import find_program_wish
 from prolocutor.plugins.almond.thingtalk.checked import Checked, CheckedStatement
 from prolocutor.plugins.almond.thingtalk.checking import check
 from prolocutor.plugins.almond.thingtalk.parsing import warm_grammars
@@ -85,7 +85,7 @@ class Executor:
         self._caller = caller
         self._store = store
         self._seconds = deadline * SHARE
-        self._clock = clock or clock_of(store)
+        self._clock = clock or store_clock(store)
 
     async def warm(self) -> None:
         """Make the grammars and read the manifests, in a thread."""
@@ -95,7 +95,7 @@ class Executor:
 
     # -- in a turn --------------------------------------------------------------------------
 
-    wish_of = staticmethod(program_wish_of)
+    find_wish = staticmethod(find_program_wish)
 
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run or continue a program. Its errors are said, not raised."""

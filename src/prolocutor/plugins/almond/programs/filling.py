@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.asks.answers import Contact, Understood
-from prolocutor.asks.known_contacts import of_contact
+from prolocutor.asks.known_contacts import find_contact
 from prolocutor.assistant.rounds import own_words
 from prolocutor.contracts.programs import ProgramRun
 from prolocutor.dialog.inputs import DirectReply
@@ -355,7 +355,7 @@ def _put_contact(argument: Argument, kind: str, contacts: Sequence[Contact]) -> 
         return argument
     name = given.value or given.display or ""
     known = [one for one in contacts if kind == "tt:contact" or ("@" in one.value) is _mail(kind)]
-    found = of_contact(bare(name.removeprefix("@")), known)
+    found = find_contact(bare(name.removeprefix("@")), known)
     value: Value = UndefinedValue(position=given.position)
     if isinstance(found, Understood):
         value = EntityValue(found.value, kind, name, position=given.position)

@@ -13,7 +13,7 @@ from prolocutor.assistant.rounds.answer_context import client_place, read_contac
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time
-from prolocutor.dialog.schedules import zone_of
+from prolocutor.dialog.schedules import find_zone
 
 _ANONYMOUS: Final = re.compile(r"(?:[a-z0-9_]+:)?anonymous-")
 """The beginning of the names that doors give to anonymous visitors."""
@@ -55,7 +55,7 @@ class ProgramUser(msgspec.Struct, kw_only=True):
         """The name of the person's time zone; None if unknown or invalid."""
         name = self.attributes.get("timezone")
         try:
-            zone_of(name)
+            find_zone(name)
         except (ValueError, TypeError):
             return None
         return name
@@ -64,7 +64,7 @@ class ProgramUser(msgspec.Struct, kw_only=True):
     def now(self) -> dt.datetime:
         """The moment in the person's time zone, else in the server's."""
         moment = dt.datetime.fromtimestamp(self.at, dt.UTC)
-        return moment.astimezone(zone_of(self.timezone) if self.timezone else None)
+        return moment.astimezone(find_zone(self.timezone) if self.timezone else None)
 
     def state(self) -> dict[str, Any]:
         """Return an agent state with the person's words as its only utterance."""

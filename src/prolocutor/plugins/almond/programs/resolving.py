@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final
 
-from prolocutor.dialog.schedules import zone_of
+from prolocutor.dialog.schedules import find_zone
 from prolocutor.plugins.almond.programs.failures import ProgramFailure
 from prolocutor.plugins.almond.programs.program_user import ProgramUser
 from prolocutor.plugins.almond.thingtalk.json_values import plain
@@ -82,11 +82,11 @@ class ValueResolver:
     def zone(self) -> dt.tzinfo | None:
         """The person's time zone, None for the server's time zone."""
         name = self._person.timezone
-        return zone_of(name) if name else None
+        return find_zone(name) if name else None
 
     def moment(self, text: Any) -> dt.datetime | None:
         """Read an ISO date or moment; without an offset it is in the person's time zone."""
-        return dates.moment_of(text, self.now.tzinfo)
+        return dates.read_moment(text, self.now.tzinfo)
 
     def _event(self, name: str | None, fields: Fields) -> Any:
         if name == "program_id":
@@ -117,7 +117,7 @@ class ValueResolver:
         return str(plain(DateValue(day.year, day.month, day.day, value.time)))
 
     def _edge(self, value: DateEdge) -> dt.datetime:
-        return dates.edge_of(value.edge, value.unit, self.now)
+        return dates.span_edge(value.edge, value.unit, self.now)
 
 
 def personal_value(value: RelativeLocation | NamedTime | ContextRef, person: ProgramUser) -> Any:

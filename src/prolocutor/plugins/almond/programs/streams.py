@@ -57,7 +57,7 @@ def fresh(
 
 
 def find_monitor(statement: CheckedStatement) -> Monitor | None:
-    """Return the monitor at the beginning of a statement; None if it has none."""
+    """Return the monitor at the beginning of a statement; None for other statements."""
     stream = find_stream(statement.stream) if statement.stream is not None else None
     return stream if isinstance(stream, Monitor) else None
 

@@ -48,10 +48,10 @@ _WORDS: Final = re.compile(
 """Each phrase has one of these: to look for them takes a third of what reading a text takes."""
 
 
-def program_wish_of(text: str) -> ProgramWish | None:
+def find_program_wish(text: str) -> ProgramWish | None:
     """Return what a text wants of running programs; None for any other text.
 
-    >>> program_wish_of("Stop the timer about the comic!")
+    >>> find_program_wish("Stop the timer about the comic!")
     ProgramWish(what='stop', about='the comic', kind='timer')
     """
     if len(text) > LONGEST:

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from prolocutor.cli.options import SEED_OPTION
-from prolocutor.cli.output import number_of, watched
+from prolocutor.cli.output import count_text, show_progress
 from prolocutor.contracts.teacher import CountedSource, EpisodeSource
 from prolocutor.errors import BadData
 from prolocutor.plugins.evaluation.commands import data_text
@@ -167,7 +167,9 @@ def stats(data: tuple[str, ...], fold: str, as_json: bool, **formats: Any) -> No
 
 def _count_episodes(source: EpisodeSource) -> DataStatistics:
     counted = DataStatistics()
-    for _ in watched(counted.count_episodes(source.episodes()), "episodes", lambda: source.portion):
+    for _ in show_progress(
+        counted.count_episodes(source.episodes()), "episodes", lambda: source.portion
+    ):
         pass
     return counted
 
@@ -196,8 +198,8 @@ def check(data: tuple[str, ...], fold: str, **formats: Any) -> None:
     for one in data:
         source = open_data(one, fold, formats, on_fault=note)
         counted = _count_episodes(source)
-        episodes = number_of(counted.episodes, "episode")
-        click.echo(f"{one}: {episodes}, {number_of(counted.examples, 'example')}")
+        episodes = count_text(counted.episodes, "episode")
+        click.echo(f"{one}: {episodes}, {count_text(counted.examples, 'example')}")
         said = source.warnings() if isinstance(source, DialogText) else []
         for warning in [*_warnings(counted), *said]:
             click.echo(f"warning: {one}: {warning}", err=True)
@@ -262,7 +264,7 @@ def convert(
         options["fields"] = [name for name in found if name not in dropped]
     written = 0
     with open_writer(kind, sys.stdout if out == "-" else Path(out), **options) as writer:
-        for episode in watched(teacher.episodes(), "episodes", lambda: teacher.portion):
+        for episode in show_progress(teacher.episodes(), "episodes", lambda: teacher.portion):
             for message in episode:
                 for name in dropped:
                     message.pop(name, None)

@@ -17,7 +17,7 @@ from prolocutor.cli.options import (
     concurrency_option,
     json_option,
 )
-from prolocutor.cli.output import Show, clean, figure, number_of, progress_bar, write_json
+from prolocutor.cli.output import Show, clean, count_text, figure, progress_bar, write_json
 from prolocutor.errors import BadInput
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.harness import EvaluationSettings, PreparedEvaluation
@@ -131,7 +131,7 @@ def report(run: Path, out: str | None) -> None:
 
 
 def _lines(found: RunComparison, number: int) -> Iterator[str]:
-    yield f"{number_of(found.pairs, 'example')} in both runs"
+    yield f"{count_text(found.pairs, 'example')} in both runs"
     for count, which in ((found.only_first, "first"), (found.only_second, "second")):
         if count:
             yield f"{count:,} in the {which} run only, left out"
@@ -139,7 +139,7 @@ def _lines(found: RunComparison, number: int) -> Iterator[str]:
     for group, rows in found.groups.items():
         yield ""
         most = max(one.difference.count for one in rows)
-        yield f"{clean(group)}: {number_of(most, 'example')}"
+        yield f"{clean(group)}: {count_text(most, 'example')}"
         yield from _table(rows)
     won = sum(flip.second_score >= HALF for flip in found.flips)
     lost = len(found.flips) - won

@@ -13,9 +13,9 @@ import click
 
 from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_option, json_option
 from prolocutor.cli.output import clean, write_json
-from prolocutor.config.building import assistant_from
+from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load_assistant
-from prolocutor.config.store_location import read_from
+from prolocutor.config.store_location import open_for_reading
 from prolocutor.dialog.agent_state import decode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import BadInput, BadReply
@@ -90,7 +90,7 @@ async def _replay(
     seen: list[ReplayedTurn] = []
     async with (
         _dialogs(source, user, limit) as dialogs,
-        assistant_from(settings, store="memory:", recording=False) as assistant,
+        build_assistant(settings, store="memory:", recording=False) as assistant,
     ):
         async for turns in Replay(assistant, concurrency=concurrency).turns(dialogs):
             seen += turns
@@ -106,7 +106,7 @@ async def _dialogs(
     if source.endswith(_JSONL):
         yield _first(_read_dialogs(Path(source), user), limit)
         return
-    async with read_from(source) as store:
+    async with open_for_reading(source) as store:
         yield _first(store.export(user=user), limit)
 
 

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager
 
 import msgspec
 
-from prolocutor.config.store_location import Dialogs, dialogs_of
+from prolocutor.config.store_location import Dialogs, dialog_opener
 from prolocutor.data_sets import DataPlace
 from prolocutor.dialog.dialog import Dialog, HumanUtterance
 from prolocutor.plugins.evaluation.parlai.message import Message
@@ -24,7 +24,7 @@ class StoredData(msgspec.Struct, frozen=True, kw_only=True):
 
     def build(self, place: DataPlace) -> StoredDialogs:
         """Return the data set."""
-        return StoredDialogs(dialogs_of(place.path), name=place.spec)
+        return StoredDialogs(dialog_opener(place.path), name=place.spec)
 
 
 class StoredDialogs:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from prolocutor.reading.plain_text import without_accents
+from prolocutor.reading.plain_text import strip_accents
 
 HELPLINES: Final = Path(__file__).with_name("helplines.yaml")
 _KINDS: Final = ("emergency", "crisis", "abuse", "child", "poison")
@@ -127,7 +127,7 @@ def named_countries(path: Path = HELPLINES) -> NamedCountries:
 
 
 def _plain(said: str) -> str:
-    return without_accents(said).lower().replace("ß", "ss")
+    return strip_accents(said).lower().replace("ß", "ss")
 
 
 def _city(zone: str) -> str:

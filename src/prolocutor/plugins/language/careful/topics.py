@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.plugins.language.careful.helplines import named_countries, read_yaml
 from prolocutor.plugins.language.careful.word_classes import ClassRule, WordClasses
-from prolocutor.reading.plain_text import without_accents
+from prolocutor.reading.plain_text import strip_accents
 
 TopicName: TypeAlias = str
 
@@ -190,7 +190,7 @@ def _read_topic(annotation: dict[str, Any]) -> TopicName | None:
 
 
 def _plain(text: str) -> str:
-    return without_accents(" ".join(_searched_text(text).translate(_SAME).lower().split()))
+    return strip_accents(" ".join(_searched_text(text).translate(_SAME).lower().split()))
 
 
 def _searched_text(text: str) -> str:
@@ -198,7 +198,7 @@ def _searched_text(text: str) -> str:
 
 
 def _any(words: list[str]) -> re.Pattern[str]:
-    return re.compile(without_accents("|".join(f"(?:{one})" for one in words)) or r"(?!)")
+    return re.compile(strip_accents("|".join(f"(?:{one})" for one in words)) or r"(?!)")
 
 
 # Loaded with the annotator, which must never wait.

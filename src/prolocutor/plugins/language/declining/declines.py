@@ -14,7 +14,7 @@ import msgspec
 import yaml
 
 from prolocutor.contracts.connector import AgentProfile
-from prolocutor.reading.plain_text import without_accents
+from prolocutor.reading.plain_text import strip_accents
 
 CONFIDENCE: Final = 0.2
 """More than agents have when they decline, less than they have for any answer."""
@@ -117,7 +117,7 @@ def _card_texts(card: Mapping[str, Any]) -> list[str]:
 
 def _stems(texts: Iterable[str]) -> list[str]:
     """Return the starts of the words, in lower case without accents."""
-    said = without_accents(" ".join(texts)).lower()
+    said = strip_accents(" ".join(texts)).lower()
     return [word[:_STEM] for word in _WORD.findall(said) if len(word) > 1]
 
 

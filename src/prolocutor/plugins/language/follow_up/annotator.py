@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from prolocutor.asks.controls import control_of
+from prolocutor.asks.controls import find_control
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
@@ -168,7 +168,7 @@ class FollowUps:
             last = turns[-1]
             told = {"text": text, "of": last.question, "confidence": SURE, "corrects": True}
             return told | ({"skill": last.skill} if last.skill else {})
-        if control_of(text) == "nevermind" and not grammar.orders.match(plain_of(text)):
+        if find_control(text) == "nevermind" and not grammar.orders.match(plain_of(text)):
             return {}
         best: tuple[Meaning, LastTurn] | None = None
         for turn in turns:

@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.reading.locales.locale import Words, codes, words_of
-from prolocutor.reading.plain_text import without_accents
+from prolocutor.reading.locales.locale import Words, codes, find_words
+from prolocutor.reading.plain_text import strip_accents
 
 TRIMMED: Final = " \t?!.,;:¿¡"
 MOST_KEPT: Final = 1_000
@@ -816,13 +816,13 @@ def opener(words: Words) -> str:
 @cache
 def grammar_of(code: str) -> LanguageGrammar | None:
     """Return the grammar of a language; None for one without a locale."""
-    words = words_of(code)
+    words = find_words(code)
     return LanguageGrammar(code, words) if words is not None and words.prepositions else None
 
 
 def plain_of(text: str) -> str:
     """Return a text of the same length without accents, with straight apostrophes."""
-    return text if text.isascii() else without_accents(text.replace("’", "'"))
+    return text if text.isascii() else strip_accents(text.replace("’", "'"))
 
 
 def is_plural(text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.asks.controls import correction
-from prolocutor.dialog.rounds import follow_up_of
+from prolocutor.dialog.rounds import read_follow_up
 from prolocutor.plugins.language.follow_up.grammar import is_courtesy
 from prolocutor.reading.languages import is_frequent, language_of
 
@@ -86,7 +86,7 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
         if is_courtesy(said):
             continue
         annotations = one.get("annotations") or {}
-        found = follow_up_of(annotations)
+        found = read_follow_up(annotations)
         if found is not None and found.corrects and found.text == said:
             continue  # it took the turn before back, which may still be gone on with
         question = " ".join((found.text if found else said).split())

@@ -28,7 +28,7 @@ class Rewriter(msgspec.Struct, frozen=True, kw_only=True):
 
     def added_to(self, pipeline: Pipeline) -> Pipeline:
         """Return a pipeline in which the model is asked after the rules that write `follow_up`."""
-        every = pipeline.of(Stage.ANNOTATOR)
+        every = pipeline.services_at(Stage.ANNOTATOR)
         rules = [one.name for one in every if (one.label or one.name) == FOLLOW_UP]
         model = Annotator(
             Call(self.call, self.connector),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from prolocutor.dialog.rounds import FollowUp, follow_up_of
+from prolocutor.dialog.rounds import FollowUp, read_follow_up
 from prolocutor.plugins.language.together.clauses import split_clauses
 from prolocutor.reading.languages import language_of
 from prolocutor.reading.locales.locale import sentence
@@ -70,7 +70,7 @@ def _preferring(request: dict[str, Any]) -> list[Hypothesis]:
 def _meant(request: dict[str, Any]) -> FollowUp | None:
     """Return the question that the words mean, where they do not stand alone."""
     said = request.get("human_utterances") or [{}]
-    return follow_up_of(said[-1].get("annotations") or {})
+    return read_follow_up(said[-1].get("annotations") or {})
 
 
 def _compose(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothesis:

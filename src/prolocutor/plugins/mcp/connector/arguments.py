@@ -81,9 +81,9 @@ class ToolArguments:
         self._fixed = dict(fixed)
         self._places = set(_places(self._fixed))
 
-    def of(self, body: bytes, request: Request, tool: OfferedTool) -> JsonObject:
+    def make_arguments(self, body: bytes, request: Request, tool: OfferedTool) -> JsonObject:
         """Return the arguments of a call; raise `BadReply` if none can take the request."""
-        said = _state_in(body)
+        said = _find_state(body)
         value = request.value() if said is None or self._places - _STATED else None
         fixed = self._fill_fixed(request, said, value) if self._fixed else {}
         if "request" in self._places:
@@ -174,10 +174,10 @@ class _Values:
         if not isinstance(template, str):
             return template
         if whole := _PLACE.fullmatch(template):
-            return self._value_at(whole[1])
-        return _PLACE.sub(lambda place: str(self._value_at(place[1]) or ""), template)
+            return self._find_value(whole[1])
+        return _PLACE.sub(lambda place: str(self._find_value(place[1]) or ""), template)
 
-    def _value_at(self, path: str) -> Any:
+    def _find_value(self, path: str) -> Any:
         if path in self._known:
             return self._known[path]
         if path == "user_id":
@@ -195,7 +195,7 @@ class _Values:
         return value
 
 
-def _state_in(body: bytes) -> _State | None:
+def _find_state(body: bytes) -> _State | None:
     """Return the agent state in a request; None for a request made by a formatter."""
     if not body.startswith(b"{") or b'"utterances"' not in body:
         return None

@@ -114,12 +114,12 @@ class McpConnector:
     async def preview(self, request: Request) -> JsonObject:
         """Return what a call would do: the tool's title, the arguments and their schemas."""
         user = request_user(request) if self._sessions.tells_persons_apart else OWN
-        session = (await self._sessions.of(user)).session
+        session = (await self._sessions.find_session(user)).session
         tool = await session.tool(self._tool, request.timeout)
         properties = tool.info.input_schema.get("properties")
         return {
             "title": tool.info.title or tool.info.name,
-            "fields": self._arguments.of(request.body(), request, tool),
+            "fields": self._arguments.make_arguments(request.body(), request, tool),
             "kinds": properties if isinstance(properties, dict) else {},
         }
 
@@ -163,11 +163,11 @@ class McpConnector:
         return PersonSession(peer, McpSession(peer, pinned=options.protocol))
 
     async def _find_tool(self) -> OfferedTool:
-        person = await self._sessions.of(OWN)
+        person = await self._sessions.find_session(OWN)
         try:
             return await person.session.tool(self._tool, DESCRIBING)
         except TokenNeeded as needed:
-            own = await self._sessions.after(needed, OWN, person)
+            own = await self._sessions.retry_session(needed, OWN, person)
             if own is None:
                 raise ServiceRefused("people sign in there first", status=401) from None
             return await own.session.tool(self._tool, DESCRIBING)
@@ -176,19 +176,19 @@ class McpConnector:
         """Call with the person's token, or ask the person to sign in."""
         links = 0
         attributes: JsonObject = {}
-        if (signing := self._find_sign_in(request)) is not None:
+        if (signing := self._pending_sign_in(request)) is not None:
             if is_declined(signing[1]):
                 return check([declined_hypothesis(self.name)])
             request, links = ResumedRequest(request, signing[0].signs_in), signing[0].links
             attributes = {PREFIX + self.name: None}
         user = request_user(request) if self._sessions.tells_persons_apart else OWN
-        person = await self._sessions.of(user)
+        person = await self._sessions.find_session(user)
         for _ in range(MAX_TOKENS):
             try:
                 return await self._ask_in_session(person.session, request, attributes)
             except TokenNeeded as needed:
                 user = user or request_user(request)
-                found = await self._sessions.after(needed, user, person)
+                found = await self._sessions.retry_session(needed, user, person)
                 if found is None:
                     text = said_last(request)
                     if text is None or links >= MOST_LINKS:
@@ -199,7 +199,7 @@ class McpConnector:
                 person = found
         raise BadReply("the server takes none of its tokens")
 
-    def _find_sign_in(self, request: Request) -> tuple[SignInRound, JsonObject] | None:
+    def _pending_sign_in(self, request: Request) -> tuple[SignInRound, JsonObject] | None:
         """Return the sign-in that the person was asked for, and their answer."""
         body = request.body()
         if b'"signs_in"' not in body or (answer := read_answer(body)) is None:
@@ -227,7 +227,7 @@ class McpConnector:
         self, session: McpSession, body: bytes, request: Request, attributes: JsonObject
     ) -> Plain:
         tool = await session.tool(self._tool, request.timeout)
-        arguments = self._arguments.of(body, request, tool)
+        arguments = self._arguments.make_arguments(body, request, tool)
         if (effect := running_effect.get()) is not None and effect.fields is not None:
             arguments = effect.fields  # as they were approved
         outcome = await self._run(session, tool, arguments, {}, request)
@@ -247,7 +247,7 @@ class McpConnector:
                 raise BadReply("the server asks in two ways at once")
             if result.result_type != "input_required":
                 return self._reply(result, {PREFIX + self.name: None})
-            round_ = InputRound.of(result, round_.arguments)
+            round_ = InputRound.read_round(result, round_.arguments)
         raise BadReply(f"the server asked {MAX_ROUNDS} times without a result")
 
     async def _answer(
@@ -280,7 +280,7 @@ class McpConnector:
                 raise BadReply("the server asks for nothing")
             return self._park(outcome, question, request, attributes)
         if outcome.result_type == "input_required":
-            return await self._go_round(session, InputRound.of(outcome, arguments), request)
+            return await self._go_round(session, InputRound.read_round(outcome, arguments), request)
         return self._reply(outcome, attributes)
 
     async def _run(
@@ -402,7 +402,7 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
         if not probe.url.startswith("http"):
             return None
         is_named = probe.path.endswith("/mcp")
-        url = probe.url if is_named else probe.with_query(f"{probe.base()}/mcp")
+        url = probe.url if is_named else probe.append_query(f"{probe.base()}/mcp")
         tools = await _fetch_tools(url, probe)
         if not tools:
             return None

@@ -30,7 +30,7 @@ class Form(msgspec.Struct, omit_defaults=True):
     values: JsonObject = {}
 
     @classmethod
-    def of(cls, params: JsonObject) -> Form:
+    def read_form(cls, params: JsonObject) -> Form:
         """Read a server's request; raise `ValidationError` for an invalid one."""
         given = msgspec.convert(params, ElicitParams)
         if given.mode == "url":

@@ -21,7 +21,7 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.connecting import Network
 from prolocutor.connectors.parts.event_stream import MAX_STREAM_BYTES, MAX_STREAM_LINES
 from prolocutor.connectors.parts.http_answer import EVENT_STREAM, HttpReply
-from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
+from prolocutor.connectors.parts.http_client import HttpClient, refusal_text
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
 from prolocutor.json_rpc import (
     RpcFault,
@@ -398,7 +398,7 @@ class _HttpCall:
         """Return the error for a status other than 2xx: the server's own error, if it sent one."""
         challenge = read_challenge(reply.status, reply.headers.get(b"www-authenticate"))
         if challenge is not None:
-            return TokenNeeded(refusal_of(reply), status=reply.status, challenge=challenge)
+            return TokenNeeded(refusal_text(reply), status=reply.status, challenge=challenge)
         unknown = reply.status == 404 or (reply.status == 400 and b"session" in reply.body.lower())
         if unknown and self._peer.has_session:
             return self._peer.lost()
@@ -406,4 +406,4 @@ class _HttpCall:
             error = read_message(reply.body).error
             if error is not None and reply.status < 500:
                 return RpcFault(error.code, error.message, error.data)
-        return ServiceRefused(refusal_of(reply), status=reply.status)
+        return ServiceRefused(refusal_text(reply), status=reply.status)

@@ -31,7 +31,7 @@ class InputRound(msgspec.Struct, omit_defaults=True):
     form: Form | None = None
 
     @classmethod
-    def of(cls, result: ToolResult, arguments: JsonObject) -> InputRound:
+    def read_round(cls, result: ToolResult, arguments: JsonObject) -> InputRound:
         """Return the round for a server's questions."""
         return cls(arguments, result.request_state, result.input_requests or {})
 
@@ -76,6 +76,6 @@ def _next_form(request: InputRequest) -> Form:
     if request.method != "elicitation/create":
         raise ServiceRaised(f"the tool wants {request.method}, which is not offered here")
     try:
-        return Form.of(request.params)
+        return Form.read_form(request.params)
     except msgspec.ValidationError as error:
         raise BadReply(f"an elicitation that cannot be read: {error}") from None

@@ -22,7 +22,7 @@ from prolocutor.json_rpc import (
     INVALID_PARAMS,
     RpcFault,
     RpcMessage,
-    params_as,
+    read_params,
     rpc_failure,
     rpc_result,
 )
@@ -139,7 +139,7 @@ class OpenCalls:
         if call is None:
             return rpc_result(message.id, CANCELLED)
         try:
-            form = Form.of(params_as(JsonObject, message))
+            form = Form.read_form(read_params(JsonObject, message))
         except RpcFault as fault:
             return rpc_failure(message.id, fault)
         except msgspec.ValidationError as error:

@@ -75,7 +75,7 @@ class PersonSessions:
         """Whether each person has a session of their own."""
         return self._wants_tokens and not self._is_own
 
-    async def of(self, user: str) -> PersonSession:
+    async def find_session(self, user: str) -> PersonSession:
         """Return the session of a person, with a renewed token if the old one has expired."""
         if not self._wants_tokens or self._settings is None:
             return self._shared
@@ -94,7 +94,7 @@ class PersonSessions:
                     found.use(made)
         return found
 
-    async def after(
+    async def retry_session(
         self, needed: TokenNeeded, user: str, refused: PersonSession
     ) -> PersonSession | None:
         """Return a session to try after a refusal; None if the person has to sign in.
@@ -160,7 +160,7 @@ class PersonSessions:
         own, self._own = self._own, OrderedDict()
         for one in (self._shared, *own.values()):
             await one.session.aclose()
-        await self._ending.ended()
+        await self._ending.wait_until_ended()
 
     @property
     def _is_own(self) -> bool:

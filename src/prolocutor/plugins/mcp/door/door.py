@@ -29,9 +29,9 @@ from prolocutor.json_rpc import (
     RpcFault,
     RpcId,
     RpcMessage,
-    params_as,
     read_batch,
     read_message,
+    read_params,
     rpc_failure,
     rpc_result,
 )
@@ -202,7 +202,7 @@ class Mcp:
         return HttpResponse(rpc_result(message.id, result), headers=headers)
 
     def _session(self, request: HttpRequest, speaker: DoorSpeaker) -> ClientSession:
-        """Return the session of a request, a temporary one if it names none."""
+        """Return the session of a request, a temporary session without a session id."""
         version = request.header(VERSION_HEADER)
         if version is not None and version not in HANDSHAKE_VERSIONS:
             raise unsupported_version(version)
@@ -319,7 +319,7 @@ def write_error(error: Exception, id_: RpcId = None) -> HttpResponse:
 
 def _checked_headers(message: RpcMessage, request: HttpRequest) -> dict[str, object]:
     """Return the envelope of a request; raise `RpcFault` if its headers contradict it."""
-    params = params_as(dict[str, object], message)
+    params = read_params(dict[str, object], message)
     meta = params.get("_meta")
     if not isinstance(meta, dict):
         return {}

@@ -18,7 +18,7 @@ from prolocutor.json_rpc import (
     RpcFault,
     RpcId,
     RpcMessage,
-    params_as,
+    read_params,
     rpc_failure,
     rpc_result,
 )
@@ -84,7 +84,7 @@ class McpServer:
 
     def welcome(self, message: RpcMessage) -> tuple[Hello, str, JsonObject]:
         """Answer `initialize`; return the client's parameters, the version, and the result."""
-        hello: Hello = params_as(Hello, message)
+        hello: Hello = read_params(Hello, message)
         wanted = hello.protocol_version
         chosen = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         return hello, chosen, {"protocolVersion": chosen, "serverInfo": self._info, **self._about}
@@ -116,10 +116,10 @@ class McpServer:
         return {"tools": self._calls.tools, **_caching_rules(client, TTL)}
 
     async def _call(self, message: RpcMessage, client: McpClient) -> JsonObject:
-        return await self._calls.call(params_as(ToolCallParams, message), client)
+        return await self._calls.call(read_params(ToolCallParams, message), client)
 
     async def _list_resources(self, message: RpcMessage, client: McpClient) -> JsonObject:
-        cursor = params_as(JsonObject, message).get("cursor")
+        cursor = read_params(JsonObject, message).get("cursor")
         return {**await self._resources.find_page(cursor, client), **_caching_rules(client, 0)}
 
     async def _list_templates(self, message: RpcMessage, client: McpClient) -> JsonObject:
@@ -127,7 +127,7 @@ class McpServer:
         return {"resourceTemplates": TEMPLATES, **_caching_rules(client, TTL)}
 
     async def _read_resource(self, message: RpcMessage, client: McpClient) -> JsonObject:
-        uri = params_as(ResourceParams, message).uri
+        uri = read_params(ResourceParams, message).uri
         return {**await self._resources.read(uri, client), **_caching_rules(client, 0)}
 
     async def _list_prompts(self, message: RpcMessage, client: McpClient) -> JsonObject:
@@ -135,7 +135,7 @@ class McpServer:
         return {**self._prompts.find_all(), **_caching_rules(client, TTL)}
 
     async def _get_prompt(self, message: RpcMessage, _: McpClient) -> JsonObject:
-        return self._prompts.get(params_as(PromptParams, message).name)
+        return self._prompts.get(read_params(PromptParams, message).name)
 
     async def _ping(self, _: RpcMessage, __: McpClient) -> JsonObject:
         return {}
@@ -147,7 +147,7 @@ class McpServer:
 
 def _check_first_page(message: RpcMessage) -> None:
     """Raise `RpcFault` for a page other than the first of a list with a single page."""
-    if params_as(JsonObject, message).get("cursor") is not None:
+    if read_params(JsonObject, message).get("cursor") is not None:
         raise RpcFault(INVALID_PARAMS, "there is one page only")
 
 
@@ -183,7 +183,7 @@ def _read_meta(message: RpcMessage) -> JsonObject:
     if not message.is_request or not message.params:
         return {}
     try:
-        meta = params_as(JsonObject, message).get("_meta")
+        meta = read_params(JsonObject, message).get("_meta")
     except RpcFault:
         return {}
     return meta if isinstance(meta, dict) else {}

@@ -51,7 +51,7 @@ class StdioDoor:
 
     async def _finish(self) -> None:
         self._session.end()
-        await self._tasks.ended()
+        await self._tasks.wait_until_ended()
 
     def _take(self, line: bytes | None) -> None:
         if line is None:

@@ -44,7 +44,7 @@ class OAuthWeb:
         self._within = within
 
     async def find(self, url: str, kind: type[T]) -> T | None:
-        """Return the document at an address, None if there is no such document."""
+        """Return the document at an address, None for a missing document."""
         status, body = await self._ask("GET", url, {}, b"")
         if status != 200:
             return None

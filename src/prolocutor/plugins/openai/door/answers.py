@@ -12,7 +12,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.observer import Reason
-from prolocutor.contracts.selection import without_quotes
+from prolocutor.contracts.selection import cut_quotes
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
@@ -22,7 +22,7 @@ from prolocutor.plugins.openai.door.dialog_finder import DialogFinder, FoundDial
 from prolocutor.plugins.openai.door.requests import ChatInput
 from prolocutor.plugins.openai.door.side_tasks import SideTask
 from prolocutor.plugins.openai.door.tool_rounds import ToolRounds, check_form
-from prolocutor.web.error_table import text_in
+from prolocutor.web.error_table import name_text_field
 from prolocutor.web.event_writing import batches, begun, event_stream
 
 
@@ -32,8 +32,8 @@ class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     `ask` is the kind of value that is asked for, `choices` the titles to choose from; `messages`
     are the rich messages. `by` is the origin of the reply, `asked` names the asked agents,
     `reasons` gives the reasons. `handover` is present if a person has the dialog, and names the
-    person. `replaced`: the last words replace the provisional ones before the blank line; `text` is
-    then what counts. `attributes` are the others of the reply.
+    person. `replaced`: the last words replace the provisional words before the blank line; `text`
+    then counts. `attributes` are the others of the reply.
     """
 
     conversation_id: str
@@ -68,8 +68,8 @@ class Usage(msgspec.Struct):
 class ChatAnswer(msgspec.Struct, kw_only=True):
     """The reply to a request: its text as it was sent, and the details.
 
-    `rest` is the part of the text that a stream has not sent. `calls` are those of the client's
-    tools whose results are waited for, in the form of chat completions.
+    `rest` is the part of the text that a stream has not sent. `calls` are the calls of the client's
+    tools with awaited results, in the form of chat completions.
     """
 
     text: str
@@ -81,7 +81,7 @@ class ChatAnswer(msgspec.Struct, kw_only=True):
 
 
 class AnswerWriter(Protocol):
-    """Writes a streamed reply in the form of one API."""
+    """Writes a streamed reply in the form of an API."""
 
     def start(self, utt_id: str) -> bytes:
         """Write the beginning before the words; `utt_id` is the id of the coming reply."""
@@ -162,9 +162,9 @@ class Answering:
     ) -> ChatAnswer:
         """Return the reply at once."""
         try:
-            skill = await self._skill_of(found, given, skill)
+            skill = await self._find_skill(found, given, skill)
             await self._finder.begin(found)
-            with text_in(given.field):
+            with name_text_field(given.field):
                 result = await self._assistant.turn(_turn_input(found, given, skill))
             return await self._answer(found, given, result, SentWords(), operator)
         finally:
@@ -185,9 +185,9 @@ class Answering:
         another answer wins after all, it follows after a blank line, and the details say so.
         """
         try:
-            skill = await self._skill_of(found, given, skill)
+            skill = await self._find_skill(found, given, skill)
             await self._finder.begin(found)
-            with text_in(given.field):
+            with name_text_field(given.field):
                 stream = self._assistant.stream(_turn_input(found, given, skill))
                 happened = await begun(stream)
         except BaseException:
@@ -196,10 +196,10 @@ class Answering:
         first = happened[0]
         assert isinstance(first, TurnStarted | ReplyGiven)
         writer = make_writer(first.turn_id)
-        pieces = self._written(found, given, stream, happened, writer, operator)
+        pieces = self._write_events(found, given, stream, happened, writer, operator)
         return event_stream(pieces, writer.failure, {"X-Request-Id": first.turn_id})
 
-    async def _skill_of(
+    async def _find_skill(
         self, found: FoundDialog, given: ChatInput, skill: str | None
     ) -> str | None:
         """Return the skill to ask alone: the skill that waits for these results of tools."""
@@ -207,7 +207,7 @@ class Answering:
             return skill
         return await self._tools.go_on(found.user, given.results, given.wishes)
 
-    async def _written(
+    async def _write_events(
         self,
         found: FoundDialog,
         given: ChatInput,
@@ -249,7 +249,7 @@ class Answering:
         said = said_as_text(reply.text, reply.attributes)
         calls: Sequence[dict[str, Any]] = ()
         if (wishes := given.wishes) is not None:
-            round_ = await self._tools.round_of(found.user, reply, wishes)
+            round_ = await self._tools.make_round(found.user, reply, wishes)
             if round_ is None:
                 check_form(said, reply.active_skill, wishes.response_format)
             else:
@@ -299,7 +299,7 @@ def _details(found: FoundDialog, result: TurnResult, operator: bool) -> AnswerDe
         confidence=reply.confidence,
         by=record.by if record is not None else "",
         asked=record.asked if record is not None else [],
-        reasons=reasons if operator else [without_quotes(one) for one in reasons],
+        reasons=reasons if operator else [cut_quotes(one) for one in reasons],
         ask=waiting.ask if waiting is not None else None,
         choices=[one.title for one in waiting.choices] if waiting is not None else (),
         messages=messages if isinstance(messages, list) else [],

@@ -1,7 +1,7 @@
 """OpenAi: the door for clients of OpenAI's API, at `/v1`.
 
 Source: OpenAI's API reference for models, chat completions, responses and conversations. The
-assistant is a model, and each skill is one that is talked to alone.
+assistant is a model, and each skill is a model of its own.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from prolocutor.plugins.openai.door.answers import (
 from prolocutor.plugins.openai.door.dialog_finder import DialogFinder
 from prolocutor.plugins.openai.door.models import ChatModels, error_object
 from prolocutor.plugins.openai.door.requests import CallerHeaders, CompletionRequest, chat_input
-from prolocutor.plugins.openai.door.side_tasks import side_task_in
+from prolocutor.plugins.openai.door.side_tasks import find_side_task
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import EVENT_STREAM, server_event
 from prolocutor.web.operations import TypedRequest
@@ -76,7 +76,7 @@ class Completions:
     ) -> HttpResponse:
         """Reply to the last message of a conversation."""
         body, visitor = request.body, request.visitor
-        skill = self._models.skill_of(body.model)
+        skill = self._models.find_skill(body.model)
         given = chat_input(
             body.messages,
             field="messages",
@@ -84,7 +84,7 @@ class Completions:
             attributes=body.attributes,
             parsed=body.parsed,
         )
-        if skill is None and (task := side_task_in(given)) is not None:
+        if skill is None and (task := find_side_task(given)) is not None:
             done = await self._answering.do_side_task(given, task)
             if body.stream:
                 writer = CompletionWriter(done.turn_id, body.model, usage=False)

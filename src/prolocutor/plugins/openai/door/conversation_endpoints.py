@@ -1,4 +1,4 @@
-"""Conversations: `/v1/conversations`, for clients that make one before they talk in it."""
+"""Conversations: `/v1/conversations`, for clients that make them before they talk."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from prolocutor.errors import NotFound
 from prolocutor.plugins.openai.door.dialog_finder import (
     DialogFinder,
     FoundDialog,
-    named,
-    person_of,
+    find_conversation,
+    find_person,
     retold,
 )
 from prolocutor.plugins.openai.door.requests import (
@@ -26,7 +26,7 @@ from prolocutor.plugins.openai.door.requests import (
     ChatTurnMessage,
     ResponseRequest,
     Said,
-    text_of,
+    message_text,
 )
 from prolocutor.plugins.openai.door.responses import output_message
 from prolocutor.web.operations import TypedRequest
@@ -94,7 +94,7 @@ class ConversationEndpoints:
         self, request: TypedRequest[CallerHeaders, ConversationRequest]
     ) -> ConversationObject:
         """Make a conversation; `items` are its earlier messages."""
-        found = self._named(request, f"conv_{new_id()}")
+        found = self._find_dialog(request, f"conv_{new_id()}")
         made = ConversationObject(
             id=found.id, created_at=int(time.time()), metadata=request.body.metadata or {}
         )
@@ -108,13 +108,13 @@ class ConversationEndpoints:
         self, request: TypedRequest[ConversationPath, None]
     ) -> ConversationObject:
         """Return a conversation."""
-        return (await self._stored(request))[1]
+        return (await self._load_conversation(request))[1]
 
     async def change_conversation(
         self, request: TypedRequest[ConversationPath, ConversationRequest]
     ) -> ConversationObject:
         """Replace the metadata of a conversation."""
-        found, stored = await self._stored(request)
+        found, stored = await self._load_conversation(request)
         stored.metadata = request.body.metadata or {}
         await self._put(found, stored)
         return stored
@@ -123,14 +123,14 @@ class ConversationEndpoints:
         self, request: TypedRequest[ConversationPath, None]
     ) -> DeletedConversation:
         """End a conversation; its messages stay in the store until the person is deleted."""
-        found, stored = await self._stored(request)
+        found, stored = await self._load_conversation(request)
         await self._store.delete_record(found.user, KIND, stored.id)
         await self._finder.delete(found)
         return DeletedConversation(id=stored.id)
 
     async def list_items(self, request: TypedRequest[ItemsQuery, None]) -> ConversationItems:
         """List the items of a conversation."""
-        found, _ = await self._stored(request)
+        found, _ = await self._load_conversation(request)
         query = request.params
         dialog_id = await self._store.active_dialog_id(found.user, found.dialog)
         dialog = None if dialog_id is None else await self._store.dialog(dialog_id)
@@ -156,11 +156,11 @@ class ConversationEndpoints:
             has_more=start + len(page) < len(items),
         )
 
-    async def _stored(
+    async def _load_conversation(
         self, request: TypedRequest[Any, Any]
     ) -> tuple[FoundDialog, ConversationObject]:
         id_ = request.params.conversation_id
-        found = self._named(request, id_)
+        found = self._find_dialog(request, id_)
         await self._finder.check_is_kept(found)
         stored = (await self._store.records(found.user, KIND)).get(id_)
         if stored is not None:
@@ -173,16 +173,16 @@ class ConversationEndpoints:
     async def _put(self, found: FoundDialog, made: ConversationObject) -> None:
         await self._store.put_record(found.user, KIND, made.id, plain.encode(made))
 
-    def _named(self, request: TypedRequest[Any, Any], id_: str) -> FoundDialog:
-        person = person_of(request.visitor, request.params.web_user)
-        return named(request.visitor, person, id_)
+    def _find_dialog(self, request: TypedRequest[Any, Any], id_: str) -> FoundDialog:
+        person = find_person(request.visitor, request.params.web_user)
+        return find_conversation(request.visitor, person, id_)
 
 
 def _history(items: list[dict[str, Any]]) -> list[Said]:
     """Return the texts of a conversation's items."""
     messages: list[ChatTurnMessage] = ResponseRequest(input=items).messages()
     return [
-        Said("assistant" if one.role == "assistant" else "user", text_of(one.content, "items"))
+        Said("assistant" if one.role == "assistant" else "user", message_text(one.content, "items"))
         for one in messages
         if one.role in ("user", "assistant")
     ]

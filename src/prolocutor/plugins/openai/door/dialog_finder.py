@@ -7,11 +7,10 @@ the reply is sent, so that a restart or another replica finds the dialog as well
     owner, "openai-history:<hash>", <conversation> -> Ending
 
 The owner is the person where the request says who it is. Otherwise it is the caller: a hash of the
-key that came. A history may then be that of several persons who do not know of each other. Nothing
-distinguishes those who sent exactly the same and got exactly the same, and neither knows anything
-that the other does not; each gets one of their dialogs. Where anything differs, or the history was
-gone on from already (an edit, a reply wanted anew), a new dialog begins with what is known to have
-been said.
+key that came. A history may then be that of several persons who do not know of each other. Clients
+with the same sent and received texts cannot be told apart, and neither knows anything that the
+other does not; each gets one of their dialogs. Where anything differs, or the history has been
+continued already (an edit, a repeated reply), a new dialog begins with the known turns.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def retold(history: Sequence[Said]) -> list[EarlierTurn]:
     return [EarlierTurn(text=text, reply=reply) for text, reply in turns[-MAX_RETOLD:]]
 
 
-def as_earlier(text: str, reply: BotUtterance) -> EarlierTurn:
+def make_earlier(text: str, reply: BotUtterance) -> EarlierTurn:
     """Return a stored turn in the form for the beginning of a new dialog."""
     messages, ask = reply.attributes.get("messages"), reply.attributes.get("ask")
     return EarlierTurn(
@@ -84,22 +83,22 @@ def history_kind(history: Sequence[Said], calls: Iterable[str] = ()) -> str:
     """
     told: list[tuple[str, str]] = [(one.role, " ".join(one.text.split())) for one in history]
     told += [("call", id_) for id_ in sorted(calls)]
-    return f"openai-history:{_hashed(plain.encode(told))}"
+    return f"openai-history:{_hash(plain.encode(told))}"
 
 
-def came_with(before: str, given: ChatInput) -> str:
+def attributes_hash(before: str, given: ChatInput) -> str:
     """Return the hash of all attributes that came so far; instructions are sent every time."""
     extra = {key: value for key, value in given.extra.items() if key != "instructions"}
     told = {**given.attributes, "openai": extra} if extra else given.own_attributes
-    return _hashed(before.encode() + plain.encode(told)) if told else before
+    return _hash(before.encode() + plain.encode(told)) if told else before
 
 
 def digest(text: str) -> str:
     """Return a short hash of a text."""
-    return _hashed(text.encode("utf-8", "surrogatepass"))
+    return _hash(text.encode("utf-8", "surrogatepass"))
 
 
-def _hashed(data: bytes) -> str:
+def _hash(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -131,10 +130,10 @@ class ClaimedEnding(msgspec.Struct, frozen=True):
 
 
 class FoundDialog(msgspec.Struct, kw_only=True):
-    """The dialog of one request. `id` names it to clients.
+    """The dialog of a request. `id` names it to clients.
 
     `owner` is whose records name it, None where an id came and nothing need be found again.
-    `earlier` is what a new dialog begins with, `claimed` the ending that it goes on from. `key` is
+    `earlier` are the first turns of a new dialog, `claimed` the ending that it continues. `key` is
     the idempotency key. `has_responses`: its replies can be gone on from by their ids.
     """
 
@@ -168,11 +167,11 @@ class DialogFinder:
         conversation: str | None,
     ) -> FoundDialog:
         """Return the dialog of a request; call `release` at the end of the request."""
-        person = person_of(visitor, user or headers.web_user)
+        person = find_person(visitor, user or headers.web_user)
         id_ = conversation or headers.conversation or headers.web_chat
         key = headers.idempotency_key
         if id_ is not None:
-            found = named(visitor, person, id_)
+            found = find_conversation(visitor, person, id_)
             await self.check_is_kept(found)
             found.key = key
             if given.history:
@@ -217,7 +216,9 @@ class DialogFinder:
         name = digest(f"{found.user}\n{found.dialog}")
         places: list[EndingKey] = []
         if found.owner is not None:
-            places.append(EndingKey(found.owner, history_kind(given.ended(said), calls), name))
+            places.append(
+                EndingKey(found.owner, history_kind(given.resent_history(said), calls), name)
+            )
         if found.has_responses:
             places.append(EndingKey(found.user, f"{RESPONSE}{utt_id}", name))
         if repeated:
@@ -239,7 +240,7 @@ class DialogFinder:
         if found.claimed is not None:
             self._claimed.discard(found.claimed.key)
 
-    async def after_response(self, user: str, utt_id: str, key: str | None) -> FoundDialog | None:
+    async def find_by_response(self, user: str, utt_id: str, key: str | None) -> FoundDialog | None:
         """Return the dialog that goes on after a reply, None if it cannot be gone on from.
 
         Where it was gone on from already, a new dialog begins with the turns up to it.
@@ -252,12 +253,12 @@ class DialogFinder:
             if is_free or (key is not None and ending.next == key):
                 self._claimed.add(claim)
                 return FoundDialog(
-                    user=user, dialog=ending.dialog, id=_id_of(user, ending.dialog),
+                    user=user, dialog=ending.dialog, id=_client_id(user, ending.dialog),
                     claimed=ClaimedEnding(claim, ending), key=key, has_responses=True,
                 )  # fmt: skip
-            dialog = f"conv_{_token(user, key)}"
+            dialog = f"conv_{_conversation_name(user, key)}"
             return FoundDialog(
-                user=user, dialog=dialog, id=dialog, earlier=await self._turns_until(ending),
+                user=user, dialog=dialog, id=dialog, earlier=await self._load_turns(ending),
                 key=key, has_responses=True,
             )  # fmt: skip
         return None
@@ -265,7 +266,7 @@ class DialogFinder:
     async def _put(self, place: EndingKey, ending: Ending) -> None:
         await self._store.put_record(place.owner, place.kind, place.key, plain.encode(ending))
 
-    async def _turns_until(self, ending: Ending) -> list[EarlierTurn]:
+    async def _load_turns(self, ending: Ending) -> list[EarlierTurn]:
         """Return the last turns of a dialog up to a reply."""
         dialog_id = await self._store.active_dialog_id(ending.user, ending.dialog)
         dialog = None if dialog_id is None else await self._store.dialog(dialog_id)
@@ -275,7 +276,7 @@ class DialogFinder:
             if not isinstance(one, BotUtterance):
                 text = one.text
                 continue
-            turns.append(as_earlier(text, one))
+            turns.append(make_earlier(text, one))
             if one.utt_id == ending.utt_id:
                 break
         return turns[-MAX_RETOLD:]
@@ -285,10 +286,11 @@ class DialogFinder:
     ) -> FoundDialog:
         """Return the dialog of a request without a history.
 
-        A person whose client sends histories begins a new one; another goes on with "main".
+        A person with a client that sends histories begins a new dialog; another goes on with
+        "main".
         """
-        token = _token(owner, key)
-        came = came_with("", given)
+        token = _conversation_name(owner, key)
+        came = attributes_hash("", given)
         if person is None:
             return FoundDialog(
                 user=f"{PREFIX}conversation-{token}", dialog="main", id=f"conv_{token}",
@@ -300,7 +302,7 @@ class DialogFinder:
     async def _gone_on(
         self, visitor: Visitor, owner: str, person: str | None, key: str | None, given: ChatInput
     ) -> FoundDialog:
-        """Return the dialog with this history, or a new one that begins with it."""
+        """Return the dialog with this history, or a new dialog that begins with it."""
         kind = history_kind(given.history, (one.tool_call_id or "" for one in given.results))
         endings = {
             name: read_ending(body)
@@ -316,15 +318,16 @@ class DialogFinder:
             ):
                 self._claimed.add(claim)
                 return FoundDialog(
-                    user=ending.user, dialog=ending.dialog, id=_id_of(ending.user, ending.dialog),
-                    owner=owner, claimed=ClaimedEnding(claim, ending),
-                    came=came_with(ending.came, given), key=key,
+                    user=ending.user, dialog=ending.dialog,
+                    id=_client_id(ending.user, ending.dialog), owner=owner,
+                    claimed=ClaimedEnding(claim, ending),
+                    came=attributes_hash(ending.came, given), key=key,
                 )  # fmt: skip
         branched = [*endings.values()][-1] if endings and alike else None
         earlier = retold(given.history)
         if branched is not None:
             earlier[-1:] = await self._last_turn(branched, earlier[-1])
-        token = _token(owner, key)
+        token = _conversation_name(owner, key)
         user, dialog = person, f"conv_{token}"
         if user is None and branched is not None and len(endings) == 1:
             user = branched.user
@@ -333,8 +336,8 @@ class DialogFinder:
         elif not endings and not await self._store.active_dialog_id(user, "main"):
             dialog = "main"
         return FoundDialog(
-            user=user, dialog=dialog, id=_id_of(user, dialog), owner=owner,
-            earlier=earlier, came=came_with(branched.came if branched else "", given), key=key,
+            user=user, dialog=dialog, id=_client_id(user, dialog), owner=owner, earlier=earlier,
+            came=attributes_hash(branched.came if branched else "", given), key=key,
         )  # fmt: skip
 
     async def _last_turn(self, ending: Ending, told: EarlierTurn) -> list[EarlierTurn]:
@@ -343,7 +346,7 @@ class DialogFinder:
         reply = stored[-1] if stored else None
         if len(stored) != 2 or not isinstance(reply, BotUtterance):
             return [told]
-        return [as_earlier(stored[0].text, reply)]
+        return [make_earlier(stored[0].text, reply)]
 
     async def _note_resender(self, person: str) -> None:
         """Note that the client of a person sends histories."""
@@ -362,7 +365,7 @@ class DialogFinder:
         self._resenders.add(person)
 
 
-def person_of(visitor: Visitor, user: str | None) -> str | None:
+def find_person(visitor: Visitor, user: str | None) -> str | None:
     """Return the person of a request, None if the request names no person.
 
     Raise `Forbidden` for another person than the visitor may be.
@@ -378,7 +381,7 @@ def _caller(visitor: Visitor, headers: CallerHeaders, given: ChatInput) -> str:
     return _NOBODY + digest("\n".join(told))
 
 
-def named(visitor: Visitor, person: str | None, id_: str) -> FoundDialog:
+def find_conversation(visitor: Visitor, person: str | None, id_: str) -> FoundDialog:
     """Return the conversation with an id; an anonymous visitor's id must have been issued here."""
     if not 0 < len(id_) <= MAX_ID:
         raise BadInput(f"a conversation's id has 1 to {MAX_ID} characters", field="conversation_id")
@@ -394,12 +397,12 @@ def named(visitor: Visitor, person: str | None, id_: str) -> FoundDialog:
     return FoundDialog(user=f"{PREFIX}conversation-{name}", dialog="main", id=id_)
 
 
-def _id_of(user: str, dialog: str) -> str:
+def _client_id(user: str, dialog: str) -> str:
     """Return the id by which clients name a dialog."""
     unnamed = user.removeprefix(f"{PREFIX}conversation-")
     return f"conv_{unnamed}" if unnamed != user and dialog == "main" else dialog
 
 
-def _token(owner: str, key: str | None) -> str:
+def _conversation_name(owner: str, key: str | None) -> str:
     """Return the name of a new conversation: the same for the same idempotency key."""
     return new_id() if key is None else digest(f"{owner}\n{key}")

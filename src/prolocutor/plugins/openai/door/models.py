@@ -71,7 +71,7 @@ def error_object(refused: ErrorResponse) -> ApiError:
 
 
 class OfferedModel(msgspec.Struct, kw_only=True):
-    """A model: the assistant, or one skill alone."""
+    """A model: the assistant, or a single skill."""
 
     id: str
     created: int
@@ -109,11 +109,11 @@ class ChatModels:
         return ModelList(data=list(self._models.values()))
 
     async def show_model(self, request: TypedRequest[ModelPath, None]) -> OfferedModel:
-        """Return one model."""
-        self.skill_of(request.params.model)
+        """Return a model."""
+        self.find_skill(request.params.model)
         return self._models[request.params.model]
 
-    def skill_of(self, model: str) -> str | None:
+    def find_skill(self, model: str) -> str | None:
         """Return the skill of a model, None for the assistant; else raise `UnknownModel`."""
         if model == self.name:
             return None

@@ -54,7 +54,7 @@ class CallerHeaders(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatTurnMessage(msgspec.Struct, omit_defaults=True):
-    """One message of a conversation: words, calls of the client's tools, or the result of one."""
+    """A message of a conversation: words, calls of the client's tools, or the result of a call."""
 
     role: Literal["developer", "system", "user", "assistant", "tool", "function"]
     content: Content = None
@@ -93,7 +93,7 @@ class CompletionRequest(msgspec.Struct, kw_only=True):
     ] = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be done."""
+        """Refuse unsupported requests."""
         if self.n not in (None, 1):
             raise ValueError("n is 1: an assistant gives one reply")
         if self.modalities and self.modalities != ["text"]:
@@ -102,7 +102,7 @@ class CompletionRequest(msgspec.Struct, kw_only=True):
         _check_tools(self.tools, self.tool_choice)
 
     def wishes(self, given: ChatInput) -> ModelWishes | None:
-        """Return what is wanted of chat models, None for nothing but words."""
+        """Return the wishes for chat models, None for a request for words alone."""
         return _wishes(
             self.messages, given, self.tools, self.tool_choice, self.parallel_tool_calls,
             self.response_format,
@@ -133,7 +133,7 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
     attributes: Attributes = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be done."""
+        """Refuse unsupported requests."""
         if self.background:
             raise ValueError("background is not possible here: wait for the response, or stream it")
         if self.prompt is not None:
@@ -149,7 +149,7 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
         return None if self.tools is None else [_chat_tool(one) for one in self.tools]
 
     def wishes(self, given: ChatInput) -> ModelWishes | None:
-        """Return what is wanted of chat models, None for nothing but words."""
+        """Return the wishes for chat models, None for a request for words alone."""
         choice = self.tool_choice
         if isinstance(choice, dict):
             choice = _chat_tool(choice)
@@ -172,7 +172,7 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
         """Return the items of the input that are messages, or calls of tools and their results."""
         if isinstance(self.input, str):
             return [ChatTurnMessage("user", self.input)]
-        items = [found for one in self.input if (found := _message_of(one)) is not None]
+        items = [found for one in self.input if (found := _item_message(one)) is not None]
         try:
             return msgspec.convert(items, list[ChatTurnMessage])
         except msgspec.ValidationError as error:
@@ -180,7 +180,7 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, array_like=True):
-    """One text of a conversation."""
+    """A text of a conversation."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -190,9 +190,8 @@ class ChatInput(msgspec.Struct, kw_only=True):
     """The input of a request: a text, the history before it, and the utterance's attributes.
 
     `extra` becomes the attribute `openai`: instructions, metadata, parts that are no text, and
-    `store` where it is false.
-    `field` is the part of the request that the texts stand in. `results` are those of the client's
-    tools, in place of a text; `wishes` are for chat models alone.
+    `store` where it is false. `field` is the part of the request that the texts stand in. `results`
+    are the results of the client's tools, in place of a text; `wishes` are for chat models alone.
     """
 
     field: str
@@ -209,7 +208,7 @@ class ChatInput(msgspec.Struct, kw_only=True):
         """The attributes of the human utterance."""
         return {**self.own_attributes, "openai": self.extra} if self.extra else self.own_attributes
 
-    def ended(self, said: str) -> list[Said]:
+    def resent_history(self, said: str) -> list[Said]:
         """Return the history after a reply, as clients resend it."""
         last = [] if self.results else [Said("user", self.text)]
         return [*self.history, *last, *([Said("assistant", said)] if said else ())]
@@ -240,9 +239,9 @@ def chat_input(
 ) -> ChatInput:
     """Return the input that messages come to; `field` is the part of the request they stand in.
 
-    Messages of developer and system, and instructions, become an attribute. Those of tools count
-    only at the end, where they are results that were waited for. Parts of the last message that are
-    no text become an attribute too.
+    Messages of developer and system, and instructions, become an attribute. Results of tools count
+    only at the end, if they are awaited. Parts of the last message that are no text become an
+    attribute too.
     """
     results = [*takewhile(lambda one: one.role == "tool", reversed(messages))][::-1]
     if not results and (not messages or messages[-1].role != "user"):
@@ -251,7 +250,7 @@ def chat_input(
     told = [instructions] if isinstance(instructions, str) else []
     history: list[Said] = []
     for one in messages[: -len(results) or -1]:
-        text = text_of(one.content, field)
+        text = message_text(one.content, field)
         if one.role in ("developer", "system"):
             told.append(text)
         elif one.role in ("user", "assistant") and text:
@@ -259,9 +258,9 @@ def chat_input(
     content = "" if results else messages[-1].content
     if content in (None, []) and parsed is None:
         raise BadInput("the last message has no content", field=field)
-    text = text_of(content, field)
+    text = message_text(content, field)
     listed = content if isinstance(content, list) else ()
-    parts = [one for one in listed if _text_in(one) is None]
+    parts = [one for one in listed if _part_text(one) is None]
     extra: dict[str, Any] = {
         key: value
         for key, value in (
@@ -284,20 +283,20 @@ def chat_input(
     )
 
 
-def text_of(content: Content, field: str) -> str:
+def message_text(content: Content, field: str) -> str:
     """Return the text of a message's content."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
-    texts = [_text_in(part) for part in content]
+    texts = [_part_text(part) for part in content]
     if any(text is not None and not isinstance(text, str) for text in texts):
         raise BadInput("the text of a part is a text", field=field)
     return "\n".join(text for text in texts if text is not None)
 
 
-def _text_in(part: dict[str, Any]) -> Any:
-    """Return the text of a part, None for one that is no text."""
+def _part_text(part: dict[str, Any]) -> Any:
+    """Return the text of a part, None for a part of another kind."""
     kind = part.get("type")
     if kind in ("text", "input_text", "output_text"):
         return part.get("text", UNSET)
@@ -344,7 +343,7 @@ def _wishes(
     parallel: bool | None,
     form: Any,
 ) -> ModelWishes | None:
-    """Return what is wanted of chat models; with a history, they get it as the client sent it."""
+    """Return the wishes for chat models; with a history, they get it as the client sent it."""
     form = form if isinstance(form, dict) and form.get("type") not in (None, "text") else None
     functions = [one for one in tools or () if one.get("type") == "function"]
     if not functions and not given.results and form is None:
@@ -376,8 +375,8 @@ def _chat_format(text: dict[str, Any] | None) -> Any:
     return {"type": "json_schema", "json_schema": told}
 
 
-def _message_of(item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return an item of a response's input as a message, None for one that says nothing here."""
+def _item_message(item: dict[str, Any]) -> dict[str, Any] | None:
+    """Return an item of a response's input as a message, None for an item without meaning here."""
     match item.get("type", "message"):
         case "message":
             return item

@@ -1,4 +1,4 @@
-"""Responses: `POST /v1/responses`, whole or as a stream; stored ones are shown and hidden."""
+"""Responses: `POST /v1/responses`, whole or as a stream; stored responses are shown and hidden."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from prolocutor.plugins.openai.door.dialog_finder import (
     PREFIX,
     DialogFinder,
     FoundDialog,
-    person_of,
+    find_person,
 )
 from prolocutor.plugins.openai.door.models import ChatModels, error_object
 from prolocutor.plugins.openai.door.requests import (
@@ -31,7 +31,7 @@ from prolocutor.plugins.openai.door.requests import (
     ChatInput,
     ResponseRequest,
     chat_input,
-    text_of,
+    message_text,
 )
 from prolocutor.plugins.openai.door.tool_rounds import ToolRounds
 from prolocutor.web.door_context import may_see
@@ -110,7 +110,7 @@ class ResponseObject(msgspec.Struct, kw_only=True):
     prolocutor: AnswerDetails | UnsetType = UNSET
 
 
-def completed(response: ResponseObject, answer: ChatAnswer) -> ResponseObject:
+def complete_response(response: ResponseObject, answer: ChatAnswer) -> ResponseObject:
     """Return a response with its reply."""
     usage, details = answer.usage, answer.details
     calls = [_function_call(one) for one in answer.calls]
@@ -191,44 +191,46 @@ class ResponseWriter:
         begun = msgspec.Raw(plain.encode(response))
         created = self._event("response.created", response=begun)
         created += self._event("response.in_progress", response=begun)
-        return created if self._may_call else created + self._open()
+        return created if self._may_call else created + self._begin_message()
 
     def words(self, text: str) -> bytes:
         """Write words."""
-        return self._open() + self._at("response.output_text.delta", delta=text, logprobs=[])
+        return self._begin_message() + self._text_event(
+            "response.output_text.delta", delta=text, logprobs=[]
+        )
 
-    def _open(self) -> bytes:
+    def _begin_message(self) -> bytes:
         """Write that the message and its text begin, unless they have."""
         if self._is_open:
             return b""
         self._is_open = True
         empty = OutputMessage(id=self._place["item_id"], status="in_progress")
         added = self._event("response.output_item.added", output_index=0, item=empty)
-        return added + self._at("response.content_part.added", part=ResponseText(text=""))
+        return added + self._text_event("response.content_part.added", part=ResponseText(text=""))
 
     def end(self, answer: ChatAnswer) -> bytes:
         """Write the last words, the calls of tools, and the completion."""
         pieces = [self.words(answer.rest) if answer.rest else b""]
-        whole = completed(self._response, answer)
+        whole = complete_response(self._response, answer)
         for index, item in enumerate(whole.output):
             if isinstance(item, OutputMessage):
-                pieces += [self._open(), *self._said(item)]
+                pieces += [self._begin_message(), *self._end_message(item)]
             else:
-                pieces += self._called(item, index)
+                pieces += self._write_call(item, index)
         pieces.append(self._event("response.completed", response=whole))
         return b"".join(pieces)
 
-    def _said(self, message: OutputMessage) -> Iterator[bytes]:
+    def _end_message(self, message: OutputMessage) -> Iterator[bytes]:
         """Write that the text and its message are complete."""
         (part,) = message.content
         for number, note in enumerate(part.annotations):
             kind = "response.output_text.annotation.added"
-            yield self._at(kind, annotation_index=number, annotation=note)
-        yield self._at("response.output_text.done", text=part.text, logprobs=[])
-        yield self._at("response.content_part.done", part=part)
+            yield self._text_event(kind, annotation_index=number, annotation=note)
+        yield self._text_event("response.output_text.done", text=part.text, logprobs=[])
+        yield self._text_event("response.content_part.done", part=part)
         yield self._event("response.output_item.done", output_index=0, item=message)
 
-    def _called(self, call: FunctionCall, index: int) -> Iterator[bytes]:
+    def _write_call(self, call: FunctionCall, index: int) -> Iterator[bytes]:
         """Write a call of a tool."""
         begun = msgspec.structs.replace(call, arguments="", status="in_progress")
         place = {"item_id": call.id, "output_index": index}
@@ -245,7 +247,7 @@ class ResponseWriter:
         failed = msgspec.structs.replace(self._response, status="failed", error=failure)
         return self._event("response.failed", response=failed)
 
-    def _at(self, type_: str, **fields: Any) -> bytes:
+    def _text_event(self, type_: str, **fields: Any) -> bytes:
         """Write an event of the text."""
         return self._event(type_, **self._place, **fields)
 
@@ -292,7 +294,7 @@ class BegunResponse(NamedTuple):
 
 
 class Responses:
-    """The endpoints of responses. The id of one is that of its reply in the store."""
+    """The endpoints of responses. The id of a response is its reply's in the store."""
 
     def __init__(
         self,
@@ -315,7 +317,7 @@ class Responses:
         """Reply to an input."""
         body, visitor = request.body, request.visitor
         model = body.model or self._models.name
-        skill = self._models.skill_of(model)
+        skill = self._models.find_skill(model)
         given = chat_input(
             body.messages(),
             field="input",
@@ -350,7 +352,8 @@ class Responses:
         answer = await self._answering.whole(found, given, skill, operator=operator)
         response.id = f"resp_{answer.details.utt_id}"
         return HttpResponse(
-            plain.encode(completed(response, answer)), headers={"X-Request-Id": answer.turn_id}
+            plain.encode(complete_response(response, answer)),
+            headers={"X-Request-Id": answer.turn_id},
         )
 
     async def show_response(self, request: TypedRequest[ResponsePath, None]) -> ResponseObject:
@@ -358,7 +361,7 @@ class Responses:
         id_ = request.params.response_id
         running = self._running_response(request.visitor, id_)
         try:
-            asked, reply, owner = await self._stored(request.visitor, id_)
+            asked, reply, owner = await self._load_turn(request.visitor, id_)
         except NotFound:
             if running is None:
                 raise
@@ -368,7 +371,7 @@ class Responses:
         messages = reply.attributes.get("messages") or []
         text = said_as_text(reply.text, reply.attributes)
         output: list[OutputMessage | FunctionCall] = []
-        if (called := await self._tools.stored(owner, reply.utt_id)) is not None:
+        if (called := await self._tools.find_round(owner, reply.utt_id)) is not None:
             text, output = called.text, [_function_call(one) for one in called.calls]
         if text or not output:
             output.insert(0, output_message(reply.utt_id, text, messages))
@@ -384,13 +387,13 @@ class Responses:
 
     async def delete_response(self, request: TypedRequest[ResponsePath, None]) -> DeletedResponse:
         """Hide a response; its messages stay until the person is deleted."""
-        _, reply, owner = await self._stored(request.visitor, request.params.response_id)
+        _, reply, owner = await self._load_turn(request.visitor, request.params.response_id)
         await self._store.put_record(owner, DELETED + reply.utt_id, "", b"{}")
         return DeletedResponse(id=f"resp_{reply.utt_id}")
 
     async def list_input_items(self, request: TypedRequest[ResponsePath, None]) -> InputItems:
         """List the input of a response."""
-        asked, _, _ = await self._stored(request.visitor, request.params.response_id)
+        asked, _, _ = await self._load_turn(request.visitor, request.params.response_id)
         id_ = f"msg_{asked.utt_id}"
         content = [{"type": "input_text", "text": asked.text}]
         content += asked.attributes.get("openai", {}).get("parts", [])
@@ -420,15 +423,17 @@ class Responses:
                 user=body.user,
                 conversation=told if isinstance(told, str) else None,
             )
-        _, reply, owner = await self._stored(visitor, before, "previous_response_id")
-        person = person_of(visitor, body.user)
+        _, reply, owner = await self._load_turn(visitor, before, "previous_response_id")
+        person = find_person(visitor, body.user)
         found = None
         if person in (None, owner):
-            found = await self._finder.after_response(owner, reply.utt_id, headers.idempotency_key)
+            found = await self._finder.find_by_response(
+                owner, reply.utt_id, headers.idempotency_key
+            )
             if found is not None:
                 await self._finder.check_is_kept(found)
         if found is None:
-            raise _unknown(before, "previous_response_id")
+            raise _unknown_response(before, "previous_response_id")
         return found
 
     def _begin(
@@ -447,27 +452,27 @@ class Responses:
                 return one.response if _may_see(visitor, one.user) else None
         return None
 
-    async def _stored(
+    async def _load_turn(
         self, visitor: Visitor, id_: str, field: str = "response_id"
     ) -> tuple[HumanUtterance, BotUtterance, str]:
         """Return a turn and its user; raise `NotFound` for another person's as for none.
 
-        What was said without a user's name can be seen by its id, which cannot be guessed.
+        A response to a request without a user's name is found by its id, which cannot be guessed.
         """
         match = _ID.fullmatch(id_)
-        owner = await self._store.owner_of(match[1]) if match else None
+        owner = await self._store.find_owner(match[1]) if match else None
         if match is None or owner is None or not _may_see(visitor, owner):
-            raise _unknown(id_, field)
+            raise _unknown_response(id_, field)
         if await self._store.records(owner, DELETED + match[1]):
-            raise _unknown(id_, field)
+            raise _unknown_response(id_, field)
         turn = await self._store.turn(match[1])
         if len(turn) != 2:
-            raise _unknown(id_, field)
+            raise _unknown_response(id_, field)
         asked, reply = turn
         assert isinstance(asked, HumanUtterance)
         assert isinstance(reply, BotUtterance)
         if asked.attributes.get("openai", {}).get("store") is False:
-            raise _unknown(id_, field)
+            raise _unknown_response(id_, field)
         return asked, reply, owner
 
 
@@ -478,9 +483,9 @@ def _may_see(visitor: Visitor, owner: str) -> bool:
 def _instructions(given: str | list[Any] | None) -> str | None:
     if isinstance(given, list):
         items = [one for one in given if isinstance(one, dict)]
-        return "\n".join(text_of(one.get("content"), "instructions") for one in items)
+        return "\n".join(message_text(one.get("content"), "instructions") for one in items)
     return given
 
 
-def _unknown(id_: str, field: str) -> NotFound:
+def _unknown_response(id_: str, field: str) -> NotFound:
     return NotFound(f"there is no response {id_!r:.80}", field=field)

@@ -37,7 +37,7 @@ class SideTask(msgspec.Struct, frozen=True):
         return plain.encode({self.key: value}).decode()
 
 
-def side_task_in(given: ChatInput) -> SideTask | None:
+def find_side_task(given: ChatInput) -> SideTask | None:
     """Return the side task of a request, None if a person speaks."""
     if given.history or given.results or not given.text.startswith("### Task:"):
         return None

@@ -37,13 +37,13 @@ class ToolRounds:
     def __init__(self, records: RecordStore) -> None:
         self._records = records
 
-    async def round_of(
+    async def make_round(
         self, user: str, reply: SpokenReply, wishes: ModelWishes
     ) -> ToolRound | None:
         """Return the calls in a reply, None if it is words; keep the calls for their results."""
         round_ = wishes.rounds.get(reply.active_skill)
         if round_ is None:
-            return await self.stored(user, reply.utt_id) if wishes.tools else None
+            return await self.find_round(user, reply.utt_id) if wishes.tools else None
         kept = StoredRound(
             calls=round_.calls, messages=round_.messages, text=round_.text, skill=reply.active_skill
         )
@@ -61,7 +61,7 @@ class ToolRounds:
         """
         stored: StoredRound | None = None
         for one in results:
-            stored = await self.stored(user, one.tool_call_id or "")
+            stored = await self.find_round(user, one.tool_call_id or "")
             if stored is None:
                 what = f"no call of a tool here has the id {one.tool_call_id!r:.80}"
                 raise BadInput(f"{what}: its result is waited for by nobody", field="tool_call_id")
@@ -72,7 +72,7 @@ class ToolRounds:
             wishes.messages = [*stored.messages, {**called, "tool_calls": stored.calls}, *told]
         return stored.skill
 
-    async def stored(self, user: str, name: str) -> StoredRound | None:
+    async def find_round(self, user: str, name: str) -> StoredRound | None:
         """Return the calls of the reply with an id, or the calls that include a call with it."""
         body = (await self._records.records(user, KIND + name)).get("")
         return None if body is None else msgspec.json.decode(body, type=StoredRound)
@@ -121,10 +121,10 @@ def _faults(schema: Any, value: Any, path: str, root: Any, depth: int) -> Iterat
     if not isinstance(schema, dict) or not depth:
         return
     if isinstance(ref := schema.get("$ref"), str):
-        yield from _faults(_referred(ref, root), value, path, root, depth - 1)
+        yield from _faults(_resolve_reference(ref, root), value, path, root, depth - 1)
     types = schema.get("type")
     kinds = types if isinstance(types, list) else [types] if isinstance(types, str) else []
-    if kinds and not any(_is_of(value, kind) for kind in kinds):
+    if kinds and not any(_is_kind(value, kind) for kind in kinds):
         yield f"{path}: not of type {' or '.join(map(str, kinds))}"
         return
     if "enum" in schema and not any(_is_same(value, one) for one in schema["enum"]):
@@ -171,7 +171,7 @@ def _bounds(schema: Any, value: Any, path: str) -> Iterator[str]:
             size = len(value)
             broken += [f"min{name}"] if size < schema.get(f"min{name}", 0) else []
             broken += [f"max{name}"] if size > schema.get(f"max{name}", size) else []
-    if _is_of(value, "number"):
+    if _is_kind(value, "number"):
         broken += [
             key
             for key, is_out in (
@@ -186,7 +186,7 @@ def _bounds(schema: Any, value: Any, path: str) -> Iterator[str]:
         yield f"{path}: {key} is {schema[key]}"
 
 
-def _referred(ref: str, root: Any) -> Any:
+def _resolve_reference(ref: str, root: Any) -> Any:
     """Return the schema of a reference within the same document; True for another reference."""
     if not ref.startswith("#"):
         return True
@@ -197,7 +197,7 @@ def _referred(ref: str, root: Any) -> Any:
     return found
 
 
-def _is_of(value: Any, kind: object) -> bool:
+def _is_kind(value: Any, kind: object) -> bool:
     if kind in ("number", "integer"):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return is_number and (kind == "number" or float(value).is_integer())

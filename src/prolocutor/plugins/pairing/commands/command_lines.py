@@ -15,7 +15,7 @@ import click
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import Decorator
 from prolocutor.cli.output import Show, clean
-from prolocutor.config.agent_cards import cards_of, described
+from prolocutor.config.agent_cards import add_agent_cards, read_cards
 from prolocutor.config.loading import load_assistant
 from prolocutor.contracts.pairing import Card
 from prolocutor.plan.pipeline import Stage
@@ -82,8 +82,8 @@ def known_cards(data: str, assistant: Path | None) -> list[Card]:
     if assistant is None:
         return cards_of_data(data)
     settings = load_assistant(assistant)
-    pipeline = run(described(settings.pipeline))
-    return cards_of(pipeline.of(Stage.SKILL), settings.folder)
+    pipeline = run(add_agent_cards(settings.pipeline))
+    return read_cards(pipeline.services_at(Stage.SKILL), settings.folder)
 
 
 _DOMAINS: Final = 60

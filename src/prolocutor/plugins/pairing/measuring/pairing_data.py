@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.config.store_location import dialogs_of
+from prolocutor.config.store_location import dialog_opener
 from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
-from prolocutor.data_sets import open_source, split, suffix_of
+from prolocutor.data_sets import file_suffix, open_source, split
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.names import suggest
 from prolocutor.plugins.pairing.measuring.bbai import Bbai
@@ -73,7 +73,7 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
     """
     kind, path = split(spec)
     if kind == STORE:
-        return _make_data(spec, cards, [], labelled_of_store(dialogs_of(path)))
+        return _make_data(spec, cards, [], labelled_of_store(dialog_opener(path)))
     if kind == BBAI:
         test, learn = Bbai(path), Bbai(path, fold="train")
         described = test.descriptions()
@@ -94,7 +94,7 @@ def cards_of_data(data: str) -> list[Card]:
     """Return the cards that lie beside data `KIND:PATH` in its folder, as `cards.json`."""
     kind, path = split(data)
     beside = Path(path, _CARDS)
-    return read_cards(beside) if suffix_of(kind) is not None and beside.is_file() else []
+    return read_cards(beside) if file_suffix(kind) is not None and beside.is_file() else []
 
 
 def read_cards(file: Path) -> list[Card]:

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.config.store_location import read_from
+from prolocutor.config.store_location import open_for_reading
 from prolocutor.contracts.model_use import (
     ComparedFigure,
     FlippedChoice,
@@ -388,7 +388,7 @@ def _check_agents(
 
 async def read_ratings(url: str) -> list[LabelledQuestion]:
     """Return the thumbs in a store, of the latest 5,000 dialogs that have any."""
-    async with read_from(url) as store:
+    async with open_for_reading(url) as store:
         turns = await read_question_turns(_rated_dialogs(store))
     return [one for one in label_turns(turns) if one.agents]
 

@@ -19,7 +19,7 @@ import msgspec
 
 from prolocutor.config.store_location import Dialogs
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
-from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance, Hypothesis, liked
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance, Hypothesis, read_thumb
 from prolocutor.plugins.pairing.question_agent.router_label import DOWN, UP, answer_shares
 
 _WHOLE_DIALOG: Final = 0.2
@@ -99,7 +99,7 @@ class _RatingScale:
     def share(self, rating: Any) -> float | None:
         """Return a rating as a share, 0 (bad) to 1 (good); None for an unknown form of rating."""
         if isinstance(rating, str):
-            up = liked(rating)
+            up = read_thumb(rating)
             return None if up is None else float(up)
         if isinstance(rating, bool):
             return float(rating)

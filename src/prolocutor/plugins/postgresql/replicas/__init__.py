@@ -1,1 +1,1 @@
-"""Several processes on one store: who has which person, and the turns of the dead."""
+"""Several processes on a store: who has which person, and the turns of the dead."""

@@ -1,4 +1,4 @@
-"""PersonAccess: which replica has the turn of a person, and what another one did meanwhile."""
+"""PersonAccess: the replica with the turn of a person, and the work of other replicas meanwhile."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_REJOINS: Final = 3
 
 
 class TicketPlace:
-    """One piece of work in line for a person: its ticket, and when it gives up (None: never).
+    """A piece of work in line for a person: its ticket, and when it gives up (None: never).
 
     `tried` is set once the store knows of it, so that the work behind it may queue up. `since` is
     when it was tried last.
@@ -57,9 +57,9 @@ class TicketPlace:
 class PersonAccess:
     """Waits until a person is free at all replicas, in the order in which work came in.
 
-    This replica's own work is in `PersonQueues`; what waits there takes its ticket at the store
-    when it comes in, so that the order holds across replicas. `timeout` is the same as there.
-    `lease` is how long what a replica has claimed stays its own after its death, in seconds.
+    This replica's own work is in `PersonQueues`; waiting work takes its ticket at the store when it
+    comes in, so that the order holds across replicas. `timeout` is the same as there. `lease` is
+    the time for which a dead replica's claims last, in seconds.
     """
 
     def __init__(
@@ -85,14 +85,16 @@ class PersonAccess:
         """Do `work` in a person's queue, with a place in line at all replicas."""
         place = self.place(user)
         try:
-            done = queues.enter(user, lambda: self._in_place(place, work))
+            done = queues.enter(user, lambda: self._run_in_place(place, work))
         except BaseException:
             self.leave(place)
             raise
         done.add_done_callback(lambda _: self._leave_if_refused(place, done))
         return done
 
-    async def _in_place(self, place: TicketPlace, work: Callable[[TicketPlace], Awaitable[T]]) -> T:
+    async def _run_in_place(
+        self, place: TicketPlace, work: Callable[[TicketPlace], Awaitable[T]]
+    ) -> T:
         place.started = True
         try:
             return await work(place)
@@ -125,7 +127,7 @@ class PersonAccess:
             self._tasks.start(self._hand_back(place))
 
     async def open(self, place: TicketPlace, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Return what `attempt` returns, tried until it does not raise `PersonBusy`.
+        """Return the result of `attempt`, tried until it does not raise `PersonBusy`.
 
         Raise `Overloaded` when that takes too long.
         """
@@ -135,14 +137,14 @@ class PersonAccess:
         pauses = Pauses(self._listeners, place.user, place.until)
         try:
             with pauses:
-                return await self._open(place, attempt, pauses)
+                return await self._try_until_open(place, attempt, pauses)
         except Exception:
             place.has_ticket = True  # there may be one, if its answer was lost
             raise
         finally:
             place.tried.set()
 
-    async def _open(
+    async def _try_until_open(
         self, place: TicketPlace, attempt: Callable[[], Awaitable[T]], pauses: Pauses
     ) -> T:
         rejoins = 0
@@ -194,7 +196,7 @@ class PersonAccess:
                 self.leave(place)
 
     def pauses(self, user: str) -> Pauses:
-        """Return the pauses of one who waits for news of a person, for as long as work may."""
+        """Return the pauses between looks for news of a person, up to the time limit of work."""
         return Pauses(self._listeners, user, monotonic() + self._timeout)
 
     async def due(self, now: float, limit: int) -> list[AgendaEntry]:
@@ -216,7 +218,7 @@ class PersonAccess:
                     raise TakenOver(f"another replica runs turn {said.turn_id}; ask again later")
 
     async def tidy(self) -> None:
-        """Hand back and release what could not be handed back or released before."""
+        """Hand back and release the tickets and claims that were left over by failures."""
         for ticket, user in list(self._to_hand_back.items()):
             await self._store.withdraw(user, ticket)
             self._to_hand_back.pop(ticket, None)
@@ -261,7 +263,7 @@ class PersonAccess:
         )
 
     async def _waiting(self, opened: OpenedTurn, reply: BotUtterance) -> PendingAsk | None:
-        """Return what clients are shown of the ask that the turn left open."""
+        """Return the clients' view of the ask that the turn left open."""
         for row in await self._store.feed(opened.opening.user, opened.feed, _ROWS):
             if row.closing is not None:
                 closing = plain.decode(row.closing)

@@ -28,7 +28,7 @@ FINDERS: Final = Catalog[Callable[[str], Awaitable[Sequence[Any]]]](
 
 
 class WorkerGroup(msgspec.Struct, kw_only=True):
-    """The workers of one service: how many, what they hold now, what they did so far."""
+    """The workers of a service: their number, their calls now, their calls so far."""
 
     service: str
     assistant: str

@@ -1,4 +1,4 @@
-"""What replicas count together: what each has counted, and what all have."""
+"""Counters shared by replicas: the counts of each, and of all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 
 class CounterUse(msgspec.Struct, frozen=True):
-    """What a replica counted since its last report: `spent` seconds of a counter that holds
+    """The counts of a replica since its last report: `spent` seconds of a counter that holds
     `period` seconds."""
 
     name: str
@@ -18,11 +18,11 @@ class CounterUse(msgspec.Struct, frozen=True):
 
 
 class CounterTotals(msgspec.Struct, frozen=True, kw_only=True):
-    """What all replicas have counted.
+    """The counts of all replicas.
 
-    `ahead`: the seconds until a counter is empty, of those reported now, and of all that are more
-    than half full. `open_elsewhere`: how many of a name are open at other replicas, as far as
-    those said so. `replicas`: how many live.
+    `ahead`: the seconds until a counter is empty, for reported counters, and for all that are more
+    than half full. `open_elsewhere`: the number of open sockets of a name at other replicas, by
+    their reports. `replicas`: how many live.
     """
 
     ahead: Mapping[str, float] = {}
@@ -36,7 +36,7 @@ class SharedCounters(Protocol):
     async def count_together(
         self, uses: Sequence[CounterUse], opened: Mapping[str, int]
     ) -> CounterTotals:
-        """Add what was counted here, and return what all have counted.
+        """Add the counts of this replica, and return the counts of all.
 
         `opened`: how many of a name are open here now; 0 takes the name back, and so does the end
         of this replica.

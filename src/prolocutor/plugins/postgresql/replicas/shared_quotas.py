@@ -1,4 +1,4 @@
-"""SharedQuotas: the counters of one listener, kept together with those of other replicas.
+"""SharedQuotas: the counters of a listener, kept together with other replicas' counters.
 
 Nothing waits for the store. A replica answers from the totals that it was told last and its own
 count since then. Of what was left by those totals it lets through its own part before it has
@@ -47,7 +47,7 @@ MAX_REPORTED: Final = 2_000
 
 
 class SharedQuotas:
-    """Reports what is counted here, and applies what all have counted.
+    """Reports the counts of this replica, and applies the counts of all.
 
     `rates` and `sockets` by names that are the same at all replicas. Nothing is reported while
     `ready` says no: then the store cannot be reached.
@@ -83,7 +83,7 @@ class SharedQuotas:
         await self._tasks.aclose()
 
     async def report(self) -> None:
-        """Report once, and apply what all have counted; raise `StoreError`."""
+        """Report once, and apply the counts of all; raise `StoreError`."""
         taken: dict[str, tuple[SharedRates, str, float]] = {}
         for share in self._shares:
             for name, spent in share.due(MAX_REPORTED - len(taken)):
@@ -93,7 +93,7 @@ class SharedQuotas:
         everything = self._reports % REFRESH == 0
         opened: dict[str, int] = {}
         for one in self._sockets:
-            opened |= one.changed(everything=everything)
+            opened |= one.list_changed(everything=everything)
         totals = await self._counters.count_together(uses, opened)
         self.replicas = totals.replicas
         for digest, (share, name, spent) in taken.items():
@@ -126,7 +126,7 @@ class SharedQuotas:
 
 
 class SharedRates:
-    """What this replica knows of the others' part in counters of one kind (`CounterShare`)."""
+    """The part of other replicas in counters of a kind, as known here (`CounterShare`)."""
 
     def __init__(
         self, label: str, rates: RateCounters, whole: SharedQuotas, clock: Callable[[], float]
@@ -164,7 +164,7 @@ class SharedRates:
         return PERIOD
 
     def count(self, name: str, seconds: float, ahead: float) -> None:
-        """Note what was counted, for the others."""
+        """Note a count, for the other replicas."""
         if self._whole.replicas == 1:
             return
         unsent = self._fresh(name)
@@ -177,7 +177,7 @@ class SharedRates:
             self._unsent.pop(next(iter(self._unsent)))
 
     def due(self, at_most: int) -> Iterator[tuple[str, float]]:
-        """Take what is worth a report: names, with the seconds that were counted."""
+        """Take the counts that are worth a report: names, with the seconds that were counted."""
         for name in list(self._due)[: max(0, at_most)]:
             del self._due[name]
             if unsent := self._fresh(name):
@@ -196,11 +196,11 @@ class SharedRates:
         self._heard = {digest: now + ahead for digest, ahead in totals.ahead.items()}
 
     def _part(self, ahead: float) -> float:
-        """Return this replica's part of what is left where a counter is empty in so long."""
+        """Return this replica's part of the rest of a counter that is empty in so many seconds."""
         return (self.period - min(max(ahead, 0.0), self.period)) / self._whole.replicas
 
     def _fresh(self, name: str) -> float:
-        """Return what was counted and not reported, but for what is a period old."""
+        """Return the unreported counts, without counts that are a period old."""
         unsent, since = self._unsent.get(name, (0.0, 0.0))
         if unsent and self._clock() > since + self.period:
             del self._unsent[name]
@@ -209,7 +209,7 @@ class SharedRates:
 
 
 class SharedSockets:
-    """What this replica knows of sockets that are open elsewhere (`OpenShare`)."""
+    """The open sockets of other replicas, as known here (`OpenShare`)."""
 
     def __init__(self, label: str, sockets: OpenCounters, whole: SharedQuotas) -> None:
         self._label = label
@@ -221,7 +221,7 @@ class SharedSockets:
         sockets.share = self
 
     def most(self, name: str, here: int, limit: int) -> int:
-        """Return how many are open, or may be by the time that others have heard of one more."""
+        """Return the number of open sockets, as it may be when other replicas hear of another."""
         if self._whole.replicas == 1:
             return here
         key = self._key(name)
@@ -232,7 +232,7 @@ class SharedSockets:
             return limit
         return here + elsewhere
 
-    def changed(self, *, everything: bool) -> dict[str, int]:
+    def list_changed(self, *, everything: bool) -> dict[str, int]:
         """Return how many are open here, by the key of each name of which that is news.
 
         Few that were never reported are none; `everything` that was is news.
@@ -248,7 +248,7 @@ class SharedSockets:
         return {self._key(name): number for name, number in self._sending.items()}
 
     def hear(self, totals: CounterTotals) -> None:
-        """Note what was reported, and how many are open elsewhere."""
+        """Note a report, and the number of sockets that are open elsewhere."""
         self._reported |= self._sending
         self._reported = {name: number for name, number in self._reported.items() if number}
         self._elsewhere = totals.open_elsewhere
@@ -258,6 +258,6 @@ class SharedSockets:
 
 
 def _digest(label: str, name: str) -> str:
-    """Return the name of a counter in the store, where nothing tells whose it is."""
+    """Return the name of a counter in the store, which does not reveal the person."""
     key = label.encode()
     return hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=16, key=key).hexdigest()

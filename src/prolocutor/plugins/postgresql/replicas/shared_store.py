@@ -1,4 +1,4 @@
-"""SharedStore: what a store of several replicas promises beside `Store`.
+"""SharedStore: the promises of a store of several replicas beside `Store`.
 
 A replica is one process that serves an assistant. Any number of them use one database; nothing else
 connects them. A store without this protocol belongs to one process, and nothing here applies to it.
@@ -6,34 +6,32 @@ connects them. A store without this protocol belongs to one process, and nothing
 **Life cycle.** `open`, then `join` once, then `beat` every quarter of a lease; `aclose` leaves, so
 that others take over at once. `open` alone does not join: a command that reads or deletes is no
 replica. (A store that opens a turn without having joined joins by itself, with `DEFAULT_LEASE`.) A
-replica whose lease has run out is declared dead by the first one that looks, by the database's
+replica whose lease has run out is declared dead by the first replica that looks, by the database's
 clock alone. From then on whatever it writes under its old number is refused, for ever.
 
-**One turn at a time for each person**, at one replica. The journal's row of an open turn is the
-lease on its person, and (turn, attempt, replica) its fence:
+**One turn at a time for each person**, at a single replica. The journal's row of an open turn is
+the lease on its person, and (turn, attempt, replica) its fence:
 
-- `open_turn` raises `PersonBusy` while another turn of the person is open or the person is held,
-  at any replica, this one included, or where an older ticket waits. The caller has a ticket then,
-  under its `turn_id`. It calls again with the same `turn_id`, or calls `withdraw`.
-- `open_turn` with the `turn_id` of a turn that this replica has open returns that turn: the answer
-  to the first call was lost.
-- `open_turn` raises `RoundChanged` where `TurnOpening.round` is given and the dialog's is another.
-  Nothing was stored; the caller has a ticket.
-- `open_turn` with a known `request_key` returns `AnsweredRequest` and takes no ticket. Its `reply`
-  is None while the turn is open, at whichever replica.
-- `close_turn` stores under the fence. After a `StoreError` other than `TakenOver` (the answer may
-  be lost), the same closing may be tried again, and is stored once. It raises `TakenOver` where the
-  turn is open for another run, or closed by another run, or gone.
-- `resume_turn` starts another run of a turn that this replica has open, or a dead one had (which it
-  takes over). It raises `PersonBusy` where a living replica has it, `NotFound` where it is closed.
-- `unfinished_turns` returns the open turns of this replica and of dead ones.
-- `deliver`, `close_dialog` and `delete_person` raise `PersonBusy` while another replica has a turn
-  of the person open or holds them. The replica that has the person is let through; if its hold was
-  taken away meanwhile (it was declared dead), they raise `TakenOver`.
-- All of these raise `DeclaredDead` for a replica that was declared dead, except that a late
-  `close_turn` raises `TakenOver`. The caller calls `beat`, which joins again, and tries again.
+- `open_turn` raises `PersonBusy` while another turn of the person is open or the person is held, at
+any replica, this one included, or where an older ticket waits. The caller has a ticket then, under
+its `turn_id`. It calls again with the same `turn_id`, or calls `withdraw`. - `open_turn` with the
+`turn_id` of a turn that this replica has open returns that turn: the answer to the first call was
+lost. - `open_turn` raises `RoundChanged` where `TurnOpening.round` is given and the dialog's is
+another. Nothing was stored; the caller has a ticket. - `open_turn` with a known `request_key`
+returns `AnsweredRequest` and takes no ticket. Its `reply` is None while the turn is open, at
+whichever replica. - `close_turn` stores under the fence. After a `StoreError` other than
+`TakenOver` (the answer may be lost), the same closing may be tried again, and is stored once. It
+raises `TakenOver` where the turn is open for another run, or closed by another run, or gone. -
+`resume_turn` starts another run of a turn that this replica has open, or that a dead replica had
+open (which it takes over). It raises `PersonBusy` where a living replica has it, `NotFound` where
+it is closed. - `unfinished_turns` returns the open turns of this replica and of dead replicas. -
+`deliver`, `close_dialog` and `delete_person` raise `PersonBusy` while another replica has a turn of
+the person open or holds them. The replica that has the person is let through; if its hold was taken
+away meanwhile (it was declared dead), they raise `TakenOver`. - All of these raise `DeclaredDead`
+for a replica that was declared dead, except that a late `close_turn` raises `TakenOver`. The caller
+calls `beat`, which joins again, and tries again.
 
-**What others have changed is seen.** Whatever a store remembers of a person (heads, profiles,
+**Changes of other replicas are seen.** The cached data of a person (heads, profiles,
 windows) is validated by a version that every change of theirs raises: turns, deliveries, closing,
 ratings, deletion, at any replica.
 """
@@ -52,7 +50,7 @@ from prolocutor.plugins.postgresql.replicas.shared_counters import SharedCounter
 
 
 class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """One replica as the database sees it.
+    """A replica as the database sees it.
 
     `left` are the seconds until its lease runs out, negative afterwards. `open_turns` it has now,
     `waiting` tickets it has, `takeovers` is the number of turns that it took over from dead
@@ -70,7 +68,7 @@ class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StandbyStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Who else has what the database confirms.
+    """The state of replication, as the database confirms it.
 
     `named`: a commit waits for a standby. `connected` counts them, `lag` is by how many seconds the
     last is behind, None where our user may not see that (PostgreSQL: `GRANT pg_monitor`).
@@ -82,7 +80,7 @@ class StandbyStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoreTraffic(msgspec.Struct, frozen=True):
-    """What went to the database so far: the trips of turns, and the calls that they shared.
+    """The traffic to the database so far: the trips of turns, and the calls that they shared.
 
     `misuses` counts the calls that failed because we used a connection wrongly.
     """
@@ -93,7 +91,7 @@ class StoreTraffic(msgspec.Struct, frozen=True):
 
 
 class SharedStore(WakeUps, Protocol):
-    """What replicas need of a store beside `Store`; the module says how `Store` behaves then."""
+    """The methods for replicas beside `Store`; the module describes `Store` for replicas."""
 
     async def join(self, lease: float, url: str = "") -> int:
         """Become a replica under a number that was never used; return it.
@@ -109,24 +107,25 @@ class SharedStore(WakeUps, Protocol):
         """
 
     async def inherit(self, limit: int = 1000) -> list[UnfinishedTurn]:
-        """Declare dead whose lease has run out, take over up to `limit` turns of the dead.
+        """Declare replicas with an ended lease dead, take over up to `limit` turns of the dead.
 
-        Return all open turns that this replica has then, oldest first, those that it opened itself
-        included. `attempts` counts the runs so far; `resume_turn` starts the next. Tickets, holds
-        and claims of the dead are void.
+        Return all open turns of this replica after that, oldest first, its own included. `attempts`
+        counts the runs so far; `resume_turn` starts the next. Tickets, holds and claims of the dead
+        are void.
         """
 
     async def abandon_turn(self, turn_id: TurnId) -> None:
         """Close a turn that this replica has open, without a reply; nothing where there is none.
 
-        It is for one that cannot be read (`PersonUnreadable`). `open_turn` does so by itself.
+        It is for a turn that cannot be read (`PersonUnreadable`). `open_turn` does so by itself.
         """
 
     async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
         """Return up to `limit` entries that are due by the database's clock, earliest first.
 
         They are claimed by this replica, until they are delivered, replaced or struck or it is
-        dead: another one does not get them. What it claimed before and is still there is included.
+        dead: another replica does not get them. Its earlier claims that are still there are
+        included.
         """
 
     async def take_ticket(self, user: str, ticket: str) -> None:
@@ -137,7 +136,7 @@ class SharedStore(WakeUps, Protocol):
         """
 
     async def withdraw(self, user: str, ticket: str) -> None:
-        """Hand a ticket back, if there is one."""
+        """Hand a ticket back, if any."""
 
     async def hold(self, user: str, ticket: str) -> None:
         """Hold a person for work that is no turn: no turn is opened until `release`.
@@ -150,13 +149,13 @@ class SharedStore(WakeUps, Protocol):
         """Release a person, if they are held with this ticket."""
 
     async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
-        """Return `feed_end` of many persons in one query; unknown ones are left out."""
+        """Return `feed_end` of many persons in one query; unknown persons are left out."""
 
     async def replicas(self) -> list[ReplicaStatus]:
-        """Return the replicas that live, and those that died less than a day ago, by number."""
+        """Return the living replicas, and the replicas that died less than a day ago, by number."""
 
     async def standbys(self) -> StandbyStatus:
-        """Return what is known of the database's standbys."""
+        """Return the state of the database's standbys."""
 
     def clock(self) -> float:
         """Return the database's time in seconds (UNIX).

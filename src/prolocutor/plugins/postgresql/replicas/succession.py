@@ -1,4 +1,4 @@
-"""Succession: this replica among those that share its store, and the turns of the dead."""
+"""Succession: this replica among the replicas of its store, and the turns of the dead."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ MAX_READS: Final = 5
 class Succession:
     """Beats, and takes over the turns of replicas that stopped beating.
 
-    What it takes over runs beside this replica's queues: the store lets no other turn of the person
-    begin meanwhile. A turn that this replica opened without knowing it (the answer was lost) is
-    taken up in the same way.
+    Turns that are taken over run beside this replica's queues: the store lets no other turn of the
+    person begin meanwhile. A turn that this replica opened without knowing it (the answer was lost)
+    is taken up in the same way.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Succession:
         sockets: Mapping[str, OpenCounters],
         ready: Callable[[], bool],
     ) -> SharedQuotas:
-        """Return what counts these together with all replicas."""
+        """Return the counters of these quotas over all replicas."""
         return SharedQuotas(self._store.counters, rates, sockets, ready=ready)
 
     @property
@@ -117,7 +117,7 @@ class Succession:
         return self._turns.taken_up
 
     def gauges(self) -> Sequence[tuple[str, str, Callable[[], float]]]:
-        """Return names, explanations and values of what metrics show of a replica."""
+        """Return names, explanations and values of a replica's metrics."""
         return [
             (
                 "prolocutor_trips_a_call",
@@ -174,8 +174,8 @@ class Succession:
         return len(self._recoveries)
 
     async def start(self) -> None:
-        """Join, and take over what the dead have left."""
-        self._wake_ups.on_wake(self._woken)
+        """Join, and take over the turns of the dead."""
+        self._wake_ups.on_wake(self._take_hint)
         await self._store.join(self._settings.lease, self._settings.url)
         await self._beat()
         self._living.start(self._live())
@@ -188,7 +188,7 @@ class Succession:
 
     async def aclose(self, grace: float | None = None) -> None:
         """Wait for the turns that were taken over, and stop beating."""
-        await self._taking_up.ended(grace)
+        await self._taking_up.wait_until_ended(grace)
         for tasks in (self._living, self._taking_up, self._looking):
             await tasks.aclose()
 
@@ -257,7 +257,7 @@ class Succession:
             self.listeners.wake(turn.user)
 
     def _settle_owed(self) -> None:
-        """Store what could not be stored before.
+        """Store the results that could not be stored before.
 
         This runs beside the queues: work that waits there for the person may wait for this.
         """
@@ -276,8 +276,8 @@ class Succession:
 
     # -- hints ------------------------------------------------------------------------------
 
-    def _woken(self, user: str) -> None:
-        """Take a hint of another replica; "" stands for everyone, and for what is switched off."""
+    def _take_hint(self, user: str) -> None:
+        """Take a hint of another replica; "" stands for everyone, and for switched services."""
         if user == "" and not self._looking:
             self._looking.start(self._switches.look_again())
         for each in self.listeners.users if user == "" else [user]:
@@ -285,7 +285,7 @@ class Succession:
         self._scheduler.look_again(user or None)
 
     async def _poll(self) -> None:
-        """Look for what hints should have said."""
+        """Look for changes without a hint."""
         rounds = monotonic() + ROUND_POLL
         while True:
             await asyncio.sleep(FEED_POLL)
@@ -298,7 +298,7 @@ class Succession:
             await self._look(self._look_at_standbys)
 
     async def _look(self, look: Callable[[], Awaitable[None]]) -> None:
-        """Look for one thing; what fails there keeps nobody from the others."""
+        """Look for a kind of change; its failure does not stop the others."""
         try:
             await look()
         except StoreError as error:

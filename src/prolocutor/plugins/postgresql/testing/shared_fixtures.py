@@ -1,4 +1,4 @@
-"""What the kits for stores that replicas share start from."""
+"""Fixtures of the kits for stores that replicas share."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class SharedStoreFixtures(StoreFixtures):
 
     @pytest.fixture
     def run_out(self) -> RunOut:
-        """Return what lets the lease of a store's replica run out, by the database's clock."""
+        """Return a function that ends the lease of a store's replica, by the database's clock."""
         raise NotImplementedError
 
     @pytest.fixture
     def lose_answer(self) -> LoseAnswer:
-        """Return what lets a store open or close its next turn and raise `StoreError` then."""
+        """Return a function that makes the next opening or closing of a turn raise when stored."""
         pytest.skip("this store cannot be made to lose an answer")
 
     @pytest_asyncio.fixture
@@ -57,7 +57,7 @@ class SharedStoreFixtures(StoreFixtures):
 async def whose_turn(
     stores: list[Replica], openings: list[TurnOpening], skip: set[int]
 ) -> tuple[int, OpenedTurn]:
-    """Let all that wait try again; exactly one has its turn."""
+    """Let all that wait try again; a single task has its turn."""
     found: list[tuple[int, OpenedTurn]] = []
     for number, opening in enumerate(openings):
         if number in skip:
@@ -79,8 +79,8 @@ async def open_turns(store: Replica, *openings: TurnOpening) -> list[OpenedTurn]
     return cast("list[OpenedTurn]", opened)
 
 
-async def said(store: Replica, user: str) -> list[str]:
-    """Return the words of a feed, whose numbers must have no gap."""
+async def read_words(store: Replica, user: str) -> list[str]:
+    """Return the words of a feed; its numbers must have no gap."""
     rows = await store.feed(user, 0, 1000)
     assert [row.n for row in rows] == list(range(rows[0].n, rows[0].n + len(rows)))
     return [str(words(row.message)) for row in rows]

@@ -17,7 +17,7 @@ from prolocutor.plugins.postgresql.testing.shared_fixtures import (
     Replica,
     RunOut,
     SharedStoreFixtures,
-    said,
+    read_words,
     whose_turn,
 )
 from prolocutor.testing.sample_turns import (
@@ -31,7 +31,7 @@ from prolocutor.testing.sample_turns import (
 from prolocutor.testing.store_contract.fixtures import (
     TODAY,
     MakeStore,
-    dialog_of,
+    load_dialog,
     open_for_test,
     texts,
 )
@@ -81,7 +81,7 @@ class SharedCountersKit(SharedStoreFixtures):
 
 
 class SharedPersonsKit(SharedStoreFixtures):
-    """The tests of waiting for a person, and of what is seen everywhere."""
+    """The tests of waiting for a person, and of changes that all replicas see."""
 
     # -- waiting ----------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class SharedPersonsKit(SharedStoreFixtures):
                 await late
 
         assert texts(last)[-2:] == ["b", "c"]
-        assert await said(one, "ann") == ["a", "re: a", "held", "b", "c", "d", "re: d"]
+        assert await read_words(one, "ann") == ["a", "re: a", "held", "b", "c", "d", "re: d"]
 
     async def test_what_is_no_turn_waits_for_the_turn_of_another_replica(
         self, three: list[Replica]
@@ -234,7 +234,7 @@ class SharedPersonsKit(SharedStoreFixtures):
         assert b'"n":2' in anew.human.state
         assert b'"n":2' not in unknown.human.state
         assert (unknown.length, unknown.feed > anew.feed) == (0, True)
-        assert len((await dialog_of(one, unknown.dialog_id)).utterances) == 0
+        assert len((await load_dialog(one, unknown.dialog_id)).utterances) == 0
 
     async def test_an_entry_is_claimed_by_one_replica_and_delivered_once(
         self, three: list[Replica], run_out: RunOut
@@ -268,7 +268,7 @@ class SharedPersonsKit(SharedStoreFixtures):
         assert not await third.deliver(a_delivery("user-0", "ring", entry=due[0]))
 
         assert [await store.claim_due() for store in (other, third)] == [[], []]
-        assert await said(other, "user-0") == ["ring"]
+        assert await read_words(other, "user-0") == ["ring"]
         assert await other.entries("user-0") == [later]
 
     async def test_the_ends_of_many_feeds_come_in_one_query(self, three: list[Replica]) -> None:

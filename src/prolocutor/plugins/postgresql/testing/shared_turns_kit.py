@@ -24,7 +24,7 @@ from prolocutor.plugins.postgresql.testing.shared_fixtures import (
     RunOut,
     SharedStoreFixtures,
     open_turns,
-    said,
+    read_words,
     whose_turn,
 )
 from prolocutor.testing.sample_turns import (
@@ -85,7 +85,7 @@ class SharedTurnsKit(SharedStoreFixtures):
             await one.close_turn(closing)
 
         assert (again.feed, again.attempt) == (1, 1)
-        assert await said(three[2], "ann") == ["a", "b"]
+        assert await read_words(three[2], "ann") == ["a", "b"]
 
     async def test_a_turn_is_opened_once_and_a_person_held_once(self, three: list[Replica]) -> None:
         one = three[0]
@@ -101,7 +101,7 @@ class SharedTurnsKit(SharedStoreFixtures):
         (opened,) = await talk(three[1], "ann", "c")
 
         assert (again.feed, again.attempt, opened.length) == (first.feed, 1, 2)
-        assert await said(three[2], "ann") == ["a", "b", "c", "re: c"]
+        assert await read_words(three[2], "ann") == ["a", "b", "c", "re: c"]
 
     async def test_the_same_request_at_another_replica_gets_the_stored_reply(
         self, three: list[Replica]
@@ -141,7 +141,7 @@ class SharedTurnsKit(SharedStoreFixtures):
             b'{"left":2}',
             b"{}",
         )
-        assert await said(one, "ann") == ["a", "re: a", "b", "hello", "c"]
+        assert await read_words(one, "ann") == ["a", "re: a", "b", "hello", "c"]
 
     # -- dying and taking over --------------------------------------------------------------
 
@@ -170,7 +170,7 @@ class SharedTurnsKit(SharedStoreFixtures):
         assert (asked.text, reply.text) == ("a", "from the heir")
         assert isinstance(answered, AnsweredRequest)
         assert answered.reply == b'{"response":"from the heir"}'
-        assert await said(third, "ann") == ["a", "from the heir"]
+        assert await read_words(third, "ann") == ["a", "from the heir"]
         takeovers = {one.url: one.takeovers for one in await third.replicas()}
         assert takeovers["http://replica-1"] == 1
 
@@ -184,7 +184,7 @@ class SharedTurnsKit(SharedStoreFixtures):
         assert await heir.inherit() == []
         with pytest.raises(StoreError):
             await dead.close_turn(a_closing(opened, "again"))
-        assert await said(heir, "ann") == ["a", "re: a"]
+        assert await read_words(heir, "ann") == ["a", "re: a"]
 
     async def test_of_many_heirs_one_has_the_turn_and_of_storing_and_inheriting_one_wins(
         self, three: list[Replica], run_out: RunOut
@@ -211,7 +211,7 @@ class SharedTurnsKit(SharedStoreFixtures):
         assert sorted([*stored, *inherited]) == sorted(turn.opening.turn_id for turn in turns)
         for turn in turns:
             run = "first run" if turn.opening.turn_id in stored else "second run"
-            assert await said(heirs[0], turn.opening.user) == ["a", run]
+            assert await read_words(heirs[0], turn.opening.user) == ["a", run]
 
     async def test_the_dead_join_again_under_a_new_number(
         self, three: list[Replica], run_out: RunOut
