@@ -210,9 +210,11 @@ def test_a_phone_at_night_shows_one_pane_at_a_time(
         page.get_by_role("button", name="Close").tap()
         expect(table).to_be_visible()
         found += findings(page)
-        for one in ("live", "plan"):
+        for one in ("live", "live?failed=ill", "figures", "plan"):
             page.goto(f"{place.url}/console/{one}")
             expect(page.locator("h1")).to_be_visible()
-            expect(page.locator(".live .nothing, .flow li, .graph .node").first).to_be_visible()
+            expect(
+                page.locator(".live .nothing, .flow li, .bars, .graph .node").first
+            ).to_be_visible()
             found += findings(page)
         assert found == []
