@@ -36,6 +36,15 @@ def test_of_one_kind_alone_the_curve_is_cautious() -> None:
     assert 0.5 < found(1.5) < 1
 
 
+def test_a_least_slope_bounds_the_curve_and_keeps_the_mean() -> None:
+    scores, right = [1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 0.0, 0.0]
+
+    found = fit_sigmoid(scores, right, least_slope=0.5)
+
+    assert found.slope == 0.5
+    assert sum(map(found, scores)) == pytest.approx(2.0, abs=0.05)
+
+
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(0, 1)), max_size=15))
 def test_a_probability_comes_of_any_examples(rows: list[tuple[float, float]]) -> None:
     found = fit_sigmoid([score for score, _ in rows], [right for _, right in rows])

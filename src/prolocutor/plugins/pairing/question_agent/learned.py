@@ -51,6 +51,9 @@ _CHEAP_ROWS: Final = 12
 _SMALL: Final = 0.02
 """Scores of this size and less differ by no more than chance where there are labels."""
 
+_LEAST_SLOPE: Final = 0.5
+"""The least slope of a fitted curve: a higher score is likelier. Slopes are usually 2 to 4."""
+
 _USUAL: Final = 5
 """As many agents speak for the usual deviation of scores."""
 
@@ -465,7 +468,9 @@ class _Ranked:
             scores = np.concatenate([scores, unknown[known]])
             right = np.concatenate([right, np.zeros(int(known.sum()))])
             weights = np.concatenate([weights, np.full(int(known.sum()), share)])
-        return ScoreCurve(fit_sigmoid(np.arcsinh(scores / _SMALL), right, weights), deviation=0.0)
+        logs = np.arcsinh(scores / _SMALL)
+        fitted = fit_sigmoid(logs, right, weights, least_slope=_LEAST_SLOPE)
+        return ScoreCurve(fitted, deviation=0.0)
 
 
 def _held_out(inverse: Any, solved: Any, targets: Any, rows: Any) -> Any:

@@ -17,6 +17,7 @@ from prolocutor.plugins.pairing.question_agent.learned import (
     ScoreCurve,
     fit,
 )
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
 
@@ -107,3 +108,23 @@ def test_the_odds_of_labelled_agents_grow_as_a_power_of_the_score() -> None:
     half, whole = (one / (1 - one) for one in curve.probabilities(np.array([0.4, 0.8])))
 
     assert whole / half == pytest.approx(4, rel=0.01)
+
+
+def test_labels_of_nobody_do_not_turn_the_order_of_agents_round() -> None:
+    things = ["oslo", "lima", "cairo", "delhi", "kyoto", "quito", "turin", "perth", "sofia"]
+    asked = {"music": "play {}", "bank": "balance of {}", "weather": "is it sunny in {}"}
+    right = [
+        RouterLabel(f"{text.format(thing)} {number}", {agent: 1.0})
+        for agent, text in asked.items()
+        for number, thing in enumerate(things)
+    ]
+    nobody = [
+        RouterLabel(f"{text.format('oslo')} {number}", dict.fromkeys(asked, 0.0))
+        for text in asked.values()
+        for number in (10, 20)
+    ]
+    router = LearnedRouter(labels=[*right, *nobody])
+
+    chosen = [router.route(UserQuestion(text=one.text))[0].agent for one in right]
+
+    assert chosen == [next(iter(one.agents)) for one in right]
