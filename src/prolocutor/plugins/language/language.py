@@ -15,8 +15,8 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
     """Annotate an utterance: `{"code": "de", "confidence": 0.9, "by": "words"}`.
 
     The attribute `language` of the person wins ("attribute"), then a wish for a language ("in
-    English, please": "wish"), then the words. What does not tell ("12 * 8", "ok")
-    has the language of what the person said before ("dialog"), else English ("default").
+    English, please": "wish"), then the words. Words of no language ("12 * 8", "ok") have the
+    language of the person's earlier words ("dialog"), else English ("default").
     """
     human = request.get("human")
     attributes = human.get("attributes") if isinstance(human, dict) else None

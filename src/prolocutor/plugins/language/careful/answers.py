@@ -37,9 +37,9 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
     numbers: Path = HELPLINES
 
     def answer(self, request: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the careful answer to the topic that an annotation names; [] without one.
+        """Return the careful answer to the topic that an annotation names; [] without a topic.
 
-        In the three turns after it, return what is said if no agent is sure of an answer: nothing
+        In the three turns after it, return the fallback if no agent is sure of an answer: nothing
         is advertised and no joke offered to who has just asked for help.
         """
         text = self.find_answer(request)
@@ -66,7 +66,7 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
         return None if topic is None else self._fill_text(request, topic, read_care(request))
 
     def _find_later_answer(self, request: Mapping[str, Any]) -> str | None:
-        """Return what is said in the turns after a careful answer; None if there was none."""
+        """Return the fallback in the turns after a careful answer; None if there was none."""
         care = read_care(request)
         if care is None or care.topic not in self.texts[_ENGLISH]:
             return None
@@ -105,7 +105,7 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
 def answers_from(texts: Path = ANSWERS, numbers: Path = HELPLINES) -> CarefulAnswers:
     """Return the answers of a file of texts and a file of numbers.
 
-    Raise what YAML or msgspec raise for a bad file, KeyError if it has no English texts.
+    Raise the errors of YAML or msgspec for a bad file, KeyError without English texts.
     """
     given = read_yaml(texts)
     read = msgspec.convert(given, dict[str, dict[str, str]])

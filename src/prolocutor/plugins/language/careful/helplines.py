@@ -19,10 +19,10 @@ _KINDS: Final = ("emergency", "crisis", "abuse", "child", "poison")
 
 
 class Helplines(msgspec.Struct, frozen=True):
-    """The numbers of one country, as texts; `sources` are the pages that give them.
+    """The numbers of a country, as texts; `sources` are the pages that give them.
 
-    A number that is "" is not known. `names` are those of the country and its cities, in lower case
-    without accents; each of `zones` names a city too.
+    A number that is "" is not known. `names` are the names of the country and its cities, in lower
+    case without accents; each of `zones` names a city too.
     """
 
     emergency: str
@@ -35,15 +35,15 @@ class Helplines(msgspec.Struct, frozen=True):
     names: list[str] = []
 
     def numbers(self, elsewhere: Helplines) -> dict[str, str]:
-        """Return the numbers by kind; those that are not known are taken from `elsewhere`."""
+        """Return the numbers by kind; unknown numbers are taken from `elsewhere`."""
         return {kind: getattr(self, kind) or getattr(elsewhere, kind) for kind in _KINDS}
 
 
 class HelplineTable(msgspec.Struct, frozen=True):
     """The numbers of all countries; `collected` is the month in which they were written down.
 
-    `international` are those for an unknown country, by language; "en" has to be there. `placing`
-    are the words beside the name of a place that say no more than that somebody is there.
+    `international` are the numbers for an unknown country, by language; "en" has to be there.
+    `placing` are the words beside the name of a place that say no more than that somebody is there.
     """
 
     collected: str
@@ -75,14 +75,14 @@ class HelplineTable(msgspec.Struct, frozen=True):
 
 
 def read_yaml(path: Path) -> Any:
-    """Return what a file of YAML says, read in C where that is installed: ten times as fast."""
+    """Return the content of a file of YAML, read in C if installed: ten times as fast."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load(path.read_bytes(), Loader=loader)
 
 
 @functools.cache
 def helplines(path: Path = HELPLINES) -> HelplineTable:
-    """Return the table of a file; raise what YAML or msgspec raise for a bad one."""
+    """Return the table of a file; raise the errors of YAML or msgspec for a bad file."""
     return msgspec.convert(read_yaml(path), HelplineTable)
 
 
@@ -131,7 +131,7 @@ def _plain(said: str) -> str:
 
 
 def _city(zone: str) -> str:
-    """Return the city of a time zone, "" for one that names none."""
+    """Return the city of a time zone, "" for a zone without a city."""
     place = zone.rpartition("/")[2]
     return "" if "*" in place or "/" not in zone else place.replace("_", " ").lower()
 

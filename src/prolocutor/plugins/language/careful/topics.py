@@ -1,4 +1,4 @@
-"""Sensitive topics: which one an utterance touches, by the patterns of a data file."""
+"""Sensitive topics: the topic that an utterance touches, by the patterns of a data file."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ class Lately(msgspec.Struct, frozen=True):
 def notice(request: dict[str, Any]) -> dict[str, Any]:
     """Annotate an utterance: `{"sensitive_topic": name, "confidence": 1.0}`, or {}.
 
-    It has `country` (ISO 3166) where the words name one, or those of the turns before did. In the
-    three turns after a sensitive topic it is `{"care": {"topic": name, "turns": n}}`; but who only
-    says where they are, or asks for help, gets the topic again. Needs the utterance before
+    It has `country` (ISO 3166) where the words, or the words of the turns before, name a country.
+    In the three turns after a sensitive topic it is `{"care": {"topic": name, "turns": n}}`; but
+    who only says where they are, or asks for help, gets the topic again. Needs the utterance before
     (`window: 3`) for all but the first sentence.
     """
     *earlier, last = request["human_utterances"]
@@ -123,7 +123,7 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_care(request: Mapping[str, Any]) -> Lately | None:
-    """Return what an annotation of the last utterance says of a careful answer before it.
+    """Return the careful answer before the last utterance, by its annotation.
 
     Its `turns` are 0 if the utterance itself touches a topic.
     """
@@ -146,7 +146,7 @@ def annotated_topic(request: Mapping[str, Any], names: Sequence[TopicName]) -> T
 def patterns(path: Path = _TOPICS) -> TopicPatterns:
     """Return the compiled patterns of a file of topics.
 
-    Raise what YAML or msgspec raise for a bad file, KeyError for a class that it does not have.
+    Raise the errors of YAML or msgspec for a bad file, KeyError for a missing class.
     """
     given = msgspec.convert(read_yaml(path), _TopicFile)
     classes = WordClasses(given.classes)
@@ -162,7 +162,7 @@ def _topic_annotation(topic: TopicName, country: str | None) -> dict[str, Any]:
 
 
 def _lately(before: Mapping[str, Any]) -> Lately | None:
-    """Return the careful answer that the utterance before got or followed, one turn on."""
+    """Return the careful answer that the utterance before got or followed, a turn on."""
     noted = _read_note(before)
     return noted and msgspec.structs.replace(noted, turns=noted.turns + 1)
 

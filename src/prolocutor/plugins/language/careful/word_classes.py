@@ -53,7 +53,7 @@ class WordClasses:
         return name, self._either("|".join(barred)), tuple(map(self._either, needed))
 
     def fitting(self, said: str, rules: Sequence[ClassRule]) -> set[str]:
-        """Return the names of the rules that fit an utterance or one clause of it."""
+        """Return the names of the rules that fit an utterance or a clause of it."""
         names = set()
         for found in {*self._clauses(said)}:
             for name, barred, needed in rules:

@@ -1,4 +1,4 @@
-"""Declines: what cannot be answered, in the person's words, and the agents that come nearest."""
+"""Declines: the request without an answer, in the person's words, and the nearest agents."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Declines:
     """A skill that declines any utterance, and names the agents of a pipeline that are nearest.
 
     An agent is named if its card has a description and is not `hidden`. Its nearness is the number
-    of words that its card shares with the utterance, rare ones counting more.
+    of words that its card shares with the utterance, rare words counting more.
     """
 
     def __init__(self, skills: Sequence[AgentProfile] = (), texts: Path = _TEXTS) -> None:
@@ -66,7 +66,7 @@ class Declines:
         return Declines(skills, self._path)
 
     def __call__(self, request: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return one hypothesis, in the language of the annotation `language`, else in English."""
+        """Return a hypothesis, in the language of the annotation `language`, else in English."""
         last = request["human_utterances"][-1]
         said = last.get("orig_text") or last.get("text")
         code = _language(last)

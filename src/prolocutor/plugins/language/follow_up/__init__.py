@@ -1,4 +1,4 @@
-"""Follow-ups: what words that do not stand alone mean together with the turn before."""
+"""Follow-ups: the meaning of words that need the turn before."""
 
 from prolocutor.plugins.language.follow_up.annotator import annotate
 

@@ -78,11 +78,11 @@ class FollowUps:
 
         `text` is the whole question that they mean, `of` the earlier question that it is made from,
         `confidence` how sure it is: from 0.75 on the words can mean nothing else, below they may as
-        well stand alone. `skill` is the agent that answered the earlier question, `language` that
-        of the question where the words are of another one. `corrects`: what the last turn did was
+        well stand alone. `skill` is the agent that answered the earlier question, `language` the
+        language of the question if the words are in another. `corrects`: what the last turn did was
         not meant; where nothing is meant in its place the `text` are the words. `normalized` are
-        the words in the agents' spelling where that is another one; where they stand alone they are
-        the `text`, and there is no `of`. `state` is agent state JSON.
+        the words in the agents' spelling if it differs; where they stand alone they are the `text`,
+        and there is no `of`. `state` is agent state JSON.
         """
         said = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
         if not said or len(said) > LONGEST_FRAMED:
@@ -112,7 +112,7 @@ class FollowUps:
     def _returned(
         self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
     ) -> dict[str, Any]:
-        """Return what words mean that come back to an earlier question than the last."""
+        """Return the meaning of words that come back to an earlier question than the last."""
         grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
         assert grammar is not None
         plain = plain_of(text)
@@ -141,7 +141,7 @@ class FollowUps:
     def _passed_over(
         self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
     ) -> dict[str, Any]:
-        """Return what words mean that go on from an earlier turn than the last."""
+        """Return the meaning of words that go on from an earlier turn than the last."""
         if not last or len(state["utterances"]) < _TWO_TURNS:
             return {}
         grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
@@ -206,7 +206,7 @@ class FollowUps:
         return (whole, *found[1:]) if fits else None
 
     def _own_meaning(self, turn: LastTurn) -> Meaning | None:
-        """Return what the agent that answered makes of the words."""
+        """Return the meaning of the words by the agent that answered."""
         rule = self._own.get(turn.skill)
         given = rule(turn) if rule is not None else None
         if isinstance(given, str) and given:
@@ -240,7 +240,7 @@ def _mended_order(turn: LastTurn) -> Meaning | None:
 
 
 def _general_meaning(turn: LastTurn) -> Meaning | None:
-    """Return what the words mean by the grammar of their language."""
+    """Return the meaning of the words by the grammar of their language."""
     if wished_language(turn.text) and not names_language(turn.question):
         return turn.question, SURE, turn.language
     asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)

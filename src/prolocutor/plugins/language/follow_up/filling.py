@@ -1,7 +1,7 @@
 """Filling: parts of a fragment put into the last question, in place of their like or at its end.
 
-What may become of a part are its candidates. Each names the clues that speak for it or against it;
-`WEIGHTS`, which `bench/follow_ups.py --fit` finds, says how much each clue counts.
+The possible uses of a part are its candidates. Each names the clues that speak for it or against
+it; `WEIGHTS`, which `bench/follow_ups.py --fit` finds, says how much each clue counts.
 """
 
 from __future__ import annotations
@@ -124,10 +124,10 @@ _DIGITS: Final = re.compile(r"\d+")
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """What may become of a part: `new` words in place of a `span` of the question, "the relation of
+    """A possible use of a part: `new` words in place of a `span` of the question, "the relation of
     its topic" (`whole`), or `new` words at its end; words of no kind stand alone.
 
-    `slot` is the one that is filled.
+    `slot` is the slot to fill.
     """
 
     clues: tuple[str, ...]
@@ -171,9 +171,10 @@ def filled(said: Continuing) -> Found:
 
 
 def fillings(parts: list[Part], said: Continuing) -> list[Filling]:
-    """Return what may become of the parts of a fragment; the last filling is that they stand alone.
+    """Return the possible uses of a fragment's parts; the last filling is that they stand alone.
 
-    No two parts fill one slot. Of each of several parts the likeliest candidates are tried.
+    No two parts fill the same slot. Of each of several parts the likeliest candidates are tried.
+
     """
     found = [list(candidates(part, said)) for part in parts]
     alone = tuple(some.pop() for some in found)
@@ -195,12 +196,12 @@ def _fill_apart(some: Filling) -> bool:
 
 
 def score_of(filling: Filling) -> float:
-    """Return how much speaks for what becomes of all parts."""
+    """Return the score of the uses of all parts together."""
     return sum(one.score(WEIGHTS) for one in filling)
 
 
 def question_with(said: Continuing, chosen: Filling) -> str:
-    """Return the last question with what was chosen for the parts of a fragment."""
+    """Return the last question with the chosen uses of the parts of a fragment."""
     question = said.question
     for one in sorted(chosen, key=lambda one: one.span or (0, 0), reverse=True):
         if one.span is not None:
@@ -308,7 +309,7 @@ def _is_small(before: str, grammar: LanguageGrammar) -> bool:
 def _joined(
     rest: str, parts: list[Part], grammar: LanguageGrammar, *, compounds: bool
 ) -> list[Part]:
-    """Return parts with those joined that are one thing: "milk and eggs", "Monday to Friday".
+    """Return parts with the parts of a single thing joined: "milk and eggs", "Monday to Friday".
 
     `compounds`: also those joined by "of".
     """
@@ -338,7 +339,7 @@ def _joined(
 
 
 def candidates(part: Part, said: Continuing) -> Iterator[Candidate]:
-    """Return what may become of a part; the last candidate stands alone."""
+    """Return the possible uses of a part; the last candidate stands alone."""
     named = _slot_by_agent(part, said)
     for slot in [named] if named is not None else said.slots:
         no_thing = said.fragment.counts and slot.typed and not _counts_things(slot, said)
@@ -386,7 +387,7 @@ def _slot_by_agent(part: Part, said: Continuing) -> Part | None:
 
 
 def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
-    """Return what speaks for and against a part in place of a slot; None where it cannot stand."""
+    """Return the clues for and against a part in place of a slot; None where it cannot stand."""
     kinds, same = {part.kind, slot.kind}, _are_alike(part, slot)
     same_lead = part.lead >= 0 and (
         part.lead == slot.lead or ({part.lead, slot.lead} == {0, TO} and _is_target(slot, said))
@@ -655,7 +656,7 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
 def _number_in_name(slot: Part, part: Part) -> Span | None:
     """Return where the number of a name stands, "parcel 4711", whose place a part may take.
 
-    The number before an address, "4 High Street", only gives way to one with its preposition.
+    The number before an address, "4 High Street", only gives way to a number with its preposition.
     """
     if part.kind != "number" or slot.kind != "name" or not part.text[0].isdigit():
         return None
@@ -666,7 +667,7 @@ def _number_in_name(slot: Part, part: Part) -> Span | None:
 
 
 def _figures(text: str) -> int:
-    """Return how many figures the first number of a text has; 0 for one in words."""
+    """Return how many figures the first number of a text has; 0 for a number in words."""
     found = _DIGITS.search(text)
     return len(found[0]) if found else 0
 

@@ -1,4 +1,4 @@
-"""Fragments: words that may go on from the last turn, without those that open and close them."""
+"""Fragments: words that may go on from the last turn, without opening and closing words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIGNS: Final = re.compile(r"[=<>*+@\"“]|:\s")
 
 
 class Fragment(msgspec.Struct, frozen=True):
-    """Words that may go on from the last turn, without those that open and close them.
+    """Words that may go on from the last turn, without opening and closing words.
 
     `clause` is the `rest` with the words at its end. `joined`: they say that more follows;
     `mends`: that something was wrong; `asks`: they end in a question mark. `closes`: the words at
@@ -49,7 +49,7 @@ class Fragment(msgspec.Struct, frozen=True):
 
 
 class Continuing(msgspec.Struct, frozen=True, dict=True):
-    """One turn to be understood: the words, and the turn before.
+    """A turn to be understood: the words, and the turn before.
 
     `grammar` is that of the question, `spoken` that of the words, mostly the same.
     """
@@ -66,7 +66,7 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def direct_object(self) -> Part | None:
-        """What an order is about: "add *two pizzas* to my list"."""
+        """The object of an order: "add *two pizzas* to my list"."""
         if self.grammar.commands.match(plain_of(self.question)) is None:
             return None
         parts = [one for one in self.slots if one.kind != "verb"]
@@ -76,7 +76,7 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
         return None if found is None else self.contents(found) or found
 
     def contents(self, amount: Part) -> Part | None:
-        """Return what an amount is of: the compost of "two bags of compost"."""
+        """Return the substance of an amount: the compost of "two bags of compost"."""
         at = self.slots.index(amount) + 1
         after = self.slots[at] if amount.kind == "measure" and at < len(self.slots) else None
         close = after is not None and after.lead == OF and after.whole[0] - amount.span[1] == 1

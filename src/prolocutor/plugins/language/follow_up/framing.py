@@ -33,7 +33,7 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 class Framing:
-    """The patterns of what stands around a request in one language."""
+    """The patterns of the words around a request in a language."""
 
     def __init__(self, grammar: LanguageGrammar) -> None:
         words = grammar.words
@@ -101,7 +101,7 @@ class Framing:
         return self._begins(text) or _BOUNDARY.search(text) is None
 
     def _begins(self, text: str) -> bool:
-        """Return whether a text begins as a request does, or names what it is about."""
+        """Return whether a text begins as a request does, or names its subject."""
         first = plain_of(text).lower().lstrip("¿¡").partition(" ")[0]
         names = first in self._grammar.definite or first[:1].isdigit()
         return names or self._grammar.opens_request(text)
@@ -136,12 +136,12 @@ class Framing:
         return rest if self._begins(rest) else text
 
     def _is_content(self, lead: str) -> bool:
-        """Return whether words before a request may say what it is about."""
+        """Return whether words before a request may name its subject."""
         named = not self._grammar.words.nouns_capital and _INNER_NAME.search(lead)
         return bool(_DIGIT.search(lead) or named)
 
     def _is_chat(self, lead: str) -> bool:
-        """Return whether clauses before a request are about those who speak."""
+        """Return whether clauses before a request are about the speakers."""
         first = lead.lower().split(maxsplit=1)[0].strip(TRIMMED)
         if first in self._grammar.leads or self._conditions.match(lead):
             return False
@@ -181,7 +181,7 @@ def _framing_of(code: str) -> Framing:
 def request_in(text: str, grammar: LanguageGrammar) -> str:
     """Return the request in a text without the chat before and after it.
 
-    The same text where what would be left does not begin as a request does.
+    The same text if the rest does not begin as a request does.
     """
     return _framing_of(grammar.code).request_in(text)
 

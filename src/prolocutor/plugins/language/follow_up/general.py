@@ -1,6 +1,7 @@
-"""What words mean after a turn by the grammar of their language, whatever agent answered.
+"""The meaning of words after a turn by the grammar of their language, whatever agent answered.
 
-The rules know no words of agents: only the last question and reply, and what agents tell of them.
+The rules know no words of agents: only the last question and reply, and the agents' data about
+them.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def meant(text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageG
 def continuing(
     text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageGrammar
 ) -> Continuing | None:
-    """Return what the rules are shown of a text; None for mere courtesy."""
+    """Return the rules' view of a text; None for mere courtesy."""
     plain = plain_of(text).strip(TRIMMED) + " "
     if spoken.courtesy.fullmatch(plain) and not spoken.again.fullmatch(plain.strip()):
         return None
@@ -64,7 +65,7 @@ def continuing(
 
 
 def takes_back(text: str, grammar: LanguageGrammar) -> bool:
-    """Return whether a text says that what was said, or done, in the last turn was not meant."""
+    """Return whether a text takes back the words or the action of the last turn."""
     if grammar.another.search(plain_of(text)):
         return False
     fragment = fragment_of(text, grammar)
@@ -77,7 +78,7 @@ def takes_back(text: str, grammar: LanguageGrammar) -> bool:
 
 
 def undoes(text: str, grammar: LanguageGrammar) -> bool:
-    """Return whether a text wants back what the last turn did, and says nothing in its place."""
+    """Return whether a text takes back the action of the last turn without a replacement."""
     plain = plain_of(text).strip(TRIMMED)
     if grammar.undo_words.search(plain) is None:
         return False

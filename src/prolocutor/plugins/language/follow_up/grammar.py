@@ -44,9 +44,10 @@ class Part(msgspec.Struct, frozen=True):
     """A part of a question that other words may take the place of.
 
     `span` is its object, `whole` also its preposition and article. `kind` is "date", "hour",
-    "number", "measure", "name", "noun" or "verb"; `lead` the class of its preposition, -1 without
-    one; `article` how it is introduced: "the", "a" or "", and `start` where, with it. `entity`: an
-    agent has named it, or its `core`. `headless`: it describes a noun left out, as in "a red one".
+    "number", "measure", "name", "noun" or "verb"; `lead` the class of its preposition, -1 without a
+    preposition; `article` how it is introduced: "the", "a" or "", and `start` where, with it.
+    `entity`: an agent has named it, or its `core`. `headless`: it describes a noun left out, as in
+    "a red one".
     """
 
     span: Span
@@ -80,7 +81,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class LanguageGrammar:
-    """The words of one language, compiled."""
+    """The words of a language, compiled."""
 
     def __init__(self, code: str, words: Words) -> None:
         """Compile the patterns."""
@@ -397,7 +398,7 @@ class LanguageGrammar:
         )  # fmt: skip
 
     def opens_request(self, text: str) -> bool:
-        """Return whether a text begins as a question or an order does, after what opens it."""
+        """Return whether a text begins as a question or an order does, after its opening words."""
         plain = plain_of(text).lower().strip(TRIMMED)
         opened = self.joint.match(plain)
         plain = plain[opened.end() :] if opened else plain
@@ -462,7 +463,7 @@ class LanguageGrammar:
         return joined
 
     def _is_degree(self, tokens: list[Token], at: int) -> bool:
-        """Return whether a word says what is asked of a measure: "how deep is"."""
+        """Return whether a word names the asked measure: "how deep is"."""
         if at == 0 or at + 1 >= len(tokens) or tokens[at].kind != "content":
             return False
         before = plain_of(tokens[at - 1].text).lower()
@@ -570,7 +571,7 @@ class LanguageGrammar:
         return slots
 
     def heads_be(self, text: str) -> bool:
-        """Return whether a form of *be* opens a question, after a question word if there is one."""
+        """Return whether a form of *be* opens a question, possibly after a question word."""
         first, second, *_ = [*plain_of(text).lower().split(maxsplit=2), "", ""]
         return first in self.be or (first in self.questions and second in self.be)
 
@@ -630,12 +631,12 @@ class LanguageGrammar:
         return small and words[-1].endswith(ends) and words[-1] not in self.function
 
     def _bare(self, word: str) -> str:
-        """Return a word without what makes it another case, gender, number or degree."""
+        """Return a word without its ending of case, gender, number or degree."""
         bare = self.inflected.sub("", plain_of(word).lower())
         return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare
 
     def is_relation(self, text: str) -> bool:
-        """Return whether a noun is what things have: "price", "opening hours"."""
+        """Return whether a noun is a property of things: "price", "opening hours"."""
         return plain_of(text).lower() in self.relations
 
     def is_of_thing(self, text: str) -> bool:
@@ -780,7 +781,7 @@ def _split_around(text: str, slot: Part, verb: Span) -> list[Part]:
 
 
 def _split_second(text: str, slots: list[Part], n: int) -> list[Part]:
-    """ "Castle Pharmacy sell ibuprofen": three words at least; the last but one is the verb."""
+    """ "Castle Pharmacy sell ibuprofen": three words at least; the second last is the verb."""
     slot = slots[n]
     words = slot.text.split(" ")
     if len(words) < 3:
@@ -815,7 +816,7 @@ def opener(words: Words) -> str:
 
 @cache
 def grammar_of(code: str) -> LanguageGrammar | None:
-    """Return the grammar of a language; None for one without a locale."""
+    """Return the grammar of a language; None for a language without a locale."""
     words = find_words(code)
     return LanguageGrammar(code, words) if words is not None and words.prepositions else None
 

@@ -1,4 +1,4 @@
-"""The last whole turn of a dialog: its question, the reply, and what it was about."""
+"""The last whole turn of a dialog: its question, the reply, and its subject."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_ENTITIES: Final = 8
 
 
 class LastTurn(msgspec.Struct, frozen=True):
-    """A question that stands alone, the reply to it, and what services said that it was about.
+    """A question that stands alone, the reply to it, and its subject by the services.
 
     `text` are the words that are said now. `entities` are names, `types` their types, in the same
     order, "" where no service tells. `fillings` are the slots of the question by name, as the agent
@@ -48,7 +48,7 @@ class LastTurn(msgspec.Struct, frozen=True):
 
     @property
     def kinds(self) -> list[tuple[str, str]]:
-        """The entities with their types, "" for one without."""
+        """The entities with their types, "" for an unknown type."""
         types = (*self.types, *("" for _ in self.entities))
         return list(zip(self.entities, types, strict=False))
 
@@ -60,7 +60,7 @@ MOST_EARLIER: Final = 10
 def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
     """Return the last turn that was a question; none where there is none, or it asks back.
 
-    A composed reply gives one for each of its parts. Turns of mere courtesy are passed over. A
+    A composed reply gives a turn for each of its parts. Turns of mere courtesy are passed over. A
     question that was a follow-up itself is the whole question that it meant.
     """
     before = state["utterances"][:-1]
@@ -159,7 +159,7 @@ def _entities(given: Any) -> list[tuple[str, str]]:
 
 
 def _fillings(given: Any) -> list[str]:
-    """Return the texts that may stand in a slot: one text or number, or a list of them."""
+    """Return the texts that may stand in a slot: a text or number, or a list of them."""
     listed = given if isinstance(given, list) else [given]
     return [
         str(one)

@@ -17,7 +17,7 @@
         after: rules
         timeout: 1.5
 
-Where the model fails, is late or answers nonsense, what the rules wrote stays.
+Where the model fails, is late or answers nonsense, the text of the rules stays.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def read(reply: Any) -> dict[str, Any]:
     """Return the annotation that a model's reply means; `BadReply` where it is of no use.
 
     A question of words of the last one alone, in their order, is of none.
-    `reply` is what `connector: openai_chat` gives: a list of at most one hypothesis.
+    `reply` is what `connector: openai_chat` gives: a list with a hypothesis, or empty.
     """
     text = reply[0]["text"] if isinstance(reply, list) and reply else ""
     found = re.search(r"\{.*\}", text, re.DOTALL)

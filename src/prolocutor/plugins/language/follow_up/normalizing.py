@@ -1,8 +1,8 @@
 """Normalizing: words as people type and speak them, in the spelling that agents know.
 
-Hesitation, politeness and the words that open a text are left out. What people write for short is
-written out. A word that nobody knows becomes the word of the agents, or of the language, that it is
-near to; words typed as one are taken apart. Names, numbers and short words stay.
+Hesitation, politeness and the words that open a text are left out. Abbreviations are written out. A
+word that nobody knows becomes the word of the agents, or of the language, that it is near to; words
+typed without a blank are taken apart. Names, numbers and short words stay.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _LEAST_RUN: Final = 5
 
 
 class Normalized(msgspec.Struct, frozen=True):
-    """A text as it was meant: `spelled` with all its words, `bare` without those around it."""
+    """A text as it was meant: `spelled` with all its words, `bare` without the words around it."""
 
     spelled: str
     bare: str
 
 
 class Normalizer:
-    """Brings words into the spelling of the agents of one pipeline."""
+    """Brings words into the spelling of the agents of a pipeline."""
 
     def __init__(self, skills: Sequence[AgentProfile] = ()) -> None:
         self._cards = {one.name: one.card for one in skills}
@@ -72,7 +72,7 @@ class Normalizer:
 
 
 class _Words:
-    """The words of a language: those by which others are spelled, and those that are right."""
+    """The words of a language: the models for the spelling of others, and the right words."""
 
     def __init__(
         self,

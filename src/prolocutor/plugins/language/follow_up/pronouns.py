@@ -1,4 +1,4 @@
-"""Pronouns: what words stand for that only point to the last turn."""
+"""Pronouns: the referents of words that only point to the last turn."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from prolocutor.plugins.language.follow_up.topics import (
 
 
 def fill_pronoun(said: Continuing) -> Found:
-    """ "How long does it last?", "her number": what a pronoun stands for is said."""
+    """ "How long does it last?", "her number": the referent of a pronoun is named."""
     grammar, rest = said.spoken, said.fragment.clause
     plain = plain_of(rest)
     there = grammar.place.search(plain) is not None
@@ -87,7 +87,7 @@ def _fill_day(said: Continuing, text: str) -> str:
 
 
 def _fill_item(said: Continuing, text: str) -> str:
-    """ "Who directed the second one": what the last reply names in that place."""
+    """ "Who directed the second one": the item of the last reply in that place."""
     grammar = said.spoken
     if found := grammar.inner_other.search(plain_of(text)):
         items = named_items(said, asked=False)
@@ -138,7 +138,7 @@ def _fill_both(said: Continuing, text: str) -> str:
 
 
 def _fill_thing(said: Continuing, text: str) -> str:
-    """ "How long does it last": what the last turn was about; "they" are people in a place."""
+    """ "How long does it last": the subject of the last turn; "they" are people in a place."""
     grammar, plain = said.spoken, plain_of(text)
     found = grammar.thing.search(plain)
     if found is None or _own_thing(text, grammar):

@@ -33,8 +33,8 @@ def returned(
     """Return the question that words come back to, and the earlier turn that it is made from.
 
     "Back to Rome, and in summer?", "as I asked before, the capital?", "so about that film", "what
-    was the second one again": the turn is the latest that names what they do, or whose agent's card
-    does (`cards` gives its text by the agent's name). None for others.
+    was the second one again": the turn is the latest that names the same things, or has an agent
+    with a card that does (`cards` gives its text by the agent's name). None for others.
     """
     plain = plain_of(text).strip(TRIMMED)
     if grammar.recalling.fullmatch(plain):

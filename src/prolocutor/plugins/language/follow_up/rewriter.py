@@ -1,4 +1,4 @@
-"""Rewriter: the key of a file that has a chat model say what follow-ups mean."""
+"""Rewriter: the key of a file for a chat model that rewrites follow-ups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prolocutor.plan.stages import Annotator
 
 
 class Rewriter(msgspec.Struct, frozen=True, kw_only=True):
-    """A chat model that says what follow-ups mean.
+    """A chat model that rewrites follow-ups.
 
     If it fails or is late the rules count.
     """

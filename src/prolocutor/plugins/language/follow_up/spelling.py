@@ -1,7 +1,7 @@
 """Spelling: the word that a mistyped word was meant to be, among the words of a vocabulary.
 
 How far two words are apart depends on how fingers slip: two letters in each other's place, a letter
-doubled or not, a vowel left out, a key beside the right one cost less than any other letter.
+doubled or not, a vowel left out, a key beside the right key cost less than any other letter.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _CLEARLY: Final = 0.15
 
 
 class Spelling:
-    """Finds words of a vocabulary that are near to a mistyped one."""
+    """Finds words of a vocabulary that are near to a mistyped word."""
 
     def __init__(
         self, words: Iterable[str], frequent: Iterable[str] = (), *, boldly: bool = False
@@ -65,7 +65,7 @@ class Spelling:
         self.word_for: Callable[[str], str] = lru_cache(maxsize=2048)(self._find_word)
 
     def _find_word(self, typed: str) -> str:
-        """Return the one word that a mistyped word in lower case is near to; "" for none."""
+        """Return the only word that a mistyped word in lower case is near to; "" for none."""
         if len(typed) < SHORTEST:
             return self._short_word(typed) if self._boldly and len(typed) > 2 else ""
         if len(typed) < _SURELY_LONG and not self._boldly:

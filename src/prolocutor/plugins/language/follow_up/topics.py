@@ -1,4 +1,4 @@
-"""Topics: what the last turn was about, for words that point to it without naming it."""
+"""Topics: the subject of the last turn, for words that point to it without naming it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PLACES: Final = frozenset(
 
 
 def topic_of(said: Continuing, *, plural: bool = False) -> str:
-    """Return what the last turn was about, with its article; "" where that is not clear.
+    """Return the subject of the last turn, with its article; "" if it is not clear.
 
     That is the answer to a question that asks for a thing or whether there is one, else the main
     phrase of the question, else what the agent named. `plural`: the words that point to it are.
@@ -117,7 +117,7 @@ def _follows(slot: Part, after: Part | None) -> bool:
 
 
 def _phrase(said: Continuing, slot: Part) -> str:
-    """Return a slot with its article and what belongs to it: "the ferry from Oban to Mull"."""
+    """Return a slot with its article and its complements: "the ferry from Oban to Mull"."""
     if slot.lead >= 0:
         return _bare_whole(said, slot)
     at = said.slots.index(slot)
@@ -219,7 +219,7 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
 
 
 def named_items(said: Continuing, *, asked: bool) -> list[str]:
-    """Return the things that the last reply names; with `asked` also those of the question."""
+    """Return the things that the last reply names; with `asked` also the slots of the question."""
     turn = said.turn
     new = [name for name, _ in turn.kinds if in_text(name, turn.reply)]
     if len(new) > 1:
@@ -249,7 +249,7 @@ def two_things(said: Continuing) -> list[str]:
 
 
 def head_noun(said: Continuing) -> str:
-    """Return the noun of what the last turn was about, without what describes it; "" for none.
+    """Return the noun of the last turn's subject, without adjectives; "" for none.
 
     For a name it is the type that an agent tells of it, else the name.
     """

@@ -233,7 +233,7 @@ def asked_otherwise(said: Continuing) -> Found:
 
 
 def _price_asked(said: Continuing) -> Found:
-    """ "How much?", "how much for two?": of what the last turn was about."""
+    """ "How much?", "how much for two?": of the subject of the last turn."""
     rest, grammar = said.fragment.rest, said.spoken
     plain = plain_of(rest)
     end = next(

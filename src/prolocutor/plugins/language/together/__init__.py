@@ -1,1 +1,1 @@
-"""What makes one reply of several agents' answers: clauses, and composing."""
+"""Composition of one reply from several agents' answers: clauses, and composing."""

@@ -1,7 +1,7 @@
 """Clauses: an utterance cut where one request ends and another begins.
 
 `ask_each` is a formatter for `fan_out: true`: an agent is asked for the whole utterance first and
-then for each of its clauses. Most utterances are one request; they are asked for once.
+then for each of its clauses. Most utterances are a single request; they are asked for once.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
 
     Of a follow-up that was rewritten (`rewrites: true`), the first request has the words as they
     were said, the second the question that they mean, the others its clauses. The requests share
-    what they do not differ in.
+    their common words.
     """
     last = state["human_utterances"][-1]
     asked = [state, *(_replace_text(state, last, clause) for clause in split_clauses(last["text"]))]
@@ -81,7 +81,7 @@ def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def split_clauses(text: str) -> list[str]:
-    """Return the clauses of a text that is more than one request, or one after a greeting; else
+    """Return the clauses of a text with several requests, or with a request after a greeting; else
     none.
 
     It is cut at the end of sentences and at "and", "then", "also", "plus", wherever what stands on

@@ -1,4 +1,4 @@
-"""Composing: one reply out of what the agents said to an utterance and to its clauses."""
+"""Composing: one reply from the agents' answers to an utterance and to its clauses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def choose(request: dict[str, Any]) -> Hypothesis:
 
     Where the words were a follow-up, `part` 0 is about the words alone, and the others, from 1 on,
     about the question that they mean. An answer to that question goes first if it is likely that
-    the words do not stand alone, else the surer one of both.
+    the words do not stand alone, else the surer answer.
     """
     every, meant = _preferring(request), _meant(request)
     if meant is None or not any(one.get("part", 0) for one in every):
@@ -54,8 +54,10 @@ def choose(request: dict[str, Any]) -> Hypothesis:
 
 
 def _preferring(request: dict[str, Any]) -> list[Hypothesis]:
-    """Return the hypotheses with that of the skill that goes on `PREFERENCE` surer; what the words
-    mean by themselves is not what it goes on with."""
+    """Return the hypotheses; those of the skill that goes on are `PREFERENCE` surer.
+
+    Its answer to the words by themselves is not, where the words are a follow-up.
+    """
     preferred, meant = request.get("preferred"), _meant(request)
     return [
         {**one, "preference": PREFERENCE}
@@ -74,7 +76,7 @@ def _meant(request: dict[str, Any]) -> FollowUp | None:
 
 
 def _compose(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothesis:
-    """Choose or compose among answers to one question and its clauses."""
+    """Choose or compose among answers to a question and its clauses."""
     parts = _group_parts(hypotheses)
     wholes = parts.get(0, hypotheses)
     clauses = [_answers(parts[part]) for part in sorted(parts) if part]
@@ -114,7 +116,7 @@ def _group_parts(hypotheses: list[Hypothesis]) -> dict[int, list[Hypothesis]]:
 
 
 def _answers(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-    """Return those that answer, the surest first; ties stay in declared order."""
+    """Return the answers, the surest first; ties stay in declared order."""
     answers = [one for one in hypotheses if _confidence(one) >= WELL]
     return sorted(answers, key=_confidence, reverse=True)
 
@@ -122,10 +124,10 @@ def _answers(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
 def _drop_conflicts(
     best: list[Hypothesis | None],
 ) -> tuple[list[Hypothesis | None], set[int]]:
-    """Leave out the answers that would undo an earlier one, and give their places.
+    """Leave out the answers that would undo an earlier answer, and give their places.
 
     Agents know the profiles as they were before the turn: where two answers change the same
-    attribute, what the first one did would be lost.
+    attribute, the action of the first would be lost.
     """
     changed: set[tuple[str, str]] = set()
     undone: set[int] = set()
@@ -143,7 +145,7 @@ def _drop_conflicts(
 
 
 def _echoes(whole: Hypothesis, answered: list[Hypothesis]) -> bool:
-    """Whether an answer to the whole says no more than the same agent's answer to one clause."""
+    """Whether an answer to the whole says no more than the same agent's answer to a clause."""
     text, skill = whole["text"].strip(" .!"), whole["skill_name"]
     return any(text == one["text"].strip(" .!") for one in answered if one["skill_name"] == skill)
 
@@ -151,7 +153,7 @@ def _echoes(whole: Hypothesis, answered: list[Hypothesis]) -> bool:
 def _left_out(
     request: dict[str, Any], done: list[Hypothesis | None], undone: set[int]
 ) -> list[str]:
-    """Name the clauses without an answer, and those that have to wait."""
+    """Name the clauses without an answer, and the clauses that have to wait."""
     said = _clauses(request)
     told = language_of(" ".join(said))
     code = told.code if told is not None else None
@@ -199,7 +201,7 @@ def _chosen_hypothesis(
     confidence: float,
     parts: Sequence[dict[str, Any]] = (),
 ) -> Hypothesis:
-    """Name the chosen ones; the one that asks has the floor, else the last of them."""
+    """Name the chosen hypotheses; the one that asks has the floor, else the last of them."""
     asking = [one for one in chosen if one.get("ask")][:1]
     chosen = [*asking, *(one for one in chosen if one not in asking)]
     named = {
@@ -212,7 +214,7 @@ def _chosen_hypothesis(
 
 
 def _parts_said(request: dict[str, Any], answers: list[Hypothesis]) -> list[dict[str, Any]]:
-    """Return what each answer of a composed reply is to, for the follow-ups of the next turn."""
+    """Return the question of each answer in a composed reply, for the next turn's follow-ups."""
     clauses = _said_clauses(request)
     return [
         {

@@ -1,7 +1,7 @@
-"""Ellipsis: what a clause leaves out, put back from the clauses beside it.
+"""Ellipsis: the omitted words of a clause, put back from the clauses beside it.
 
-"What time is it in Tokyo? And in London?" asks two things, the second of them in two words. What
-leans on the clause before is what would lean on it as a question of the last turn.
+"What time is it in Tokyo? And in London?" asks two things, the second of them in two words. A
+clause leans on the clause before if it would lean on it as a question of the last turn.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def leans_on(clause: str, before: list[str], code: str = ENGLISH) -> bool:
 
 
 def complete_clauses(clauses: list[str], code: str = ENGLISH) -> list[str]:
-    """Return the clauses with what each leaves out put back."""
+    """Return the clauses with their omitted words put back."""
     full: list[str] = []
     for index, clause in enumerate(clauses):
         after = clauses[index + 1] if index + 1 < len(clauses) else ""
