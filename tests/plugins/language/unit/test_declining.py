@@ -34,6 +34,13 @@ def declined(text: str | None, code: str = "en") -> str:
     return str(only["text"])
 
 
+def test_an_address_is_not_quoted() -> None:
+    assert declined("https://door.example/uploads/1.png").startswith("I have no answer to that.")
+    assert declined("what is https://door.example/a.mp3").startswith(
+        "I have no answer to “what is”."
+    )
+
+
 async def test_a_turn_that_was_declined_counts_as_one_without_an_answer() -> None:
     records = []
 

@@ -26,6 +26,8 @@ LONGEST_QUOTE: Final = 80
 
 _TEXTS: Final = Path(__file__).with_name("declines.yaml")
 _ENGLISH: Final = "en"
+_ADDRESS: Final = re.compile(r"\bhttps?://\S*")
+"""An address, such as that of a picture that a person sent: no words to quote."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _STEM: Final = 5
 _WHOSE: Final = {"me": "you", "my": "your", "mine": "yours", "i": "you", "us": "you", "our": "your"}
@@ -71,7 +73,8 @@ class Declines:
         said = last.get("orig_text") or last.get("text")
         code = _language(last)
         code = code if code in self._texts else _ENGLISH
-        words = " ".join(said.split()).strip(" .!?¿¡,;:") if isinstance(said, str) else ""
+        said = _ADDRESS.sub("", said) if isinstance(said, str) else ""
+        words = " ".join(said.split()).strip(" .!?¿¡,;:")
         text = " ".join(filter(None, (self._decline_text(code, words), self._advice(code, words))))
         return [{"text": text, "confidence": CONFIDENCE, "attributes": {"no_answer": True}}]
 
