@@ -542,3 +542,50 @@ def test_of_two_timers_the_one_is_chosen_that_is_cancelled() -> None:
 )
 def test_orders_without_a_verb_or_with_two_things_are_understood(words: str, said: str) -> None:
     assert Talk("todo").say(words) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("how long is left on the first one", "Eggs timer: "),
+        ("and the second one", "Pasta timer: "),
+        ("how long does the pasta have", "Pasta timer: "),
+        ("time left for eggs", "Eggs timer: "),
+        ("is the pasta ready", "Pasta timer: "),
+        ("how much time on the 12 minute one", "Pasta timer: "),
+        ("cancel the longer one", "Cancelled: pasta timer."),
+        ("cancel both", "Cancelled: eggs timer and pasta timer."),
+        ("stop the pasta and the eggs", "Cancelled: eggs timer and pasta timer."),
+        ("pause them all", "Eggs timer paused with"),
+        ("cancel the eggs and start one for rice, 9 minutes", "Cancelled: eggs timer. Rice timer"),
+    ],
+)
+def test_a_timer_is_meant_by_its_name_or_place_alone(said: str, told: str) -> None:
+    talk = Talk("timer")
+    talk.say("set a timer for 3 minutes for eggs and one for 12 minutes for pasta")
+    assert talk.say(said).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("set a pasta timer for 9 minutes and an egg timer for 6 minutes", ["pasta", "egg"]),
+        ("timer for eggs 6 min, pasta 9 min and bread 30 min", ["eggs", "pasta", "bread"]),
+        ("set timers for 3, 5 and 10 minutes", ["", "", ""]),
+        ("set a timer for an hour and 5 minutes", [""]),
+    ],
+)
+def test_several_timers_of_one_order_keep_their_names(said: str, names: list[str]) -> None:
+    talk = Talk("timer")
+    talk.say(said)
+    assert [one["name"] for one in talk.attributes["timers"]] == names
+
+
+def test_one_is_a_timer_right_after_timers_were_spoken_of() -> None:
+    talk = Talk("timer")
+    talk.say("is a timer running?")
+    assert talk.say("start one") == "I can set a timer. For how long?"
+
+
+def test_nothing_is_a_timer_where_another_agent_spoke_last() -> None:
+    assert Talk("timer").say("start one") != "I can set a timer. For how long?"

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from prolocutor_demo.reading.asking import Question, asking
@@ -13,16 +14,18 @@ from prolocutor_demo.reading.request import (
     id_of,
     is_correction,
     now_of,
+    said_of,
     text_of,
     words_of_follow_up,
 )
-from prolocutor_demo.reading.when.lengths import say_length
+from prolocutor_demo.reading.when.lengths import Length, say_length
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
 from prolocutor_demo.timer import timer_phrases
 from prolocutor_demo.timer.timer_ringing import ringing
 from prolocutor_demo.timer.timer_words import (
     TimerReply,
     TimerRequest,
+    are_several,
     ask_which,
     capital,
     lengths_said,
@@ -31,8 +34,10 @@ from prolocutor_demo.timer.timer_words import (
     none_running,
     state_of,
     timers_meant,
+    timers_named,
     title_of,
     until,
+    with_noun,
 )
 from prolocutor_demo.timer.timers import MOST_TIMERS, Timer, read_timers, timers_to_json
 
@@ -41,6 +46,7 @@ SKILL = "timer"
 HOW_LONG = "For how long?"
 FOR_WHEN = "For when?"
 _JOINTS = frozenset("and plus a an another one timer timers for of".split())
+MOST_AT_ONCE = 3
 AS_LENGTH = "I need a length of time, for example: 10 minutes."
 AS_HOUR = "I need a time, for example: tomorrow at 7:30."
 DECLINE = "I only look after timers."
@@ -53,7 +59,13 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     asked = TimerRequest(
         bare(text_of(request)), timers, now, _new_id(request, now), _before(request)
     )
-    reply = _corrected(asked, request) or _reply(asked) or TimerReply(DECLINE, 0.05)
+    reply = (
+        _corrected(asked, request)
+        or _told_again(asked, request)
+        or _replies(asked)
+        or _reply(asked)
+        or TimerReply(DECLINE, 0.05)
+    )
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.timers is not None:
         hypothesis["human_attributes"] = {NAME: timers_to_json(reply.timers)}
@@ -61,15 +73,47 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     return [asking(hypothesis, reply.asks)]
 
 
+def _told_again(asked: TimerRequest, request: dict[str, Any]) -> TimerReply | None:
+    """Handle "what about the pasta?" where it would mean to set a timer that runs already."""
+    said = asked._replace(text=bare(said_of(request)))
+    if said.text == asked.text or lengths_said(said) or not timers_named(said):
+        return None
+    return _reply(said) if timer_phrases.SET.fullmatch(asked.text) else None
+
+
+def _replies(asked: TimerRequest) -> TimerReply | None:
+    """Handle several requests in one text in order, if each is understood."""
+    parts = timer_phrases.AND_THEN.split(asked.text)
+    if not 1 < len(parts) <= MOST_AT_ONCE:
+        return None
+    replies: list[TimerReply] = []
+    timers = asked.timers
+    for place, part in enumerate(parts):
+        each = asked._replace(
+            text=part, timers=timers, before=asked.before or part, new_id=f"{asked.new_id}.{place}"
+        )
+        reply = _reply(each)
+        if reply is None:
+            return None
+        timers = timers if reply.timers is None else reply.timers
+        replies.append(reply)
+    asks = next((reply.asks for reply in replies if reply.asks), None)
+    return TimerReply(" ".join(reply.text for reply in replies), 0.95, timers, asks)
+
+
 def _reply(asked: TimerRequest) -> TimerReply | None:
     if not asked.text or len(asked.text) > 200 or timer_phrases.ELSEWHERE.search(asked.text):
         return None
     if timer_phrases.WAKE.fullmatch(asked.text):
         return _for_when()
-    if timer_phrases.SET.fullmatch(asked.text) and (impossible := _impossible(asked)):
+    full = with_noun(asked)
+    if timer_phrases.SET.fullmatch(full.text) and (impossible := _impossible(full)):
         return impossible
     for pattern, do in _INTENTS:
-        if pattern.fullmatch(asked.text) and (reply := do(asked)):
+        unlike = pattern is timer_phrases.LEFT and full.text != asked.text
+        if unlike and not timer_phrases.REMAINS.fullmatch(full.text):
+            continue
+        if pattern.fullmatch(full.text) and (reply := do(full)):
             return reply
     return _follow_up(asked)
 
@@ -118,13 +162,31 @@ def _set(asked: TimerRequest) -> TimerReply | None:
     """Start one timer or several, or ask for the length."""
     if timer_phrases.ALARM.search(asked.text) or not (lengths := lengths_said(asked)):
         return _set_until(asked)
-    if len(lengths) == 1 or not timer_phrases.SEVERAL.search(asked.text):
+    asked = asked._replace(text=timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text))
+    lengths = lengths_said(asked)
+    parts = _split_lengths(asked.text, lengths)
+    if len(parts) == 1:
         return _started(asked, [(new_name(asked), lengths[0].seconds)])
-    ends = [length.start for length in lengths[1:]] + [len(asked.text)]
-    each = [asked.text[length.start : end] for length, end in zip(lengths, ends, strict=True)]
-    names = [new_name(asked._replace(text=f"timer for {_without_joint(one)}")) for one in each]
+    names = [new_name(asked._replace(text=_one_timer(part))) for part in parts]
     wanted = [(name, one.seconds) for name, one in zip(names, lengths, strict=True)]
     return _started(asked, wanted[:5])
+
+
+def _split_lengths(text: str, lengths: list[Length]) -> list[str]:
+    """Return the parts of a text with a length each; the text where they are of one timer."""
+    cuts = [0]
+    for one, other in pairwise(lengths):
+        joints = [*timer_phrases.JOINT.finditer(text, one.end, other.start)]
+        if not joints:
+            return [text]
+        cuts.append(joints[-1].end())
+    return [text[start:end] for start, end in pairwise([*cuts, len(text)])]
+
+
+def _one_timer(part: str) -> str:
+    """Return the request for one timer of several: "one for 5 minutes" as "timer for 5 minutes"."""
+    part = _without_joint(timer_phrases.LEAD.sub("", part).rstrip(" ,.;"))
+    return part if timer_phrases.NOUN.search(part) else f"timer for {part}"
 
 
 def _impossible(asked: TimerRequest) -> TimerReply | None:
@@ -217,10 +279,10 @@ def _left(asked: TimerRequest) -> TimerReply | None:
 
 
 def _cancel(asked: TimerRequest) -> TimerReply | None:
-    every = timer_phrases.ALL.search(asked.text) is not None
     meant = timers_meant(asked)
     if not meant:
         return TimerReply(none_running(asked), 0.9)
+    every = are_several(meant, asked)
     running = [timer for timer in meant if timer.left(asked.now) > 0] or meant
     if len(running) > 1 and not every:
         return ask_which(running, asked, "cancel the {}")
@@ -291,14 +353,15 @@ def _change(
     *,
     ended: bool = False,
 ) -> TimerReply:
-    """Change the one timer in question, or say why not."""
+    """Change the timers in question, or say why not."""
     meant = [timer for timer in timers_meant(asked) if ended or timer.left(asked.now) > 0]
     if not meant:
         return TimerReply(none_running(asked), 0.9)
-    if len(meant) > 1:
+    if len(meant) > 1 and not are_several(meant, asked):
         return ask_which(meant, asked, request)
-    text, other = change(meant[0])
-    return TimerReply(text, 0.93, [other if one == meant[0] else one for one in asked.timers])
+    done = {one.id: change(one) for one in meant}
+    text = " ".join(said for said, _ in done.values())
+    return TimerReply(text, 0.93, [done.get(one.id, ("", one))[1] for one in asked.timers])
 
 
 def _new_id(request: dict[str, Any], now: dt.datetime) -> str:

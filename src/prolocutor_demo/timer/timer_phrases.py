@@ -34,6 +34,12 @@ LEFT = _pattern(
     r"|(?:what(?:'s| is) the )?(?:time (?:left|remaining)|remaining time)"
     r"|how (?:long|much (?:time|longer)|many minutes) (?:is |are |do i have )?left"
 )
+# What is asked about a timer that only its name, its place or a pronoun tells.
+REMAINS = _pattern(
+    r"(?:(?:and|so|but|ok(?:ay)?) )*(?:(?:how|what) (?:long|much (?:time|longer)|about|is)?|how'?s|what'?s"
+    r"|how many (?:seconds|minutes|hours)|when|(?:the )?(?:time )?(?:left|remaining)|check|status|show"
+    rf"|and|is|are)\b.*{_TIMER}.*|(?:the )?(?:\w+ )?{_TIMER}"
+)
 SET = _pattern(
     rf".*{_TIMER}.*|(?:time|wake|be alerted|be notified|be woken)(?: (?:me|us|it))? .+"
     r"|count down .+"
@@ -64,6 +70,29 @@ JUST = {
     "restart": _pattern(r"(?:restart|reset|repeat)(?: it| that)?|(?:start |once )?(?:it )?again"),
     "left": _pattern(r"(?:and )?(?:how (?:long|much)|what)(?: about)? (?:now|left|is left)|now"),
 }
+PLACES = ("first", "second", "third", "fourth", "fifth")
+PLACE = _pattern(
+    rf"\b(?P<place>{'|'.join(PLACES)}|last|other|short(?:er|est)|long(?:er|est)) {_TIMER}"
+)
+# What stands for timers right after this agent's reply: the noun is put in its place.
+LEFT_OUT = _pattern(
+    r"\b(?:(?P<all>both|all|every one)(?: (?:of )?(?:them|those|these))?|them(?: (?:all|both))?"
+    r"|(?P<new>(?:an?|and )?other one|one more|one)(?! (?:hour|minute|second|day)s?\b)"
+    rf"|the (?P<place>{'|'.join(PLACES)}|last|other|short(?:er|est)|long(?:er|est)"
+    r"|\d+[ -]?\w+)(?: ones?)?|it|that(?: one)?|this(?: one)?)\b"
+)
+ONES = _pattern(r"^ ones?\b")
+
+
+def noun_put(found: re.Match[str]) -> str:
+    """Return what is meant by words that leave out the noun."""
+    if found["new"]:
+        return "a timer"
+    if found["place"]:
+        return f"the {found['place']} timer"
+    return "all timers" if found["all"] or found[0].lower().startswith("them") else "the timer"
+
+
 BELOW_ZERO = _pattern(
     r"(?:(?<![\w:-])(?<!\d )[-\u2212\u2013]\s?|\b(?:minus|negative) )"
     r"(?:\d|an?\b|one|two|three|five|ten|half)"
@@ -73,9 +102,18 @@ TOO_LONG = _pattern(
     r"\b(?:\d[\d,.]*|an?|one|two|three|five|ten|a hundred|a thousand|a million)"
     r" (?:years?|decades?|centur(?:y|ies)|millenni(?:a|um))\b|\bforever\b"
 )
+AND_THEN = _pattern(
+    r"(?:[,;.]|,?\s+(?:and|then))(?:\s+(?:and|then|also|please|just))*\s+(?=(?:cancel|stop|kill|delete"
+    r"|pause|resume|unpause|restart|set|start|begin|extend|make|add|put|tell|show|how)\b)"
+)
 SECONDS = _pattern(r"(?:start a )?count-?\s?down (?:from|of) (\d{1,4})")
 MINUTES = _pattern(rf"\b(?:timers?|count-?\s?downs?)\b.* (?:for|to|of) ({NUMBER})$")
-SEVERAL = _pattern(r"\btimers\b|\b(?:one|another) for\b|\bboth\b")
+# What stands between the lengths of two timers, and what opens the request for several.
+JOINT = _pattern(r"\b(?:and|plus|then)\b|[,;&+]")
+LEAD = _pattern(
+    r"^[\s,:]*+(?:(?:set|start|make|give|put|run|begin|create|both|me|us|up|an?|two|three|four|timers?"
+    r"|and|plus|also|another|one|second|other|for|of)\b[\s,:]*+)*"
+)
 ALL = _pattern(r"\b(?:all|every|both|everything|timers|alarms)\b")
 ELSEWHERE = _pattern(
     r"\b(?:jokes?|puns?|mean(?:s|ing)?|defin(?:e|ition)|synonyms?|antonyms?|thesaurus|spell|rem[a-z]*d"
@@ -99,5 +137,5 @@ NO_NAME = frozenset(
     delete remove clear pause resume restart unpause extend check show list one two three more of on
     off and to in for with which what how many timer timers countdown alarm please me minute minutes
     hour hours later now then
-    him her us everyone long short quick time is are up i'll there oh active no""".split()
+    him her us everyone other longer longest shorter shortest third fourth fifth long short quick time is are up i'll there oh active no""".split()
 )

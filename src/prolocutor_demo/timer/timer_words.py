@@ -1,7 +1,8 @@
 """Finds the timers that a request refers to, and formats them."""
 
 import datetime as dt
-from typing import NamedTuple
+import re
+from typing import Final, NamedTuple
 
 from prolocutor_demo.reading.asking import Question
 from prolocutor_demo.reading.when.lengths import Length, lengths_in, number_of, say_length
@@ -30,12 +31,72 @@ class TimerRequest(NamedTuple):
 
 
 def timers_meant(asked: TimerRequest) -> list[Timer]:
-    """Return the timers with the names or lengths in the text; all if it has none."""
-    if name := name_said(asked):
-        words = set(name.split())
-        return [one for one in asked.timers if words & set(one.name.lower().split())]
+    """Return the timers with the names, lengths or places in the text; all if it has none."""
+    if named := timers_named(asked):
+        return named
+    if name_said(asked):
+        return []
     said = {length.seconds for length in lengths_said(asked)}
-    return [one for one in asked.timers if one.duration_s in said] or asked.timers
+    if meant := [one for one in asked.timers if one.duration_s in said]:
+        return meant
+    place = timer_phrases.PLACE.search(asked.text)
+    return timers_at(place["place"].lower(), asked) if place else asked.timers
+
+
+def timers_named(asked: TimerRequest) -> list[Timer]:
+    """Return the timers of whose names the text has a word."""
+    said = stems_of(asked.text)
+    return [one for one in asked.timers if said & stems_of(one.name)]
+
+
+def timers_at(place: str, asked: TimerRequest) -> list[Timer]:
+    """Return the timer at a place among all, such as "second", "other", "longest"."""
+    timers = asked.timers
+    if place == "other":
+        spoken = stems_of(asked.before)
+        return [one for one in timers if not stems_of(title_of(one, asked)) <= spoken] or timers
+    if place in timer_phrases.PLACES:
+        at = timer_phrases.PLACES.index(place)
+        return timers[at : at + 1]
+    if place == "last":
+        return timers[-1:]
+    ordered = sorted(timers, key=lambda one: one.duration_s)
+    return ordered[:1] if place.startswith("short") else ordered[-1:]
+
+
+def are_several(meant: list[Timer], asked: TimerRequest) -> bool:
+    """Return whether a request is about each of several timers: all, or each by its name."""
+    if timer_phrases.ALL.search(asked.text):
+        return True
+    said = stems_of(asked.text)
+    names = [stems_of(one.name) & said for one in meant]
+    return all(names) and len({*map(frozenset, names)}) == len(names)
+
+
+def with_noun(asked: TimerRequest) -> TimerRequest:
+    """Return a request with the noun where it is left out: "the first one", "the pasta"."""
+    text = asked.text
+    if timer_phrases.NOUN.search(text):
+        return asked
+    names = {stem for one in asked.timers for stem in stems_of(one.name)}
+    if names & stems_of(text):
+        for word in reversed([*_WORD.finditer(text)]):
+            if stems_of(word[0]) & names:
+                rest = timer_phrases.ONES.sub("", text[word.end() :], count=1)
+                return asked._replace(text=f"{text[: word.end()]} timer{rest}")
+    if not asked.before:
+        return asked
+    return asked._replace(text=timer_phrases.LEFT_OUT.sub(timer_phrases.noun_put, text, count=1))
+
+
+def stems_of(text: str) -> set[str]:
+    """Return the words of a text in small letters, without endings of the plural."""
+    return {_PLURAL.sub("", one) for one in _NAME.findall(text.lower())}
+
+
+_NAME: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_PLURAL: Final = re.compile(r"(?<=\w\w)(?:(?<=[sxzo])es|(?<=[sc]h)es|(?<!s)s)$")
 
 
 def none_running(asked: TimerRequest) -> str:
@@ -118,7 +179,7 @@ def new_name(asked: TimerRequest) -> str:
     text = timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text)
     for length in reversed(lengths_said(asked)):
         text = f"{text[: length.start]} {text[length.end :]}"
-    return name_said(asked._replace(text=" ".join(text.split())))
+    return name_said(asked._replace(text=" ".join(text.split()).strip(" ,.;")))
 
 
 def capital(text: str) -> str:
