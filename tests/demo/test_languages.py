@@ -16,6 +16,7 @@ from prolocutor.plugins.language.language import notice
 from prolocutor_demo.reading.languages.heard import heard_in
 from prolocutor_demo.reading.languages.messages import MESSAGES
 from prolocutor_demo.reading.languages.names import LANGUAGES
+from prolocutor_demo.reading.languages.orders import order_in
 from prolocutor_demo.reading.languages.said import CATALOGUES, DOMAIN, said_in
 from tests.demo.agent_requests import request
 
@@ -113,7 +114,7 @@ def test_names_and_numbers_are_those_of_the_language() -> None:
 def test_lists_and_reminders_are_read_and_names_of_things_kept(
     code: str, words: str, english: str
 ) -> None:
-    assert heard_in(code, words) == english
+    assert (order_in(code, words) or heard_in(code, words)) == english
 
 
 @pytest.mark.parametrize(
@@ -137,3 +138,55 @@ def test_a_reply_of_several_sentences_or_lines_is_said_if_each_is() -> None:
 def test_a_remark_in_english_is_left_out_of_a_name() -> None:
     told = "The capital of Chile is Santiago (the parliament sits in Valparaíso)."
     assert said_in("fr", told) == "La capitale du Chili est Santiago."
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "english"),
+    [
+        ("de", "kannst du bitte noch Butter auf die Liste setzen", "add Butter to my list"),
+        (
+            "de",
+            "Stell einen Timer für die Nudeln auf 9 Minuten",
+            "set a timer for 9 minutes for the nudeln",
+        ),
+        (
+            "de",
+            "zwei Timer, einen für 5 und einen für 10 Minuten",
+            "set a timer for 5 minutes and a timer for 10 minutes",
+        ),
+        ("de", "wie lange brauchen die Nudeln noch", "how long is left on the nudeln timer"),
+        ("de", "stell noch einen auf 7 Minuten", "set one for 7 minutes"),
+        ("de", "mach den Timer aus", "cancel the timer"),
+        ("de", "nimm die Eier runter", "remove Eier"),
+        ("de", "lösch beide", "remove both"),
+        ("fr", "démarres-en un", "start one"),
+        ("fr", "mets-le en pause", "pause it"),
+        ("fr", "il reste combien", "how long is left on the timer"),
+        ("fr", "y a-t-il un minuteur en cours ?", "which timers are running"),
+        (
+            "fr",
+            "du pain et des œufs sur la liste de courses",
+            "add pain and œufs to my shopping list",
+        ),
+        ("es", "cancélalo", "cancel it"),
+        ("es", "cancela el temporizador", "cancel the timer"),
+        ("es", "cuánto le queda a la pasta", "how long is left on the pasta timer"),
+        ("es", "borra los dos", "remove both"),
+    ],
+)
+def test_orders_are_read_by_their_parts_in_any_order(code: str, words: str, english: str) -> None:
+    assert order_in(code, words) == english
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("de", "wie lange noch bis Weihnachten"),
+        ("de", "wann ist Ostern"),
+        ("de", "wie lange dauert ein Flug nach Rom"),
+        ("fr", "combien font 5 plus 5"),
+        ("es", "cuánto es 5 por 5"),
+    ],
+)
+def test_questions_about_other_things_are_no_orders(code: str, words: str) -> None:
+    assert order_in(code, words) is None

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from prolocutor_demo.reading.languages.heard import heard_in, with_english_names
 from prolocutor_demo.reading.languages.names import LANGUAGES
+from prolocutor_demo.reading.languages.orders import order_in
 from prolocutor_demo.reading.utterance import (
     ENGLISH,
     attributes_of,
@@ -54,7 +55,7 @@ def _in_english(request: dict[str, Any], text: object) -> str:
     spoken, meant = language_of(request), language_meant(request)
     others = LANGUAGES if language_is_guessed(request) else ()
     for code in dict.fromkeys((meant, spoken, *others)):
-        if code in LANGUAGES and (heard := heard_in(code, said)):
+        if code in LANGUAGES and (heard := order_in(code, said) or heard_in(code, said)):
             return heard
     mixed = meant == ENGLISH and spoken in LANGUAGES
     return with_english_names(spoken, said) if mixed else said

@@ -36,8 +36,9 @@ LEFT = _pattern(
 )
 # What is asked about a timer that only its name, its place or a pronoun tells.
 REMAINS = _pattern(
-    r"(?:(?:and|so|but|ok(?:ay)?) )*(?:(?:how|what) (?:long|much (?:time|longer)|about|is)?|how'?s|what'?s"
-    r"|how many (?:seconds|minutes|hours)|when|(?:the )?(?:time )?(?:left|remaining)|check|status|show"
+    r"(?:(?:and|so|but|ok(?:ay)?) )*(?:(?:how|what) (?:long|much (?:time|longer)|about|is)?|how'?s"
+    r"|what'?s|how many (?:seconds|minutes|hours)|when|(?:the )?(?:time )?(?:left|remaining)|check"
+    r"|status|show"
     rf"|and|is|are)\b.*{_TIMER}.*|(?:the )?(?:\w+ )?{_TIMER}"
 )
 SET = _pattern(
@@ -137,5 +138,6 @@ NO_NAME = frozenset(
     delete remove clear pause resume restart unpause extend check show list one two three more of on
     off and to in for with which what how many timer timers countdown alarm please me minute minutes
     hour hours later now then
-    him her us everyone other longer longest shorter shortest third fourth fifth long short quick time is are up i'll there oh active no""".split()
+    him her us everyone other longer longest shorter shortest third fourth fifth
+    long short quick time is are up i'll there oh active no""".split()
 )

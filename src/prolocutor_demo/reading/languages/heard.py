@@ -292,6 +292,39 @@ def _pattern(pattern: str, kinds: dict[str, str]) -> re.Pattern[str]:
     return re.compile(_KIND.sub(lambda found: f"(?P<{found[1]}>{kinds[found[1]]})", typed))
 
 
+def plain_words(code: str, text: str) -> str:
+    """Return a text in lower case, without punctuation, its numbers in digits."""
+    return _plain(code, text)
+
+
+def words_in_english(code: str, said: str) -> str | None:
+    """Return words in English, one by one; None if one of them is not known."""
+    return _word_by_word(said, _wording(code).words)
+
+
+def kept_words(code: str, said: str, typed: str) -> str:
+    """Return words of a text as they were typed, with the joints of a list in English."""
+    found = re.search(r"[\s,;]+".join(map(re.escape, said.split())), without_accents(typed.lower()))
+    return _JOINT[code].sub(_joint, typed[slice(*found.span())] if found else said)
+
+
+def time_words(code: str) -> tuple[list[str], list[str]]:
+    """Return the words for units of time, and the phrases for whole lengths of it."""
+    times = {
+        said: english
+        for said, english in _wording(code).words.items()
+        if _TIME_UNIT.search(english)
+    }
+    units = [said for said, english in times.items() if _TIME_UNIT.fullmatch(english)]
+    return units, [said for said in times if said not in units]
+
+
+def orders_of(code: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the patterns of the parts of orders, and the names of lists."""
+    given = _sections((_WORDING / f"{code}.txt").read_text(encoding="utf-8"))
+    return given["orders"], _wording(code).lists
+
+
 _LANDS = {
     "usa": "united states",
     "états-unis": "united states",
