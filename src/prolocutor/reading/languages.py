@@ -164,7 +164,8 @@ def _mending(every: tuple[str, ...]) -> re.Pattern[str]:
     )
     aside = "|".join(one for words in known for one in (*words.fillers, *words.hesitation))
     pattern = (
-        rf"(?<=\w)[\s,.;…!-]++(?:(?:{aside or '(?!)'})(?!\w)[\s,.;…!-]++)*+"
+        rf"(?<=\w)[\s,.;…!-]++"
+        rf"(?:(?!(?:{mends or '(?!)'})(?!\w))(?:{aside or '(?!)'})(?!\w)[\s,.;…!-]++)*+"
         rf"(?:(?:{mends or '(?!)'})(?!\w)[\s,.;…!-]++)++"
     )
     return re.compile(strip_accents(pattern), re.IGNORECASE)

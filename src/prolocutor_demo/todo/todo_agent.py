@@ -187,7 +187,7 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     due = moment.at if moment else None
     if every:
         due = first_time(every, due, asked.now)
-    what = clean(moment.rest if moment else said)
+    what = todo_phrases.ALL_OF_THEM.sub("", clean(moment.rest if moment else said))
     if not what or todo_phrases.NOTHING_NAMED.fullmatch(what):
         plain = todo_phrases.REMINDERS.search(asked.text) or not (
             what or todo_phrases.OF_LISTS.search(asked.text)
@@ -222,6 +222,12 @@ def _due_question(text: str, item: TodoItem) -> Question:
 def _add_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     reply = _add(asked, found)
     return reply._replace(confidence=0.6) if reply else None
+
+
+def _add_verbless(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    if todo_phrases.CLAUSE.search(found["what"]):
+        return None
+    return _add(asked, found)
 
 
 def _buy(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
@@ -380,7 +386,7 @@ _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., TodoReply | Non
     (todo_phrases.LOOK, _look),
     (todo_phrases.SHOW, _show),
     (todo_phrases.SHOW_LOOSELY, _show_loosely),
-    (todo_phrases.ADD_WITHOUT_VERB, _add),
+    (todo_phrases.ADD_WITHOUT_VERB, _add_verbless),
     (todo_phrases.REPORT, report),
     (todo_phrases.ADD_LOOSELY, _add_loosely),
     (todo_phrases.BUY, _buy),

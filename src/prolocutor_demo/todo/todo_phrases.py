@@ -132,7 +132,8 @@ SHOW_IT = _patterns(
     r"(?: (?:it|them|everything|it all|(?:the |that )?list))?"
     r"(?: (?:to (?:me|us)|out|aloud|again|please|back|now))*",
     r"(?:the |my )?list(?: please)?",
-    r"(?:and |so )?what(?:'s|s| is) (?:(?:on |in )?there|on it)(?: (?:so far|now|already))?",
+    r"(?:and |so )?what(?:'s|s| is)? (?:(?:on |in )?there|on it"
+    r"|(?:still )?(?:left|remains|remaining|missing|open))(?: (?:(?:on |in )?(?:there|it)|so far|now|already|please))*",
     r"(?:and |so )?what (?:do (?:i|we) have|have (?:i|we) got)"
     r"(?: (?:(?:on |in )?there|on it))?(?: (?:so far|now|already))?",
 )
@@ -172,6 +173,11 @@ ADD_WITHOUT_VERB = _patterns(
     rf"[^\W\d_][\w ,'-]{{1,60}}) (?:on(?:to)?|to|for) {_INTO}(?P<tail>)",
     r"(?P<what>)(?:an? )?(?:new|another) (?:to-?\s?do|task|item|entry)(?P<tail>)",
 )
+CLAUSE = re.compile(
+    r"\b(?:is|are|was|were|am|do|does|did|has|have|had|i|you|we|they)\b", re.IGNORECASE
+)
+"""What makes a clause of words: no thing is named by them."""
+
 ADD_LOOSELY = _patterns(
     r"add (?P<what>(?!(?:them|it|that|this|these|those)\b|.*(?:\d|\b(?:one"
     r"|two|three|four|five|six|seven|eight|nine|ten|plus|up"
@@ -241,6 +247,11 @@ VERB = re.compile(
     r"|water|write)\b",
     re.IGNORECASE,
 )
+ALL_OF_THEM = re.compile(
+    r"[\s,–-]+(?:all|everything|both|each)(?: of (?:it|them|these|those|that))?$", re.IGNORECASE
+)
+"""What sums up the entries before it: "soap, towels - all"."""
+
 SAME_LIST = re.compile(r"\b(?:that|this|the same) list\b", re.IGNORECASE)
 LIST_NAME = re.compile(r"\b(?P<list>[a-z]+|to[- ]do)[- ]lists?\b", re.IGNORECASE)
 UNNAMED = frozenset(

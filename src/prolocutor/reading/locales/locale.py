@@ -87,6 +87,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     determiners: Phrases = []
     adverbs: Phrases = []
     conditions: Phrases = []
+    reasons: Phrases = []
     how_much: Phrases = []
     counts: Phrases = []
     degrees: Phrases = []

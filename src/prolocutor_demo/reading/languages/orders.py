@@ -259,8 +259,9 @@ def _parts(code: str) -> _Parts:
         ),
         names=lists,
         timer=re.compile(
-            rf"(?<![\w'])(?:(?:{to}|{of}) )?(?:(?:{the}) )?(?:(?P<name>(?!(?:{words['aside']}|{the}|\d+)\b)"
-            rf"{words['compound']}) ?-?)?(?:{words['timer']})(?!\w)"
+            rf"(?<![\w'])(?:(?:{to}|{of}) )?(?:(?:{the}) )?(?:"
+            rf"(?P<name>(?!(?:{words['aside']}|{the}|\d+)\b){words['compound']}) ?-?)?"
+            rf"(?:{words['timer']})(?!\w)"
         ),
         length=re.compile(rf"{one}(?: (?:{words['joint']} )?{one})*"),
         listed=re.compile(

@@ -22,6 +22,14 @@ from tests.demo.agent_requests import agents_with_phrasings, phrasings
         ),
         ("what's 5 plus 5, 6 plus 6 and 7 + 7", ["what's 5 plus 5", "6 plus 6", "7 + 7"]),
         (
+            "convert 10 km to miles, 20 kg to pounds and 30 C to F",
+            ["convert 10 km to miles", "20 kg to pounds", "30 C to F"],
+        ),
+        (
+            "what is the currency of Japan and Mexico?",
+            ["what is the currency of Japan", "what is the currency of Mexico"],
+        ),
+        (
             "Wie heißt die Hauptstadt von Peru? Und was ist 3 mal 4?",
             ["Wie heißt die Hauptstadt von Peru?", "was ist 3 mal 4?"],
         ),
@@ -49,6 +57,8 @@ def test_several_requests_in_one_are_cut_apart(text: str, clauses: list[str]) ->
         "remind me to call mum and dad",
         "what is the difference between affect and effect?",
         "who is older, Tom and his brother?",
+        "what is the distance between Rome and Paris?",
+        "add milk to my list and my sister is fine",
         "Erinnere mich an Brot und mein Auto",
         "ajoute du lait et du pain à ma liste",
         "¿cuál es la diferencia entre ser y estar?",

@@ -5,6 +5,7 @@ It reads the words and the last turn alone, needs no model and takes well under 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -38,7 +39,7 @@ from prolocutor.plugins.language.follow_up.returning import (
 )
 from prolocutor.plugins.language.follow_up.wordings import named_item
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
-from prolocutor.reading.languages import language_of
+from prolocutor.reading.languages import language_of, mended_parts
 from prolocutor.reading.locales.locale import codes
 
 MOST_WORDS: Final = 14
@@ -96,6 +97,7 @@ class FollowUps:
             return {"text": text, "of": "", "confidence": LIKELY, "normalized": text}
         turns = last_turns_of(state, text)
         code = spoken or (turns[-1].language if turns else "")
+        text = _mended(text, code)
         meant = self._normalizer.normalized(text, code)
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
@@ -177,7 +179,7 @@ class FollowUps:
             if one is not None and (best is None or one[1] >= best[0][1]):
                 best = one, turn
         if best is None:
-            return {}
+            return _taken_back(text, turns[-1], grammar)
         (whole, sure, language), turn = best
         annotation: dict[str, Any] = {"text": whole, "of": turn.question, "confidence": sure}
         if turn.skill:
@@ -250,6 +252,27 @@ def _general_meaning(turn: LastTurn) -> Meaning | None:
     return (*found, turn.language or asked.code) if found else None
 
 
+def _mended(text: str, code: str) -> str:
+    """Return a request as its own last words mend it: "80 by 0.5, I mean by 5"."""
+    parts = mended_parts(text)
+    grammar = grammar_of(code or ENGLISH)
+    if parts is None or grammar is None or not grammar.opens_request(parts[0]):
+        return text
+    told = question_of(text[len(parts[0]) :].lstrip(" ,.;-"), LastTurn(parts[0], "", language=code))
+    return told[0] if told is not None and told[1] >= LIKELY else text
+
+
+def _taken_back(text: str, last: LastTurn, grammar: LanguageGrammar) -> dict[str, Any]:
+    """Return the whole request in words that take the last turn back and need none of it."""
+    if not takes_back(text, grammar):
+        return {}
+    rest = fragment_of(text, grammar).clause
+    if rest == text or not (grammar.opens_request(rest) or _FORMULA.search(rest)):
+        return {}
+    told = {"text": rest, "of": last.question, "confidence": LIKELY, "corrects": True}
+    return told | ({"skill": last.skill} if last.skill else {})
+
+
 def _unframed(text: str, code: str) -> str:
     """Return the request in a text without the greetings, thanks and remarks around it."""
     grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
@@ -257,6 +280,7 @@ def _unframed(text: str, code: str) -> str:
     return request_in(text, grammar)
 
 
+_FORMULA: Final = re.compile(r"\d ?[-+*/^x×÷] ?\d")
 _TWO_TURNS: Final = 5
 """Utterances of two whole turns and what is said now."""
 

@@ -53,6 +53,13 @@ class Framing:
         self._after = _pattern(
             rf"{_MARKS}\s+(?>(?>{remark}|{courtesy}|{polite})(?=[,.!?;:…\s]|$)[,.!?;:…\s]*+)+$"
         )
+        subjects = _any(map(re.escape, words.subjects))
+        verbs = _any(map(re.escape, [*words.forms_of_be, *words.helpers]))
+        self._aside = _pattern(
+            rf"[,;–-]+\s+(?:(?:{_any(words.reasons)})(?!\s(?:{verbs})(?!\w))"
+            rf"|(?!(?:{request}|{mends})(?![\w']))(?:{subjects})(?:'\w+)?)(?![\w'])"
+            rf"[^,;.?!:\d]+(?=[.?!]*$)"
+        )
         speaks = rf"(?<![\w'])(?:{_any(words.speakers)})(?!\w)"
         self._speaks = _pattern(speaks)
         aside = _any([*words.speakers, *words.fillers, *words.politeness, *words.links])
@@ -85,8 +92,7 @@ class Framing:
             return text  # it goes on from the turn before
         if self._after.fullmatch(f", {plain}"):
             return text  # all of it is chat
-        said = text[chat:]
-        said = self._after_chat(said)
+        said = self._after_chat(self._without_aside(text[chat:]))
         after = self._after.search(plain_of(said))
         asks = after is not None and after[0].startswith("?")
         if after:
@@ -94,7 +100,10 @@ class Framing:
         if said == text:
             return text
         said = self._without_joint(said.lstrip("¿¡"))
-        return said if asks or self._begins(said) else text
+        if asks or self._begins(said):
+            return said
+        joined = self._grammar.joint.match(plain_of(said))
+        return said if joined and joined["joint"] else text
 
     def _is_whole(self, text: str) -> bool:
         """Return whether a text has no clause that is chat before a request."""
@@ -133,7 +142,18 @@ class Framing:
         if opened is None or plain.lower().partition(" ")[0] in self._grammar.questions:
             return text
         rest = text[opened.end() :]
-        return rest if self._begins(rest) else text
+        return rest if self._grammar.opens_request(rest) else text
+
+    def _without_aside(self, text: str) -> str:
+        """Return a text without its last clause where that tells about those who speak."""
+        found = self._aside.search(plain_of(text))
+        if found is None or self._speaks.search(found[0]) is None:
+            return text
+        before, joined = text[: found.start()], self._grammar.joint.match(plain_of(text))
+        named = not self._grammar.words.nouns_capital and _INNER_NAME.search(text[found.start() :])
+        goes_on = joined is not None and joined["joint"] is not None
+        whole = goes_on or self._begins(before) or self._grammar.mending.match(plain_of(before))
+        return text if named or not whole else before + text[found.end() :]
 
     def _is_content(self, lead: str) -> bool:
         """Return whether words before a request may name its subject."""

@@ -24,7 +24,7 @@ OF, TO, FROM = 1, 2, 3
 """The places of some classes of prepositions among those of a language."""
 
 
-_NUMBER: Final = r"(?:[$€£¥]\s?)?-?\d+(?:[.,:]\d+)*(?:k|m)?(?![\w])"
+_NUMBER: Final = r"(?:[$€£¥]\s?)?(?:-|(?<![\w)%] )minus )?\d+(?:[.,:]\d+)*(?:k|m)?(?![\w])"
 _WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{1,5})"
 """A number and its unit in one word: "5km", "20min"."""
 
@@ -130,7 +130,8 @@ class LanguageGrammar:
         hours = "|".join([*words.hours, r"\d{1,2}[:h]\d\d"])
         self.feast = _pattern(rf"(?:{_any(words.feasts)})")
         self.month = _pattern(rf"(?:{months or '(?!)'})\Z")
-        worded = rf"\b(?:{'|'.join(words.numbers) or '(?!)'})\b"
+        number = "|".join(words.numbers) or "(?!)"
+        worded = rf"\b(?:{number})(?:(?:[ -]| {words.conjunction or '(?!)'} )(?:{number}))*\b"
         unit = r"[^\W\d_°]*°?[^\W\d_]+"
         self.kinds = re.compile(
             plain_of(

@@ -111,10 +111,17 @@ class _Words:
             return word if _SIGNS.search(_around(found)) else short
         if len(key) < 3 or not key.isalpha() or self._is_right(key):
             return word
-        right = self._spelling.word_for(key)
+        right = self._spelling.word_for(key) or self._inflected(key)
         if inner:
             return f"{right[:1].upper()}{right[1:]}" if _is_slip(key, right) else word
         return right or self._apart(key) or word
+
+    def _inflected(self, key: str) -> str:
+        """Return a form of the word that the stem of a mistyped one is near to; "" for none."""
+        for end in _ENDINGS:
+            if key.endswith(end) and (stem := self._spelling.word_for(key[: -len(end)])):
+                return f"{stem}{end}"
+        return ""
 
     def _is_right(self, key: str) -> bool:
         """Return whether a word is right as it is, also with the ending of another form."""

@@ -28,7 +28,8 @@ _SUM: Final = r"\d[\d.]*\s*(?:[-+*/^x×÷]|plus|minus|times|divided by)\s*\d"
 _BREAK: Final = re.compile(
     r"(?<=[?!;]) |(?<=[a-z)]\.) "
     r"| ?[,;]? (?:(?:and|then|plus|also|&) )+(?:(?:then|also) )?| ?; ?"
-    rf"|, (?={_STARTS_ANEW}|{_SUM})|,? or (?=\d|(?:what|how|when|who|where|which)\b)",
+    rf"|, (?={_STARTS_ANEW}|{_SUM}|\d|[\w' -]{{2,30}}(?:,| and ))"
+    r"|,? or (?=\d|(?:what|how|when|who|where|which)\b)",
     re.IGNORECASE,
 )
 _COMPARES: Final = re.compile(

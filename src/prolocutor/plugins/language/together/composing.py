@@ -21,6 +21,9 @@ ABOUT_AS_SURE: Final = 0.12
 PREFERENCE: Final = 0.15
 """By how much another skill must be surer than the one that answered the question before."""
 
+SURE_ALONE: Final = 0.85
+"""Confidence from which on words that are no order stand alone, whatever order they may repeat."""
+
 LIKELY: Final = 0.75
 """Confidence of a follow-up from which on its words mean nothing by themselves."""
 
@@ -37,7 +40,8 @@ def choose(request: dict[str, Any]) -> Hypothesis:
 
     Where the words were a follow-up, `part` 0 is about the words alone, and the others, from 1 on,
     about the question that they mean. An answer to that question goes first if it is likely that
-    the words do not stand alone, else the surer answer.
+    the words do not stand alone, else the surer answer. Where it would change what is kept of
+    the person, and the words by themselves are answered well without that, they stand alone.
     """
     every, meant = _preferring(request), _meant(request)
     if meant is None or not any(one.get("part", 0) for one in every):
@@ -49,8 +53,19 @@ def choose(request: dict[str, Any]) -> Hypothesis:
     if best is None:
         return chosen
     known, sure = _confidence(chosen), _confidence(best)
+    if sure >= SURE_ALONE and _acts([best]) < _acts(_named(chosen, every)):
+        return _alone(best)
     unsure = known < WELL or meant.confidence < LIKELY
     return _alone(best) if unsure and sure > known else chosen
+
+
+def _acts(hypotheses: list[Hypothesis]) -> bool:
+    """Return whether hypotheses change what is kept of a person."""
+    return any(one.get("human_attributes") for one in hypotheses)
+
+
+def _named(chosen: Hypothesis, every: list[Hypothesis]) -> list[Hypothesis]:
+    return [one for one in every if one["hypothesis_id"] in chosen["hypotheses"]]
 
 
 def _preferring(request: dict[str, Any]) -> list[Hypothesis]:

@@ -12,7 +12,9 @@ from typing import Final
 from prolocutor.plugins.language.follow_up.annotator import ENGLISH, question_of
 from prolocutor.plugins.language.follow_up.certainty import SURE
 from prolocutor.plugins.language.follow_up.grammar import (
+    TRIMMED,
     LanguageGrammar,
+    Part,
     grammar_of,
     plain_of,
 )
@@ -26,6 +28,9 @@ _NOUN_ALONE: Final = re.compile(rf".*\b{_NOUN}", re.IGNORECASE)
 _NOUN_OF: Final = re.compile(
     rf"(?:the )?{_NOUN} (?P<of>(?:of|for) [\w' .-]{{1,40}}?)[?!.]*", re.IGNORECASE
 )
+
+MOST_COORDINATED: Final = 3
+"""Words of a thing that is joined to another by "and"."""
 
 _ENUMERATED: Final = re.compile(r"(?:and )?one\b(?! more)", re.IGNORECASE)
 """The second of "one for 5 minutes and one for 10 minutes", which is no repetition."""
@@ -52,7 +57,7 @@ def _complete_clause(clause: str, before: str, code: str) -> str:
     if _ENUMERATED.match(clause):
         return clause
     grammar = grammar_of(code)
-    joins = code != ENGLISH and grammar is not None and _has_its_like(clause, before, grammar)
+    joins = grammar is not None and _has_its_like(clause, before, grammar)
     asked = f"{grammar.words.conjunction} {clause}" if grammar is not None and joins else clause
     found = question_of(asked, LastTurn(before, "", language=code))
     return found[0] if found and found[1] >= SURE else clause
@@ -63,6 +68,19 @@ def _has_its_like(clause: str, before: str, grammar: LanguageGrammar) -> bool:
     if grammar.opens_request(clause) or grammar.commands.match(plain_of(before)):
         return False
     parts = grammar.slots(clause)
+    if grammar.code == ENGLISH:
+        return len(parts) == 1 and _is_coordinated(parts[0], before, grammar)
     first = plain_of(clause).lower().split(maxsplit=1)[0]
     owned = grammar.owner.match(plain_of(clause)) is not None
     return owned or first in grammar.leads or bool(parts and parts[0].typed)
+
+
+def _is_coordinated(part: Part, before: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a thing is asked about as a question's last is: "of Peru and Chile"."""
+    slots = grammar.slots(before)
+    if part.kind not in ("name", "noun") or part.lead >= 0 or part.article or not slots:
+        return False
+    last = slots[-1]
+    ends = last.span[1] == len(before.rstrip(TRIMMED))
+    is_place = last.lead >= 0 and last.lead != grammar.leads.get("between")
+    return ends and is_place and not last.typed and len(part.text.split()) <= MOST_COORDINATED
