@@ -20,6 +20,8 @@ LONGEST: Final = 400
 _LONGEST_ANSWER: Final = 100
 """The number of characters of the longest answer that mends itself."""
 
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
+_DIGIT: Final = re.compile(r"\d")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _SHORT: Final = frozenset("aiyà")
 _ELIDED: Final = re.compile(r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}")
@@ -162,10 +164,11 @@ def _mending(every: tuple[str, ...]) -> re.Pattern[str]:
         rf"(?!(?:{'|'.join(words.negation) or '(?!)'})(?!\w))(?:{'|'.join(words.mends) or '(?!)'})"
         for words in known
     )
-    aside = "|".join(one for words in known for one in (*words.fillers, *words.hesitation))
+    said = (one for words in known for one in (*words.fillers, *words.hesitation))
+    aside = "|".join(one for one in said if not re.fullmatch(mends, one))
     pattern = (
         rf"(?<=\w)[\s,.;…!-]++"
-        rf"(?:(?!(?:{mends or '(?!)'})(?!\w))(?:{aside or '(?!)'})(?!\w)[\s,.;…!-]++)*+"
+        rf"(?:(?:{aside or '(?!)'})(?!\w)[\s,.;…!-]++)*+"
         rf"(?:(?:{mends or '(?!)'})(?!\w)[\s,.;…!-]++)++"
     )
     return re.compile(strip_accents(pattern), re.IGNORECASE)
@@ -192,6 +195,64 @@ def language_of(text: str) -> DetectedLanguage | None:
     ('de', None, None)
     """
     return _detect_language(text[:LONGEST].lower(), codes())
+
+
+def language_of_request(text: str) -> DetectedLanguage | None:
+    """Return the language of the last sentence that asks or orders, courtesy left aside; else that
+    of the text.
+
+    >>> language_of_request("Sorry, my German is bad. Quelle heure est-il ?").code
+    'fr'
+    >>> language_of_request("danke, and what is the time").code
+    'en'
+    """
+    said = without_framing(text[:LONGEST], "courtesy", "politeness", "openers")
+    parts = _SENTENCE.split(said)
+    for part in reversed(parts if len(parts) > 1 else []):
+        if (asks(part) or orders(part)) and (told := language_of(part)):
+            return told
+    return language_of(said) or language_of(text)
+
+
+def without_chat(text: str, code: str) -> str:
+    """Return a text without courtesy of other languages than its own around it, and without the
+    sentences before its request that are in another, and neither ask, order nor name a number.
+
+    >>> without_chat("Danke, what is the time por favor", "en")
+    'what is the time'
+    """
+    lead, tail = _courtesy_of_others(code, codes())
+    said = without_accents(text)
+    start = found.end() if (found := lead.match(said)) else 0
+    end = found.start() if (found := tail.search(said, start)) else len(text)
+    parts = _SENTENCE.split(text[start:end] if start < end else text)
+    while len(parts) > 1:
+        told = language_of(parts[0])
+        other = told is not None and told.code != code and not _DIGIT.search(parts[0])
+        if not other or asks(parts[0]) or orders(parts[0]):
+            break
+        parts.pop(0)
+    return " ".join(parts)
+
+
+@cache
+def _courtesy_of_others(
+    own: str, every: tuple[str, ...]
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of courtesy before and after a text in all languages but one."""
+    others = [words for code in every if code != own and (words := words_of(code)) is not None]
+    chat = "|".join(one for words in others for one in (*words.courtesy, *words.politeness))
+    soft = "|".join(one for words in others for one in words.softeners) or "(?!)"
+    known = words_of(own)
+    mends = "|".join(one for words in (*others, *([known] if known else [])) for one in words.mends)
+    chat = chat or "(?!)"
+    lead = (
+        rf"(?!(?:{mends or '(?!)'})(?!\w))"
+        rf"(?:(?:{chat})(?:[ ,]+(?:{chat}))*[ ]*[,.!]+\s+|(?:{soft})[\s,]+)+"
+    )
+    patterns = (lead, rf"(?:[\s,]+(?:{soft})|,\s+(?:{chat}))(?=[.!?]*$)")
+    first, last = (re.compile(without_accents(one), re.IGNORECASE) for one in patterns)
+    return first, last
 
 
 @lru_cache(maxsize=1024)

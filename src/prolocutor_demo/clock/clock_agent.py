@@ -268,7 +268,8 @@ _QUESTIONS = [
     ),
     question(
         _difference,
-        r"(?:what is )?(?:the )?(?:time(?: ?zone)?|hour) difference (?:between |from )?",
+        r"(?:what is )?(?:the )?(?:(?:time(?: ?zone)?|hours?) difference"
+        r"|difference (?:in|of) (?:time|hours|time zones?)) (?:between |from )?",
         _ONE_OTHER,
     ),
     question(

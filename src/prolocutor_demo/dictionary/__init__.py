@@ -13,7 +13,7 @@ LACKS = (
         "Which word?",
         "I need an English word, for example: happy.",
         re.compile(
-            r"(?:define|spell|explain)(?: the word)?"
+            r"(?:define|spell|explain)(?: (?:the word|something|a word|it))?"
             r"|.*\b(?:mean(?:ing|s)?|definition|synonyms?|antonyms?|opposite)(?: of| for)?",
             re.IGNORECASE,
         ),

@@ -11,10 +11,6 @@ from prolocutor_demo.dictionary.word_questions import WordQuestion, asked_of
 from prolocutor_demo.reading.request import text_of
 
 _DECLINED = "I can only explain words and find others like them."
-_WHICH = "Which word shall I explain? For example: define happy."
-_EMPTY = re.compile(
-    r"(?:please )?(?:define|explain)(?: (?:something|a word|it))?(?: please)?[.!?]*", re.IGNORECASE
-)
 _MOST_CLAUSES = 4
 _PARTS = {"n": "noun", "v": "verb", "a": "adjective", "r": "adverb"}
 _MOST_MEANINGS = 3
@@ -29,8 +25,6 @@ _LEAST = 0.6
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a word's meaning, its synonyms or its antonyms."""
     text = text_of(request)
-    if _EMPTY.fullmatch(text):
-        return [{"text": _WHICH, "confidence": 0.9}]
     for part, share in ((text, 1.0), *((clause, 0.85) for clause in _clauses(text))):
         asked = asked_of(part)
         if asked is not None:

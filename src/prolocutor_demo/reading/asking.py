@@ -60,6 +60,7 @@ def lacking(
     for lack in lacks:
         if not lack.wants.fullmatch(words):
             continue
+        words = _SOMETHING.sub("", words)
         lead = f"{words} " if _OPEN_END.search(words) else f"{words} {lack.join}"
         for sample in lack.samples:
             if _sure_of(answer(with_words(request, lead + sample))) >= _KNOWN:
@@ -176,5 +177,8 @@ _OPEN_END = re.compile(
     r"(?:^\w+|\b(?:in|at|of|for|to|into|until|till|since|from|word))$", re.IGNORECASE
 )
 """The end of a request that takes what it lacks as it is."""
+_SOMETHING = re.compile(r"(?<=\w) (?:something|this|that|it|a sum|a word|units?)$", re.IGNORECASE)
+"""What stands for what a request lacks."""
+
 _KNOWN = 0.85
 """Confidence of a request that is whole."""

@@ -223,7 +223,10 @@ def _spoke_last(request: dict[str, Any]) -> bool:
     return bool(spoken) and spoken[-1]["active_skill"] == NAME
 
 
-_I_AM = re.compile(r"(?:I'm|I am|i'm|i am|Im) (?P<name>[A-Z][a-zà-ÿ]{1,20})[.!]?")
+_I_AM = re.compile(
+    r"(?:(?:[Hh]i|[Hh]ello|[Hh]ey)[,!.]? )?(?:I'm|I am|i'm|i am|Im) (?P<name>[A-Z][a-zà-ÿ]{1,20})"
+    r"(?:[,.!]* (?:it'?s )?(?:so )?(?:nice|pleased|glad|good|happy|great) to meet you)?[.!]?"
+)
 _PARTS = re.compile(r"[,.;!?]+|\s+(?:and|but)\s+")
 _ELSEWHERE = re.compile(
     r"\d|\b(?:jokes?|one-?liners?|puns?|riddles?|laugh|funny|do you know"

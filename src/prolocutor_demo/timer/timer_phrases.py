@@ -30,7 +30,7 @@ LEFT = _pattern(
     r"(?:(?:and )?(?:how (?:long|much|many)|how'?s|(?:time )?(?:left|remaining)(?: time)?"
     r"|what(?:'s| is| are|s)?"
     r"|when|which|is|are|has|have|do i have|did|list|show|display|check|tell me|status|state|any"
-    rf"|all|my|the|running)\b.*)?{_TIMER}.*"
+    rf"|all|my|the|running)\b[^,;.?!]*)?{_TIMER}.*"
     r"|(?:what(?:'s| is) the )?(?:time (?:left|remaining)|remaining time)"
     r"|how (?:long|much (?:time|longer)|many minutes) (?:is |are |do i have )?left"
 )

@@ -230,6 +230,10 @@ def _add_verbless(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     return _add(asked, found)
 
 
+def _add_bare(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    return _add(asked._replace(text=f"{asked.text} to my {asked.todo.last} list"), found)
+
+
 def _buy(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     wrapped = f"add {found['what']} to my shopping list"
     added = todo_phrases.ADD_TO_SHOPPING.fullmatch(wrapped)
@@ -389,6 +393,7 @@ _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., TodoReply | Non
     (todo_phrases.ADD_WITHOUT_VERB, _add_verbless),
     (todo_phrases.REPORT, report),
     (todo_phrases.ADD_LOOSELY, _add_loosely),
+    (todo_phrases.ADD_BARE, _add_bare),
     (todo_phrases.BUY, _buy),
     (todo_phrases.REMOVE_LOOSELY, remove_loosely),
     (todo_phrases.MENTION, _mention),

@@ -133,14 +133,16 @@ SHOW_IT = _patterns(
     r"(?: (?:to (?:me|us)|out|aloud|again|please|back|now))*",
     r"(?:the |my )?list(?: please)?",
     r"(?:and |so )?what(?:'s|s| is)? (?:(?:on |in )?there|on it"
-    r"|(?:still )?(?:left|remains|remaining|missing|open))(?: (?:(?:on |in )?(?:there|it)|so far|now|already|please))*",
+    r"|(?:still )?(?:left|remains|remaining|missing|open))"
+    r"(?: (?:(?:on |in )?(?:there|it)|so far|now|already|please))*",
     r"(?:and |so )?what (?:do (?:i|we) have|have (?:i|we) got)"
     r"(?: (?:(?:on |in )?there|on it))?(?: (?:so far|now|already))?",
 )
 SHOW_LOOSELY = _patterns(
+    r"(?:(?:show|see|read)(?: me)? )?(?:(?:my|the|our) )?(?:to-?do )?lists?",
     r"(?:(?:what|show|list|read|tell|give|display|check|see|view|open|pull up|get|print|which|any"
     r"|are|is|do|did|have|how many|when|let me|can i|am i|how)(?:'s|s|'re)?\b)"
-    rf".*{_MINE}.*"
+    rf".*{_MINE}.*",
 )
 # "I've called Anna", "the laundry is done": only if the item is on a list.
 REPORT = _patterns(
@@ -159,6 +161,11 @@ BUY = _patterns(
     r"(?:(?:i|we) (?:still |also |really )?(?:need|have|want|must|should|ought|'ve got)(?: to)? )?"
     r"(?:buy|get some|pick up|purchase) (?P<what>[^\W\d_][\w ,'-]{1,60})",
     r"(?:i'?m|i am|we'?re|we are) (?:running )?(?:almost )?out of (?P<what>[^\W\d_][\w ,'-]{1,40})",
+)
+# "Add something": neither the entry nor the list is said.
+ADD_BARE = _patterns(
+    r"(?:add|note|note down|write down|put down)"
+    r"(?: (?:something|one|another one|an? (?:new )?(?:item|entry|thing)))?(?P<what>)"
 )
 # "Remove milk": what it is to be removed from is not said.
 REMOVE_LOOSELY = _patterns(

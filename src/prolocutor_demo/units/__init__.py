@@ -10,10 +10,16 @@ __all__ = ["answer"]
 
 LACKS = (
     Lack(
+        "What shall I convert, and into what?",
+        "I need an amount and a unit, for example: 5 miles to km.",
+        re.compile(r"convert(?: (?:something|it|this|that|units?))?", re.IGNORECASE),
+        ["5 miles to km"],
+    ),
+    Lack(
         "Into which unit?",
         "I need a unit, for example: miles.",
         re.compile(r"(?:convert|change|turn|put) .*\d.*", re.IGNORECASE),
-        ["miles", "pounds", "fahrenheit", "litres", "acres", "seconds", "km/h"],
+        ["miles", "pounds", "fahrenheit", "litres", "acres", "seconds", "km/h", "inches", "grams"],
         "to ",
     ),
 )

@@ -71,22 +71,13 @@ class ConversionQuestion(NamedTuple):
     guessed: bool
 
 
-_WHAT = "What shall I convert, and into what? For example: 5 miles to km."
-_EMPTY = re.compile(
-    r"(?:please )?convert(?: (?:something|it|units?))?(?: (?:for me|please))*[.!?]*", re.IGNORECASE
-)
-
-
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the quantity in the other unit; decline all else."""
-    text = text_of(request)
-    if _EMPTY.fullmatch(text):
-        return [{"text": _WHAT, "confidence": 0.9}]
-    return reply(read_whole_or_parts(text, _read), DECLINING)
+    return reply(read_whole_or_parts(text_of(request), _read), DECLINING)
 
 
 def _read(words: str) -> Reading | None:
-    if "%" in words or "percent" in words:
+    if "%" in words or "percent" in words or _WHICH_DAY.search(words):
         return None
     words = re.sub(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])", r"\1.\2", words)
     words = with_fractions(with_digits(words.replace("light-year", "light year")))
@@ -103,6 +94,7 @@ def _read(words: str) -> Reading | None:
     return said, LIKELY if guessed else SURE
 
 
+_WHICH_DAY: Final = re.compile(r"\b(?:what|which) (?:week)?day\b")
 MOST_MENDED: Final = 60
 """Words of a text in which misspelled units are looked for."""
 

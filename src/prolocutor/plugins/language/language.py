@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from prolocutor.plugins.language.language_wishes import wished_language
-from prolocutor.reading.languages import language_of
+from prolocutor.reading.languages import language_of_request
 
 DEFAULT: Final = "en"
 
@@ -28,7 +28,7 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
     wished = wished_language(text) if isinstance(text, str) else None
     if wished is not None:
         return {"code": wished, "confidence": 1.0, "by": "wish"}
-    found = language_of(text) if isinstance(text, str) else None
+    found = language_of_request(text) if isinstance(text, str) else None
     if found is not None:
         return {"code": found.code, "confidence": found.confidence, "by": "words"}
     for utterance in reversed(earlier):

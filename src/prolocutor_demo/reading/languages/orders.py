@@ -255,7 +255,8 @@ def _parts(code: str) -> _Parts:
             if key in words
         ],
         lists=re.compile(
-            rf"(?<![\w'])(?:(?:(?P<to>{to})|{of})(?: |(?<=')))?(?:(?:{the}) )?(?P<list>{named})(?!\w)"
+            rf"(?<![\w'])(?:(?:(?P<to>{to})|{of})(?: |(?<=')))?(?:(?:{the}) )?"
+            rf"(?P<list>{named})(?!\w)"
         ),
         names=lists,
         timer=re.compile(

@@ -22,6 +22,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
     grammar_of,
+    is_courtesy,
     plain_of,
     stems_of,
 )
@@ -39,7 +40,7 @@ from prolocutor.plugins.language.follow_up.returning import (
 )
 from prolocutor.plugins.language.follow_up.wordings import named_item
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
-from prolocutor.reading.languages import language_of, mended_parts
+from prolocutor.reading.languages import language_of_request, mended_parts, without_chat
 from prolocutor.reading.locales.locale import codes
 
 MOST_WORDS: Final = 14
@@ -72,6 +73,7 @@ class FollowUps:
         for code in codes():
             made._normalizer.normalized("ready", code)
             _unframed("ready", code)
+            _mended("ready", code)
         return made
 
     def __call__(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +90,7 @@ class FollowUps:
         said = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
         if not said or len(said) > LONGEST_FRAMED:
             return {}
-        told = language_of(said)
+        told = language_of_request(said)
         spoken = told.code if told else ""
         text = _unframed(said, spoken)
         if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
@@ -107,7 +109,7 @@ class FollowUps:
         found = found or self._follow_up(meant.spelled, turns, spoken)
         if meant.bare == said:
             return found
-        sure = ALONE if text == said else LIKELY
+        sure = ALONE if text == said == meant.spelled else LIKELY
         alone = {"text": meant.bare, "of": "", "confidence": sure}
         return {**(found or alone), "normalized": meant.bare}
 
@@ -256,7 +258,7 @@ def _mended(text: str, code: str) -> str:
     """Return a request as its own last words mend it: "80 by 0.5, I mean by 5"."""
     parts = mended_parts(text)
     grammar = grammar_of(code or ENGLISH)
-    if parts is None or grammar is None or not grammar.opens_request(parts[0]):
+    if parts is None or grammar is None or is_courtesy(parts[0]):
         return text
     told = question_of(text[len(parts[0]) :].lstrip(" ,.;-"), LastTurn(parts[0], "", language=code))
     return told[0] if told is not None and told[1] >= LIKELY else text
@@ -277,7 +279,7 @@ def _unframed(text: str, code: str) -> str:
     """Return the request in a text without the greetings, thanks and remarks around it."""
     grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
     assert grammar is not None
-    return request_in(text, grammar)
+    return request_in(without_chat(text, grammar.code), grammar)
 
 
 _FORMULA: Final = re.compile(r"\d ?[-+*/^x×÷] ?\d")

@@ -28,6 +28,7 @@ _GAP: Final = r"[\s,.!:;]+"
 _MARKS: Final = r"[,.!?;:…–-]"
 _BOUNDARY: Final = re.compile(r"[,.!?;:…–-]+[\s¡¿]+|\s[–-]+\s")
 _SPACE: Final = re.compile(r"(?<=\w)[,;]?\s+(?=[^\W\d_])")
+_ENDED: Final = re.compile(r"[,.!?:;…]\s*$")
 _INNER_NAME: Final = re.compile(r"(?<![.!?¡¿…]\s)(?<=[\w,;] )(?!I\b)[A-Z][\w'-]*")
 _DIGIT: Final = re.compile(r"\d")
 
@@ -60,6 +61,7 @@ class Framing:
             rf"|(?!(?:{request}|{mends})(?![\w']))(?:{subjects})(?:'\w+)?)(?![\w'])"
             rf"[^,;.?!:\d]+(?=[.?!]*$)"
         )
+        self._hesitates = _pattern(rf"(?:{hesitates})(?![\w'-])")
         speaks = rf"(?<![\w'])(?:{_any(words.speakers)})(?!\w)"
         self._speaks = _pattern(speaks)
         aside = _any([*words.speakers, *words.fillers, *words.politeness, *words.links])
@@ -100,7 +102,7 @@ class Framing:
         if said == text:
             return text
         said = self._without_joint(said.lstrip("¿¡"))
-        if asks or self._begins(said):
+        if asks or self._begins(said) or _ENDED.search(text[:chat]):
             return said
         joined = self._grammar.joint.match(plain_of(said))
         return said if joined and joined["joint"] else text
@@ -125,7 +127,7 @@ class Framing:
             closed = self._closed.fullmatch(lead) is not None
             if self._is_content(text[:start]) or (begins and not closed):
                 break
-            if not self._grammar.opens_request(rest):
+            if self._hesitates.match(plain, start) or not self._grammar.opens_request(rest):
                 continue
             if closed and clause:
                 return rest

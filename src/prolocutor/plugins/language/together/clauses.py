@@ -7,7 +7,9 @@ then for each of its clauses. Most utterances are a single request; they are ask
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
+from itertools import zip_longest
 from typing import Any, Final
 
 from prolocutor.plugins.language.follow_up.annotator import ENGLISH
@@ -19,6 +21,9 @@ MOST: Final = 5
 """Clauses in one utterance; with more of them only the whole is asked for."""
 
 LONGEST_TEXT: Final = 500
+
+MOST_KEPT: Final = 64
+"""Texts whose clauses are kept: every agent is asked for those of one utterance."""
 
 _STARTS_ANEW: Final = (
     r"(?:(?:what|how|when|who|where|which)(?:'s|s)?|tell me|convert|define|set|flip|roll|remind me"
@@ -61,7 +66,7 @@ _REQUEST: Final = re.compile(
     r"divide|multiply|i want to know|i'd like to know|i would like to know|i wonder|do you know|"
     r"let me know|let me hear|make me laugh|the time|the weather|the meaning|the capital|the date|"
     r"use|(?:the )?(?:population|capital|currency|area|languages?|(?:syno|anto)nyms?|opposite"
-    r"|definition|meaning) (?:of|for)|"
+    r"|definition|meaning) (?:of|for)|(?:the )?[a-z]{4,} (?:of|for) (?=\w)|"
     r"another (?:one|joke)|one more|help|time in|time at)\b"
     r"|[-(]?\d[\d.,]*\s*(?:[-+*/^x×÷%]|plus|minus|times|divided|percent|[a-z°]+ (?:to|in|into) )",
     re.IGNORECASE,
@@ -88,8 +93,11 @@ def split_clauses(text: str) -> list[str]:
     It is cut at the end of sentences and at "and", "then", "also", "plus", wherever what stands on
     either side reads like a request of its own, or like the rest of the one before.
     """
-    if len(text) > LONGEST_TEXT:
-        return []
+    return [*_split(text)] if len(text) <= LONGEST_TEXT else []
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _split(text: str) -> list[str]:
     text = " ".join(text.split())
     told = language_of(text)
     grammar = grammar_of(told.code) if told is not None and told.code != ENGLISH else None
@@ -100,19 +108,7 @@ def split_clauses(text: str) -> list[str]:
         text = text[greeting.end() :]
     else:
         greeting = None
-    clauses: list[str] = []
-    start = 0
-    for gap in _BREAK.finditer(text):
-        before, after = text[start : gap.start()], text[gap.end() :]
-        if "or" in gap[0].lower().split() and _COMPARES.search(text):
-            continue
-        if _COMPARED.search(before):
-            continue
-        whole = _is_request(before) or leans_on(before, clauses)
-        if whole and (_is_request(after) or leans_on(after, [*clauses, before])):
-            clauses.append(before)
-            start = gap.end()
-    clauses = [clause.strip() for clause in (*clauses, text[start:])]
+    clauses = _cut_apart(text, _BREAK, _is_request, ENGLISH)
     if len(clauses) > MOST or not (len(clauses) > 1 or greeting):
         return []
     return [_drop_joint(clause) for clause in complete_clauses(clauses)]
@@ -120,18 +116,34 @@ def split_clauses(text: str) -> list[str]:
 
 def _split_with_grammar(text: str, grammar: LanguageGrammar) -> list[str]:
     """Return the clauses of a text in another language than English, as its grammar tells them."""
+    clauses = _cut_apart(text, _gaps(grammar.code), grammar.opens_request, grammar.code)
+    return complete_clauses(clauses, grammar.code) if 1 < len(clauses) <= MOST else []
+
+
+def _cut_apart(
+    text: str, gap: re.Pattern[str], is_request: Callable[[str], bool], code: str
+) -> list[str]:
+    """Return a text cut where a request, or what leans on the one before, stands on either side."""
     clauses: list[str] = []
     start = 0
-    for gap in _gaps(grammar.code).finditer(text):
-        before, after = text[start : gap.start()], text[gap.end() :]
-        whole = grammar.opens_request(before) or leans_on(before, clauses, grammar.code)
-        if whole and (
-            grammar.opens_request(after) or leans_on(after, [*clauses, before], grammar.code)
+    gaps = [*gap.finditer(text)]
+    for one, after in zip_longest(gaps, gaps[1:]):
+        before, rest = text[start : one.start()], text[one.end() :]
+        segment = text[one.end() : after.start()] if after else rest
+        if code == ENGLISH and _chooses(one[0], before, text):
+            continue
+        if (is_request(before) or leans_on(before, clauses, code)) and (
+            is_request(rest) or leans_on(segment, [*clauses, before], code)
         ):
             clauses.append(before)
-            start = gap.end()
-    clauses = [clause.strip() for clause in (*clauses, text[start:])]
-    return complete_clauses(clauses, grammar.code) if 1 < len(clauses) <= MOST else []
+            start = one.end()
+    return [clause.strip() for clause in (*clauses, text[start:])]
+
+
+def _chooses(gap: str, before: str, text: str) -> bool:
+    """Return whether what a gap parts is a choice of two."""
+    picks = "or" in gap.lower().split() and _COMPARES.search(text) is not None
+    return picks or _COMPARED.search(before) is not None
 
 
 @cache

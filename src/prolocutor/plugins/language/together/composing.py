@@ -53,7 +53,8 @@ def choose(request: dict[str, Any]) -> Hypothesis:
     if best is None:
         return chosen
     known, sure = _confidence(chosen), _confidence(best)
-    if sure >= SURE_ALONE and _acts([best]) < _acts(_named(chosen, every)):
+    repeated = meant.of and len(chosen["hypotheses"]) == 1 and sure >= SURE_ALONE
+    if repeated and _acts([best]) < _acts(_named(chosen, every)):
         return _alone(best)
     unsure = known < WELL or meant.confidence < LIKELY
     return _alone(best) if unsure and sure > known else chosen
