@@ -163,3 +163,29 @@ def test_an_answer_to_what_a_follow_up_means_goes_first_where_that_is_clear(
     choice = choose({"hypotheses": answers, "human_utterances": [words]})
 
     assert choice["hypotheses"] == [speaks]
+
+
+def test_an_order_is_not_repeated_where_the_words_alone_are_answered_without_it() -> None:
+    order = {"text": "set a timer", "of": "set a timer", "confidence": 0.9}
+    words = {"text": "any timers?", "annotations": {"follow_up": order}}
+    answers = [
+        said("timer", "One timer.", 0.9, 0),
+        said("timer", "Timer set.", 0.95, 1, human_attributes={"timers": []}),
+    ]
+
+    choice = choose({"hypotheses": answers, "human_utterances": [words]})
+
+    assert choice["text"] == "One timer."
+
+
+def test_the_end_of_a_name_is_no_question_of_its_own() -> None:
+    words = {"text": "what is the capital of Trinidad and Tobago"}
+    answers = [
+        said("lands", "Port of Spain.", 0.97, 0),
+        said("lands", "Port of Spain.", 0.97, 1),
+        said("lands", "no", 0.05, 2),
+    ]
+
+    choice = choose({"hypotheses": answers, "human_utterances": [words]})
+
+    assert choice["text"] == "Port of Spain."

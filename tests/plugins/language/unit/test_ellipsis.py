@@ -49,7 +49,6 @@ def test_two_things_asked_of_one_are_both_asked_of_it() -> None:
         "remind me to call mum and dad",
         "set two timers, one for 5 minutes and one for 10 minutes",
         "which is bigger, 20% of 50 or 30% of 40",
-        "what time is it in Bosnia and Herzegovina",
     ],
 )
 def test_what_leans_on_nothing_stays_as_it_is(text: str) -> None:

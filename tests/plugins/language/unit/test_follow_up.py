@@ -323,3 +323,23 @@ def test_the_annotator_of_a_pipeline_has_read_every_language_before_its_first_tu
     ready(dialog("wie spät ist es", "13:00", "und in Rom?"))
 
     assert grammar_of.cache_info().misses == before
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("what is 80 divided by 0.5, I mean by 5", "what is 80 divided by 5"),
+        ("send 3 parcels to Rome, sorry, to Oslo", "send 3 parcels to Oslo"),
+        ("prices in Madrid, sorry I meant Moscow", "prices in Moscow"),
+        ("wie spät ist es in Paris, nein, London", "wie spät ist es in London"),
+    ],
+)
+def test_a_request_is_mended_by_its_own_last_words(said: str, meant: str) -> None:
+    state = {"human_utterances": [{"text": said}], "utterances": [{"text": said}]}
+    assert FollowUps()(state)["text"] == meant
+
+
+def test_a_whole_request_after_words_that_take_back_stands_for_the_last_turn() -> None:
+    found = FollowUps()(dialog("what's 13 * 17", "221", "wrong number sorry, 13 * 19"))
+    assert found["text"] == "13 * 19"
+    assert found["corrects"] is True

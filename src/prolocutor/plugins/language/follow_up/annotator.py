@@ -22,7 +22,6 @@ from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
     grammar_of,
-    is_courtesy,
     plain_of,
     stems_of,
 )
@@ -48,6 +47,9 @@ LONGEST_TEXT: Final = 160
 LONGEST_QUESTION: Final = 400
 LONGEST_FRAMED: Final = 300
 """Characters of a text of which the request is found among greetings, thanks and remarks."""
+LEAST_WORDS: Final = 3
+"""Words of the shortest text that is a request by itself though it does not begin as one."""
+
 ENGLISH: Final = "en"
 ALONE: Final = 0.6
 """How sure it is that words in another spelling mean the same."""
@@ -258,8 +260,10 @@ def _mended(text: str, code: str) -> str:
     """Return a request as its own last words mend it: "80 by 0.5, I mean by 5"."""
     parts = mended_parts(text)
     grammar = grammar_of(code or ENGLISH)
-    if parts is None or grammar is None or is_courtesy(parts[0]):
+    if parts is None or grammar is None:
         return text
+    if not grammar.opens_request(parts[0]) and len(parts[0].split()) < LEAST_WORDS:
+        return text  # it mends the turn before
     told = question_of(text[len(parts[0]) :].lstrip(" ,.;-"), LastTurn(parts[0], "", language=code))
     return told[0] if told is not None and told[1] >= LIKELY else text
 

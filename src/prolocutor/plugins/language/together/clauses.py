@@ -143,6 +143,7 @@ def _cut_apart(
 def _chooses(gap: str, before: str, text: str) -> bool:
     """Return whether what a gap parts is a choice of two."""
     picks = "or" in gap.lower().split() and _COMPARES.search(text) is not None
+    picks = picks or (gap[0] == "," and _COMPARES.search(before) is not None)
     return picks or _COMPARED.search(before) is not None
 
 

@@ -107,8 +107,19 @@ def _compose(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothesi
     )
     if rival and (_wins(rival, answers, len(done) - len(answers), bool(undone))):
         return _alone(rival)
+    best = max(wholes, key=_confidence, default=None)
+    if best and _confidence(best) >= WELL and _is_one_name(request, done):
+        return _alone(best)
     said = " ".join([_join_answers(answers), *_left_out(request, done, undone)])
     return _chosen_hypothesis(answers, said, sure, _parts_said(request, answers))
+
+
+def _is_one_name(request: dict[str, Any], done: list[Hypothesis | None]) -> bool:
+    """Return whether what nobody knows is no request that was said, but the end of a name: "the
+    capital of Trinidad and Tobago"."""
+    clauses, text = _said_clauses(request), _said_text(request)
+    unknown = [clause for clause, one in zip(clauses, done, strict=False) if one is None]
+    return bool(unknown) and not any(clause in text for clause in unknown)
 
 
 def _wins(whole: Hypothesis, answers: list[Hypothesis], missing: int, conflict: bool) -> bool:
@@ -191,9 +202,14 @@ def _clauses(request: dict[str, Any]) -> list[str]:
 
 
 def _said_clauses(request: dict[str, Any]) -> list[str]:
+    return split_clauses(_said_text(request))
+
+
+def _said_text(request: dict[str, Any]) -> str:
+    """Return the question that the words mean, or else the words."""
     said = request.get("human_utterances") or [{}]
     meant = _meant(request)
-    return split_clauses(meant.text if meant else str(said[-1].get("text", "")))
+    return " ".join((meant.text if meant else str(said[-1].get("text", ""))).split())
 
 
 def _join_answers(answers: list[Hypothesis]) -> str:
