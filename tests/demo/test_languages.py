@@ -147,7 +147,7 @@ def test_a_remark_in_english_is_left_out_of_a_name() -> None:
         (
             "de",
             "Stell einen Timer für die Nudeln auf 9 Minuten",
-            "set a timer for 9 minutes for the nudeln",
+            "set a timer for 9 minutes for the Nudeln",
         ),
         (
             "de",

@@ -7,12 +7,12 @@ also while other agents answer something else, and sends the answer back.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from prolocutor_demo.reading.languages.heard import english_of
 from prolocutor_demo.reading.languages.said import in_words_of
-from prolocutor_demo.reading.utterance import language_of, last_utterance
+from prolocutor_demo.reading.utterance import ENGLISH, language_of, last_utterance
 
 Hypothesis = dict[str, Any]
 Answer = Callable[[dict[str, Any]], list[Hypothesis]]
@@ -104,8 +104,7 @@ def answered(
     """
     if given.get("kind") == "cancelled":
         return [{"text": question.given_up, "confidence": 1.0}]
-    words = _words(question, given, language_of(request))
-    if words:
+    for words in _wordings(question, given, language_of(request)):
         completed = answer(with_words(request, _complete(question.request, words)))
         if _understood(completed, question):
             return completed
@@ -152,15 +151,24 @@ def with_question(hypothesis: Hypothesis, code: str) -> Hypothesis:
     return told
 
 
-def _words(question: Question, given: dict[str, Any], code: str) -> str:
-    """Return the words of an answer, as they complete the request; "" without any."""
+def _wordings(question: Question, given: dict[str, Any], code: str) -> Iterator[str]:
+    """Return the words of an answer as they may complete the request, the likeliest first."""
     value = given.get("value")
     if isinstance(value, dict):
         place = value.get("idx")
         fits = isinstance(place, int) and 0 <= place < len(question.choices)
-        return str(question.choices[place][1]) if fits and isinstance(place, int) else ""
+        if fits and isinstance(place, int):
+            yield str(question.choices[place][1])
+        return
     said = " ".join(str(value).split()).strip(" .!")
-    return said if question.verbatim else english_of(code, said) or said
+    if not said:
+        return
+    if code == ENGLISH or question.verbatim:
+        yield said
+    if not question.verbatim and (english := english_of(code, said)):
+        yield english
+    if code != ENGLISH and not question.verbatim:
+        yield said
 
 
 def _understood(replies: list[Hypothesis], question: Question) -> bool:

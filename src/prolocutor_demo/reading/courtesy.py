@@ -13,7 +13,10 @@ _BEFORE = re.compile(
 )
 _AFTER = re.compile(
     r"(?:(?<![\s,])[\s,]++(?:please|pls|plz|for me|for us|thanks|thank you|thx|will you|would you"
-    r"|could you|can you|mate|right now|now|real quick|quickly|too|as well))?+[\s.!?;,]*+$",
+    r"|could you|can you|mate|right now|now|real quick|quickly|too|as well"
+    r"|if (?:that|it)(?:'s| is) (?:ok(?:ay)?|all ?right|possible|fine)"
+    r"|if you (?:can|could|don't mind)"
+    r"|when you (?:can|get a chance)))?+[\s.!?;,]*+$",
     re.IGNORECASE,
 )
 _ROUNDS = 5
@@ -29,6 +32,11 @@ def bare(text: str) -> str:
             break
         text = shorter
     return text
+
+
+def without_end(text: str) -> str:
+    """Return words without the courtesies after them; the words where they are nothing else."""
+    return _AFTER.sub("", text, count=1) or text
 
 
 def _without_start(text: str) -> str:

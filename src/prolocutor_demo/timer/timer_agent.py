@@ -18,7 +18,7 @@ from prolocutor_demo.reading.request import (
     text_of,
     words_of_follow_up,
 )
-from prolocutor_demo.reading.when.lengths import Length, say_length
+from prolocutor_demo.reading.when.lengths import NUMBER, UNIT, Length, say_length
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
 from prolocutor_demo.timer import timer_phrases
 from prolocutor_demo.timer.timer_ringing import ringing
@@ -162,7 +162,10 @@ def _set(asked: TimerRequest) -> TimerReply | None:
     """Start one timer or several, or ask for the length."""
     if timer_phrases.ALARM.search(asked.text) or not (lengths := lengths_said(asked)):
         return _set_until(asked)
-    asked = asked._replace(text=timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text))
+    text = timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text)
+    if unit := re.search(NUMBER + rf" ?({UNIT})\b", text, re.IGNORECASE):
+        text = timer_phrases.UNITLESS.sub(rf"\g<0> {unit[1]}", text)
+    asked = asked._replace(text=text)
     lengths = lengths_said(asked)
     parts = _split_lengths(asked.text, lengths)
     if len(parts) == 1:

@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from typing import Final, NamedTuple
 
+from prolocutor_demo.reading.accents import without_accents
 from prolocutor_demo.reading.asking import Question
 from prolocutor_demo.reading.when.lengths import Length, lengths_in, number_of, say_length
 from prolocutor_demo.reading.when.moments import say_moment
@@ -91,7 +92,7 @@ def with_noun(asked: TimerRequest) -> TimerRequest:
 
 def stems_of(text: str) -> set[str]:
     """Return the words of a text in small letters, without endings of the plural."""
-    return {_PLURAL.sub("", one) for one in _NAME.findall(text.lower())}
+    return {_PLURAL.sub("", one) for one in _NAME.findall(without_accents(text.lower()))}
 
 
 _NAME: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*")

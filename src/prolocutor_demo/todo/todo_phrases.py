@@ -60,7 +60,7 @@ ADD = _patterns(
     r"\b\s*[:,-]?\s*(?P<what>.+)",
 )
 NOTHING_NAMED = re.compile(
-    r"(?:some|any|every)?(?:thing|stuff)s?(?: else| new)?|both(?: of (?:them|those))?"
+    r"(?:some|any|every|no)?(?:thing|stuff)s?(?: else| new)?|both(?: of (?:them|those))?"
     r"|all(?: of them)?|it|them|that|this|these|those|one|an? item"
     r"|(?:another|a new|one more)(?: one| thing| item)?",
     re.IGNORECASE,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dateutil import relativedelta
 
 from prolocutor_demo.reading.asking import Question
+from prolocutor_demo.reading.courtesy import without_end
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
 from prolocutor_demo.todo import todo_phrases
 from prolocutor_demo.todo.todo_items import TodoItem, TodoList, next_time
@@ -115,7 +116,7 @@ def when(item: TodoItem, now: dt.datetime) -> str:
 def clean(text: str) -> str:
     """Return an item's text without prepositions and punctuation around it."""
     text = todo_phrases.OPENING.sub("", " ".join(text.split()), count=1)
-    return text.strip(" ,.;:!?\"'“”-–")
+    return without_end(text.strip(" ,.;:!?\"'“”-–"))
 
 
 def without_nouns(text: str) -> str:

@@ -74,7 +74,7 @@ def order_in(code: str, text: str) -> str | None:
     if found := parts.lists.search(plain):
         return _of_list(code, parts, plain, found, text)
     if parts.timer.search(plain) or parts.remains.match(plain):
-        return _of_timer(code, parts, plain)
+        return _of_timer(code, parts, plain, text)
     return _another(code, parts, plain) or _of_thing(code, parts, plain, text)
 
 
@@ -101,7 +101,7 @@ def _of_list(code: str, parts: _Parts, plain: str, found: re.Match[str], text: s
     return f"add {things} to {named}" if is_order else None
 
 
-def _of_timer(code: str, parts: _Parts, plain: str) -> str | None:
+def _of_timer(code: str, parts: _Parts, plain: str, text: str) -> str | None:
     """Return the English of an order or a question about timers."""
     rest = parts.timer.sub(lambda found: f" {found['name'] or ''} ", plain, count=1)
     noun = rest != plain
@@ -109,14 +109,15 @@ def _of_timer(code: str, parts: _Parts, plain: str) -> str | None:
     if asks is not None:
         told = _bare(parts, parts.left.sub(" ", rest[asks.end() :]))
         name = _name_in(parts, told)
-        bounded = parts.remaining.search(plain) and (not told or parts.owner.match(told)[0])
+        owned = parts.owner.match(told)
+        bounded = parts.remaining.search(plain) and (not told or (owned and owned[0]))
         known = len(name.split()) < 3 and (noun or bounded)
         return f"how long is left on {_the_timer(name)}" if known else None
     verb, things = _verb_in(parts, rest)
     things = parts.listed.sub(r"\1 \g<unit>", things)
     lengths = [*parts.length.finditer(things)]
     if lengths and verb in (None, "add", "start"):
-        return _timers_set(code, parts, things, lengths)
+        return _timers_set(code, parts, things, lengths, text)
     name = _name_in(parts, things)
     if verb is None and parts.left.search(rest):
         return "which timers are running"
@@ -135,7 +136,9 @@ def _name_in(parts: _Parts, words: str) -> str:
     return _pronoun(parts, words) or _pronoun(parts, ended) or parts.owner.sub("", ended)
 
 
-def _timers_set(code: str, parts: _Parts, things: str, lengths: list[re.Match[str]]) -> str:
+def _timers_set(
+    code: str, parts: _Parts, things: str, lengths: list[re.Match[str]], text: str
+) -> str:
     """Return the English order for timers of one or several lengths, with their names."""
     starts = [0, *(one.end() for one in lengths[:-1])]
     said = []
@@ -147,7 +150,8 @@ def _timers_set(code: str, parts: _Parts, things: str, lengths: list[re.Match[st
         around = parts.joint.split(things[one.end() : after])
         names = (_name_in(parts, around[0]), _name_in(parts, before))
         name = next((each for each in names if each and each not in _PRONOUNS), "")
-        said.append(f"{length}{f' for the {name}' if name and len(name.split()) < 3 else ''}")
+        named = 0 < len(name.split()) < 3
+        said.append(f"{length} for the {kept_words(code, name, text)}" if named else str(length))
     return f"set a timer for {' and a timer for '.join(said)}"
 
 
@@ -278,7 +282,7 @@ def _parts(code: str) -> _Parts:
         left=re.compile(rf"(?<![\w'])(?:{words['left']})(?!\w)"),
         asked=re.compile(rf"(?:{words['asked']})(?!\w)"),
         pronouns=[
-            (english, re.compile(one)) for english in _PRONOUNS if (one := words.get(english))
+            (english, re.compile(words[english])) for english in _PRONOUNS if english in words
         ],
         something=re.compile(words["something"]),
         joint=re.compile(rf"\b(?:{words['joint']})\b"),

@@ -19,10 +19,10 @@ NUMBER = (
     + "|".join(sorted((re.escape(word) for word in _WORDS), key=len, reverse=True))
     + r")"
 )
-_UNIT = r"(?:hours?|hrs?|minutes?|mins?|minuets?|seconds?|secs?|days?|weeks?)"
+UNIT = r"(?:hours?|hrs?|minutes?|mins?|minuets?|seconds?|secs?|days?|weeks?)"
 _LENGTH = re.compile(
     rf"(?:(?<![\w.,:])|(?<=\d[hm]))(?:more )?(?P<number>{NUMBER})(?P<half> and a half)?(?: more)?"
-    rf"(?:[\s-]*(?P<unit>{_UNIT})|(?<=\d)\s?(?P<letter>[hms]))(?![a-z])(?P<after> and a half)?",
+    rf"(?:[\s-]*(?P<unit>{UNIT})|(?<=\d)\s?(?P<letter>[hms]))(?![a-z])(?P<after> and a half)?",
     re.IGNORECASE,
 )
 _CLOCK = re.compile(r"(?<![\w:.])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\w:])(?! ?[ap]\.?m)")

@@ -290,7 +290,7 @@ def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
     verbs = grammar.be | grammar.helpers | grammar.questions
     if any(one in verbs for one in untyped) or SIGNS.search(rest):
         return True
-    if goes_on:
+    if goes_on or not tokens:
         return False
     words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
     acts = len(words) > 1 and grammar.is_verb(words[0])
