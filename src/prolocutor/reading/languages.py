@@ -222,7 +222,7 @@ def without_chat(text: str, code: str) -> str:
     'what is the time'
     """
     lead, tail = _courtesy_of_others(code, codes())
-    said = without_accents(text)
+    said = strip_accents(text)
     start = found.end() if (found := lead.match(said)) else 0
     end = found.start() if (found := tail.search(said, start)) else len(text)
     parts = _SENTENCE.split(text[start:end] if start < end else text)
@@ -240,10 +240,10 @@ def _courtesy_of_others(
     own: str, every: tuple[str, ...]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of courtesy before and after a text in all languages but one."""
-    others = [words for code in every if code != own and (words := words_of(code)) is not None]
+    others = [words for code in every if code != own and (words := find_words(code)) is not None]
     chat = "|".join(one for words in others for one in (*words.courtesy, *words.politeness))
     soft = "|".join(one for words in others for one in words.softeners) or "(?!)"
-    known = words_of(own)
+    known = find_words(own)
     mends = "|".join(one for words in (*others, *([known] if known else [])) for one in words.mends)
     chat = chat or "(?!)"
     lead = (
@@ -251,7 +251,7 @@ def _courtesy_of_others(
         rf"(?:(?:{chat})(?:[ ,]+(?:{chat}))*[ ]*[,.!]+\s+|(?:{soft})[\s,]+)+"
     )
     patterns = (lead, rf"(?:[\s,]+(?:{soft})|,\s+(?:{chat}))(?=[.!?]*$)")
-    first, last = (re.compile(without_accents(one), re.IGNORECASE) for one in patterns)
+    first, last = (re.compile(strip_accents(one), re.IGNORECASE) for one in patterns)
     return first, last
 
 
