@@ -61,8 +61,8 @@ class FaultyAgents:
             raise BadInput(f"{share!r} is no share; write it as late,dead:0.5") from None
         if not 0 < number <= 1:
             raise BadInput(f"a share of faults is above 0 and at most 1, not {number:g}")
-        name_ids = [one.strip() for one in kinds.split(",") if one.strip()]
-        return cls(name_ids, share=number, seed=seed)
+        names = [one.strip() for one in kinds.split(",") if one.strip()]
+        return cls(names, share=number, seed=seed)
 
     def make_recorder(self, recorder: CallRecorder | None) -> CallRecorder:
         """Return a recorder that makes agents fail, in front of another recorder, if any."""

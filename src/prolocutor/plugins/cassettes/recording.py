@@ -244,8 +244,8 @@ def recorded_reply(result: TurnResult, mask: Mask) -> RecordedReply:
         attributes=changes,
         failed={f"{one.stage}.{one.name}": one.code or one.outcome for one in failures},
     )
-    mask_ids = plain.decode(mask.names.mask_ids(encode(found)))
-    return msgspec.convert(mask.redaction.value(mask_ids), RecordedReply)
+    masked = plain.decode(mask.names.mask_ids(encode(found)))
+    return msgspec.convert(mask.redaction.value(masked), RecordedReply)
 
 
 def _is_rich(messages: Sequence[JsonObject]) -> bool:
@@ -571,8 +571,8 @@ def _address(call: Call) -> JsonObject:
 
 def timezone_name() -> str:
     """Return the name of the server's time zone."""
-    if name_ids := os.environ.get("TZ"):
-        return name_ids
+    if zone := os.environ.get("TZ"):
+        return zone
     try:
         place = os.readlink("/etc/localtime")
     except OSError:

@@ -109,8 +109,8 @@ def _is_secret(key: str, value: Any) -> bool:
         return False
     folded = key.lower()
     last = folded.replace(".", "_").replace("-", "_").rpartition("_")[2]
-    name_ids = last.removeprefix("api") in _LAST_WORDS or folded.endswith(_LAST_LETTERS)
-    return name_ids or any(one in folded for one in _ANYWHERE)
+    ends_secret = last.removeprefix("api") in _LAST_WORDS or folded.endswith(_LAST_LETTERS)
+    return ends_secret or any(one in folded for one in _ANYWHERE)
 
 
 class Names:
@@ -133,8 +133,8 @@ class Names:
 
     def mask_ids(self, body: bytes) -> bytes:
         """Return JSON with names in place of all ids and times."""
-        name_ids = _ID.sub(self._name_or_id, body)
-        return _TIME.sub(TIME.encode(), name_ids)
+        named = _ID.sub(self._name_or_id, body)
+        return _TIME.sub(TIME.encode(), named)
 
     def name_ids(self, body: bytes) -> bytes:
         """Return JSON with names in place of the ids that have names."""

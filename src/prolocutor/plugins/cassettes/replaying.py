@@ -325,10 +325,10 @@ def recorded_result(call: RecordedCall) -> Plain:
     failed = call.failed
     if failed is None:
         return plain.check(call.gave)
-    what, name_ids = failed.get("what", ""), failed.get("kind")
-    if name_ids == ServiceRefused.__name__:
+    what, kind = failed.get("what", ""), failed.get("kind")
+    if kind == ServiceRefused.__name__:
         raise ServiceRefused(what, status=int(failed.get("status", 500)))
-    raise next((one for one in _FAILURES if one.__name__ == name_ids), ServiceError)(what)
+    raise next((one for one in _FAILURES if one.__name__ == kind), ServiceError)(what)
 
 
 class ReplyOrder:

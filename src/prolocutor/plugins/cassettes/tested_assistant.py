@@ -88,8 +88,8 @@ def _find_file(item: Any, config: Any, cassette: Any) -> Path:
     said = said or (own.args[0] if own is not None and own.args else None)
     if said is not None:
         return assistant_file(Path(item.path.parent) / said).absolute()
-    if name_ids := config.getini("prolocutor_assistant"):
-        return assistant_file(Path(config.rootpath) / name_ids).absolute()
+    if configured := config.getini("prolocutor_assistant"):
+        return assistant_file(Path(config.rootpath) / configured).absolute()
     folders: list[Path] = [item.path.parent, *item.path.parent.parents]
     found = next((one / FILE_NAME for one in folders[:5] if (one / FILE_NAME).is_file()), None)
     if found is None:

@@ -59,9 +59,18 @@ def test_known_ids_have_names_and_others_are_all_one() -> None:
     names.know("0" * 31 + "1", "reply 1")
     mask = Mask(Redaction({}), names)
 
-    mask_ids = mask.request(
+    masked = mask.request(
         b'{"a": "%b", "b": "%b", "at": "2026-11-23 22:00:00.123456"}'
         % (b"0" * 31 + b"1", b"0" * 31 + b"2")
     )
 
-    assert mask_ids == {"a": "<reply 1>", "b": "<id>", "at": "<time>"}
+    assert masked == {"a": "<reply 1>", "b": "<id>", "at": "<time>"}
+
+
+def test_a_reply_keeps_the_ids_that_have_no_name() -> None:
+    names = Names()
+    names.know("0" * 31 + "1", "reply 1")
+
+    masked = Mask(Redaction({}), names).reply({"a": "0" * 31 + "1", "b": "0" * 31 + "2"})
+
+    assert masked == {"a": "<reply 1>", "b": "0" * 31 + "2"}
