@@ -261,6 +261,9 @@ def _headed_part(rest: str, said: Continuing) -> Part | None:
         return None  # "remove one"
     said_as = next(name for name in ("kind", "more", "sort") if found[name])
     a, b = found.span(said_as)
+    typed = next(iter(grammar.slots(rest[a:b], inside=True)), None)
+    if typed is not None and typed.typed and any(one.kind == typed.kind for one in said.slots):
+        return Part((a, b), (a, b), typed.kind, rest[a:b], start=a)  # "the Monday one"
     article = "the" if found["the"] else "a" if found["a"] or said_as == "sort" else ""
     start = next((found.start(name) for name in ("the", "a") if found[name]), a)
     lead = grammar.leads[found["lead"].lower()] if found["lead"] else -1

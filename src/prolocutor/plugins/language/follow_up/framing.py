@@ -181,7 +181,7 @@ class Framing:
         `closed`: all of them are such as frame a request.
         """
         if self._grammar.commands.match(plain_of(rest)) is not None:
-            kind = self._kind if closed else self._kindly
+            kind = self._kind if closed and " " in rest.strip() else self._kindly  # "my wish list"
             return kind.search(lead) is not None
         return self._tells.search(lead) is not None and self._speaks.search(lead) is not None
 

@@ -27,6 +27,7 @@ from prolocutor.plugins.language.follow_up.wordings import (
     points,
     repeats,
     returns,
+    returns_otherwise,
 )
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -43,6 +44,10 @@ def meant(text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageG
     said = continuing(text, turn, grammar, spoken)
     if said is None:
         return None
+    if both := returns_otherwise(said):
+        turn = msgspec.structs.replace(turn, question=both[0])
+        fragment = msgspec.structs.replace(said.fragment, rest=both[1], joined=True)
+        said = Continuing(grammar, spoken, turn, fragment)
     for rule in RULES:
         if found := rule(said):
             return grammar.joined(found[0]), found[1]

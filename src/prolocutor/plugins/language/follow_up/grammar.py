@@ -289,6 +289,8 @@ class LanguageGrammar:
                 counted = any(a == start and kind in ("number", "measure") for a, _, kind in typed)
                 named = any(one.isupper() or one.isdigit() for one in entity)
                 kind = "measure" if counted else "entity" if named else "thing"
+                if kind == "thing" and not self.leads.keys().isdisjoint(entity.lower().split()):
+                    continue  # "pista de tenis" has parts
                 fixed.append((start, end, kind))
         for part in typed:
             if not any(a < part[1] and part[0] < b for a, b, _ in fixed):
@@ -601,6 +603,9 @@ class LanguageGrammar:
         if after is not None and after.lead < 0 and not after.typed and not after.article:
             bare = after.kind == "noun" and after.whole[0] - slot.span[1] <= 1
             return _split_first(text, slots, first + 1) if bare else slots
+        bare = [one for one in slots[first + 1 :] if one.lead < 0 and not one.article]
+        if any(one.kind == "noun" for one in bare):
+            return slots  # "is the pottery class on Thursday full"
         words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
         last = slot.text.rpartition(" ")[2]
         whole = words[0] in self.be and words[1] not in self.here and slot.article != "a"

@@ -39,6 +39,24 @@ def returns(said: Continuing) -> Found:
     texts = (plain_of(said.fragment.rest), plain_of(said.fragment.text.strip(TRIMMED)))
     if not any(said.spoken.returning.fullmatch(one) for one in texts):
         return None
+    return _crossed(said)
+
+
+def returns_otherwise(said: Continuing) -> tuple[str, str] | None:
+    """Return the question the other way round, and what is said of that: "and back *on Sunday*"."""
+    rest = said.fragment.rest
+    opened = said.spoken.returning.match(plain_of(rest))
+    if opened is None or rest[opened.end() : opened.end() + 1] != " ":
+        return None
+    more = rest[opened.end() + 1 :]
+    parts = said.spoken.slots(more, inside=True)
+    led = bool(parts) and parts[0].whole[0] == 0 and (parts[0].lead >= 0 or parts[0].typed)
+    found = _crossed(said) if led and parts[-1].span[1] == len(more) else None
+    return (found[0], more) if found else None
+
+
+def _crossed(said: Continuing) -> Found:
+    """Return the question with its two ends in each other's place."""
     ends = [one for one in said.slots if one.lead in (TO, FROM) and not one.typed]
     if len(ends) >= 2:
         return cross_words(said.question, ends[-2].span, ends[-1].span), SURE
