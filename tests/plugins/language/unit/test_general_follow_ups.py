@@ -86,6 +86,13 @@ def test_a_question_that_is_given_up_is_not_filled_anew(words: str) -> None:
             "ajoute du sable à ma commande",
         ),
         ("añade barro a mi pedido", "barro no, arena", "añade arena a mi pedido"),
+        ("order clay for Monday", "Tuesday would be better", "order clay for Tuesday"),
+        ("order clay for the club", "no, for my wish list", "order clay for my wish list"),
+        (
+            "setz Ton auf meine Bestellung",
+            "ich hätte lieber Glasur",
+            "setz Glasur auf meine Bestellung",
+        ),
     ],
 )
 def test_an_order_is_mended_in_what_it_is_about(ordered: str, said: str, meant: str) -> None:

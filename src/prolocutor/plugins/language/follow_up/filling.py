@@ -51,20 +51,20 @@ WEIGHTS: Final[dict[str, float]] = {
     "add": -0.2,
     "add: article": -0.8,
     "add: joined": -0.3,
-    "add: name": -0.9,
-    "add: preposition": 0.8,
+    "add: name": -0.8,
+    "add: preposition": 0.9,
     "add: relation": 0.6,
     "add: typed": -0.9,
-    "alone": 0.9,
+    "alone": 1.0,
     "alone: a": -0.5,
     "alone: asks": -1.4,
-    "alone: joined": -1.8,
+    "alone: joined": -1.7,
     "alone: name": 1.0,
     "alone: on the card": 0.0,
     "alone: polite": 0.9,
     "alone: preposition": -2.1,
     "alone: several parts": 4.3,
-    "alone: the": -1.7,
+    "alone: the": -1.6,
     "alone: typed": -1.6,
     "alone: unmarked": 0.6,
     "alone: words": 1.1,
@@ -72,38 +72,38 @@ WEIGHTS: Final[dict[str, float]] = {
     "bare noun for name": -1.2,
     "both on the card": 1.4,
     "count": 0.4,
-    "fill: joined": 1.4,
+    "fill: joined": 1.5,
     "measure for number": -1.2,
-    "modifier": 1.6,
+    "modifier": 1.5,
     "modifier: a": 0.8,
     "modifier: added": -0.9,
     "modifier: headless": 0.5,
     "modifier: in a phrase": -0.7,
-    "modifier: joined": 0.1,
-    "modifier: name": 1.1,
+    "modifier: joined": 0.0,
+    "modifier: name": 1.2,
     "modifier: quality": 1.8,
     "modifier: same article": 1.5,
-    "modifier: told": 0.7,
-    "name for noun": -1.3,
+    "modifier: told": 0.8,
+    "name for noun": -1.2,
     "noun for name": -0.6,
     "number in name": 0.6,
-    "object": 0.8,
+    "object": 0.9,
     "one article": -1.2,
-    "other article": -1.1,
+    "other article": -1.3,
     "other figures": -1.0,
-    "other number": -1.0,
+    "other number": -1.1,
     "other unit": -1.4,
     "predicate": 1.0,
     "property": -1.2,
-    "property: joined": -0.5,
+    "property: joined": -0.4,
     "property: the": -0.4,
-    "relation for thing": -1.7,
+    "relation for thing": -1.6,
     "same article": 1.4,
     "same ending": 2.0,
     "same figures": 1.7,
-    "same kind": 1.1,
+    "same kind": 1.2,
     "same kind, typed": 1.2,
-    "same preposition": 1.5,
+    "same preposition": 1.6,
     "same word": 2.1,
     "slot with preposition": -0.2,
     "thing for relation": -2.4,
@@ -406,6 +406,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         return None
     if not same and part.typed and not numbered and any(_are_alike(part, o) for o in said.slots):
         return None
+    if part.kind == "number" and not slot.typed and not numbered:
+        return None  # it counts, and is no thing
     if not same and (part.typed or slot.typed) and not (shared or numbered):
         amount = kinds <= {"measure", "number", "noun", "name"}
         amount = amount and (not part.typed or slot is said.direct_object)
@@ -627,11 +629,13 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     if said.spoken is not said.grammar:
         return part.text, slot.span
     both_led = part.lead >= 0 and slot.lead >= 0
+    if both_led and (until := said.end_of_range(slot)) and _has_lead(part, said, TO):
+        return words, (slot.whole[0], until.span[1])
     if (number := _number_in_name(slot, part)) is not None:
         return part.text, number
     if (year := _year_span(part, slot)) is not None:
         return part.text, year
-    if part.kind == "measure" and (inside := said.contents(slot)) and _has_contents(part, said):
+    if part.kind == "measure" and (inside := said.contents(slot)) and _has_lead(part, said, OF):
         return part.text, (slot.span[0], inside.span[1])
     if part.article and (amount := next((o for o in said.slots if said.contents(o) is slot), None)):
         return rest[part.start : part.span[1]], (amount.start, slot.span[1])
@@ -679,9 +683,9 @@ def _unit(part: Part) -> str:
     return _AMOUNT.sub("", plain_of(part.text).lower(), count=1).strip().rstrip("s")
 
 
-def _has_contents(part: Part, said: Continuing) -> bool:
-    """Return whether an amount says what it is of: "four bags of bark"."""
-    return any(said.spoken.leads.get(one) == OF for one in plain_of(part.text).lower().split())
+def _has_lead(part: Part, said: Continuing, lead: int) -> bool:
+    """Return whether a preposition stands inside a part: "four bags *of* bark"."""
+    return any(said.spoken.leads.get(one) == lead for one in plain_of(part.text).lower().split())
 
 
 def _is_time(part: Part, said: Continuing) -> bool:

@@ -12,6 +12,7 @@ import msgspec
 from prolocutor.plugins.language.follow_up.certainty import Found
 from prolocutor.plugins.language.follow_up.grammar import (
     OF,
+    TO,
     TRIMMED,
     LanguageGrammar,
     Part,
@@ -77,9 +78,18 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
 
     def contents(self, amount: Part) -> Part | None:
         """Return the substance of an amount: the compost of "two bags of compost"."""
-        at = self.slots.index(amount) + 1
-        after = self.slots[at] if amount.kind == "measure" and at < len(self.slots) else None
-        close = after is not None and after.lead == OF and after.whole[0] - amount.span[1] == 1
+        return self._next(amount, OF) if amount.kind == "measure" else None
+
+    def end_of_range(self, start: Part) -> Part | None:
+        """Return where a range ends: the Friday of "from Monday to Friday"."""
+        end = self._next(start, TO)
+        return end if end is not None and end.kind == start.kind else None
+
+    def _next(self, slot: Part, lead: int) -> Part | None:
+        """Return the slot right after another, if it has a preposition of a class."""
+        at = next((n for n, one in enumerate(self.slots, 1) if one is slot), len(self.slots))
+        after = self.slots[at] if at < len(self.slots) else None
+        close = after is not None and after.lead == lead and after.whole[0] - slot.span[1] == 1
         return after if close else None
 
     @cached_property

@@ -553,7 +553,7 @@ class LanguageGrammar:
             after = slots[n + 1] if n + 1 < len(slots) else None
             adverbial = asks and words[0] != "who" and not self._has_determiner(words)
             then = plain_of(text[slot.span[1] :]).lower().split(maxsplit=1)[:1]
-            if then and then[0] in self.be:  # "will my coat be ready"
+            if then and then[0] in self.be | self.helpers:  # "will my coat be ready"
                 return slots
             if " " not in slot.text or (slot.entity and slot.core is None):
                 if after is not None and after.lead >= 0:

@@ -8,10 +8,12 @@ from prolocutor.plugins.language.follow_up.certainty import SURE, Found
 from prolocutor.plugins.language.follow_up.fragments import (
     SIGNS,
     Continuing,
+    attach_words,
     in_text,
     put_words,
 )
 from prolocutor.plugins.language.follow_up.grammar import (
+    FROM,
     TO,
     TRIMMED,
     LanguageGrammar,
@@ -159,6 +161,11 @@ def _fill_thing(said: Continuing, text: str) -> str:
         named = any(one.kind == "name" for one in said.slots)
         where = place_of(said) if named and not names else ""
         topic = where and grammar.words.dwellers.format(place=where)
+    goal = head is not None and head.lead in (TO, FROM) and in_text(head.text, topic)
+    if goal and head is not None and not grammar.commands.match(plain):
+        led = any(one.lead == head.lead for one in grammar.slots(text))
+        where = said.question[slice(*head.whole)]  # "do you deliver to Bath": "is it free"
+        return text if led else attach_words(text, where)
     return _substitute(grammar.thing, text, topic, grammar) if topic else text
 
 
