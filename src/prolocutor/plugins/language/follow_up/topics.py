@@ -57,9 +57,9 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
         return answer
     slot = main_slot(said, plural=plural)
     asks = plain_of(question).lower().partition(" ")[0] in said.grammar.questions
-    if asks and slot is not None and slot.lead >= 0:  # "what's on at the Rex"
-        if answer := new[0] if new else _name_in(said, first=True):
-            return answer
+    led = asks and slot is not None and slot.lead >= 0  # "what's on at the Rex"
+    if led and (answer := new[0] if new else _name_in(said, first=True)):
+        return answer
     if slot is not None and slot.article != "the" and (answer := _one_of_kind(said, slot, new)):
         return answer
     main = _phrase(said, slot) if slot is not None else ""

@@ -48,6 +48,9 @@ def returns_otherwise(said: Continuing) -> tuple[str, str] | None:
     opened = said.spoken.returning.match(plain_of(rest))
     if opened is None or rest[opened.end() : opened.end() + 1] != " ":
         return None
+    topic = said.spoken.coming_back.match(plain_of(rest))  # "back to Rome"
+    if topic or not any(one.lead in (TO, FROM) and not one.typed for one in said.slots):
+        return None
     more = rest[opened.end() + 1 :]
     parts = said.spoken.slots(more, inside=True)
     led = bool(parts) and parts[0].whole[0] == 0 and (parts[0].lead >= 0 or parts[0].typed)
