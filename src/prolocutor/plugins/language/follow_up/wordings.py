@@ -261,9 +261,11 @@ def _price_asked(said: Continuing) -> Found:
         (one.start() for one in re.finditer(r"(?= )|$", plain)
          if grammar.how_much.fullmatch(plain[: one.start()])), 0,
     )  # fmt: skip
+    if not end:
+        return None
     parts = grammar.slots(rest[end:], inside=True) if end < len(rest) else []
     led = end == len(rest) or (bool(parts) and parts[0].lead > OF and parts[0].whole[0] == 1)
-    topic = topic_of(said) if end and led else ""
+    topic = topic_of(said) if led else ""
     if not topic or not grammar.words.costs:
         return None
     return grammar.words.costs.format(lead=rest[:end], owner=topic) + rest[end:], SURE
@@ -300,7 +302,8 @@ def of_topic(said: Continuing) -> Found:
     rest, grammar = said.fragment.rest, said.spoken
     plain = plain_of(rest)
     if (
-        not grammar.words.owned
+        not (grammar.words.owned and said.turn.entities)
+        or grammar.definite.isdisjoint(plain.lower().split())
         or not grammar.opens_request(rest)
         or grammar.commands.match(plain)
         or grammar.idioms.fullmatch(plain)
@@ -314,7 +317,7 @@ def of_topic(said: Continuing) -> Found:
     first, relation = parts[0], parts[0].text
     if first.kind != "noun" or first.span[1] != len(rest) or in_text(relation, said.question):
         return None
-    topic = topic_of(said) if said.turn.entities else ""
+    topic = topic_of(said)
     if not topic or in_text(topic, relation):
         return None
     owned = grammar.words.owned.format(relation=relation, owner=topic)
