@@ -49,14 +49,13 @@ LONGEST_SIGN: Final = 3
 
 WEIGHTS: Final[dict[str, float]] = {
     "add": -0.3,
-    "add: article": -0.8,
+    "add: article": -0.6,
     "add: joined": -0.3,
-    "add: name": -0.7,
+    "add: name": -0.8,
     "add: preposition": 0.8,
     "add: relation": 0.6,
-    "add: typed": -0.9,
+    "add: typed": -1.0,
     "alone": 0.7,
-    "alone: a": -0.4,
     "alone: asks": -1.2,
     "alone: joined": -1.7,
     "alone: name": 1.2,
@@ -65,44 +64,40 @@ WEIGHTS: Final[dict[str, float]] = {
     "alone: preposition": -2.2,
     "alone: several parts": 4.0,
     "alone: the": -1.6,
-    "alone: typed": -1.6,
+    "alone: typed": -1.7,
     "alone: unmarked": 0.9,
     "alone: words": 1.1,
     "asked": -0.5,
     "bare noun for name": -1.3,
     "both on the card": 1.4,
-    "count": 0.3,
     "fill: joined": 1.4,
-    "measure for number": -1.0,
+    "measure for number": -1.1,
     "modifier": 1.4,
     "modifier: a": 0.7,
-    "modifier: added": -0.9,
-    "modifier: headless": 0.7,
+    "modifier: added": -0.8,
+    "modifier: headless": 0.8,
     "modifier: in a phrase": -0.7,
-    "modifier: joined": 0.1,
     "modifier: name": 1.2,
-    "modifier: quality": 1.9,
+    "modifier: quality": 2.0,
     "modifier: same article": 1.6,
     "modifier: told": 0.8,
     "name for noun": -1.3,
     "noun for name": -0.6,
-    "number in name": 0.7,
+    "number in name": 0.6,
     "object": 1.3,
-    "one article": -1.3,
+    "one article": -1.2,
     "other article": -1.2,
     "other figures": -1.2,
     "other number": -1.1,
-    "other unit": 0.3,
     "predicate": 1.0,
     "property": -1.2,
     "property: joined": -0.5,
-    "property: the": -0.4,
     "relation for thing": -1.7,
-    "same article": 1.3,
-    "same ending": 2.0,
+    "same article": 1.4,
+    "same ending": 1.9,
     "same figures": 1.6,
     "same kind": 1.2,
-    "same kind, typed": 1.4,
+    "same kind, typed": 1.3,
     "same preposition": 1.8,
     "same word": 1.9,
     "slot with preposition": -0.2,
@@ -351,8 +346,8 @@ def candidates(part: Part, said: Continuing) -> Iterator[Candidate]:
             new, span = _words_in_place(part, slot, said)
             yield Candidate(tuple(clues), new, span, slot=slot)
         if part.kind == "number" and slot.article == "a" and part.lead in (-1, slot.lead):
-            counts = ["count"] + (["object"] if slot is said.direct_object else [])
-            yield Candidate(tuple(counts), f"{part.text} ", (slot.start, slot.span[0]), slot=slot)
+            counts = ("object",) if slot is said.direct_object else ()
+            yield Candidate(counts, f"{part.text} ", (slot.start, slot.span[0]), slot=slot)
         inner = _modifier_span(part, slot, said)
         if inner is not None:
             clues = _modifier_clues(part, slot, inner, said)
@@ -367,7 +362,6 @@ def candidates(part: Part, said: Continuing) -> Iterator[Candidate]:
     alone += ["alone: typed"] if part.typed else []
     alone += ["alone: name"] if part.kind == "name" else []
     alone += ["alone: the"] if part.article == "the" else []
-    alone += ["alone: a"] if part.article == "a" and said.direct_object is None else []
     marked = fragment.goes_on or fragment.asks or part.lead >= 0 or part.typed
     alone += [] if marked or part.kind == "name" else ["alone: unmarked"]
     alone += ["alone: words"] if _has_words(part, said) else []
@@ -424,8 +418,6 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         if any(_unit(one) == _unit(part) for one in others):
             return None
     clues = []
-    if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
-        clues += [] if _is_time(part, said) or counted else ["other unit"]
     if same:
         clues.append("same kind, typed" if part.typed else "same kind")
         clues += ["measure for number"] if (part.kind, slot.kind) == ("measure", "number") else []
@@ -588,7 +580,6 @@ def _modifier_clues(part: Part, slot: Part, inner: Span, said: Continuing) -> li
     clues += ["modifier: a"] if slot.article == "a" else []
     clues += ["modifier: added"] if inner[0] == inner[1] else []
     clues += ["object"] if slot is said.direct_object else []
-    clues += ["modifier: joined"] if said.fragment.goes_on else []
     return clues
 
 
@@ -611,7 +602,6 @@ def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
     fits = part.article == "the" or is_plural(part.text) or relation
     if words.owned and fits and (topic := topic_of(said)):
         clues = ["property"]
-        clues += ["property: the"] if part.article == "the" else []
         clues += ["property: joined"] if said.fragment.goes_on else []
         whole = words.owned.format(relation=part.text, owner=topic)
         yield Candidate(tuple(clues), whole=whole)
