@@ -603,8 +603,8 @@ class LanguageGrammar:
         if after is not None and after.lead < 0 and not after.typed and not after.article:
             bare = after.kind == "noun" and after.whole[0] - slot.span[1] <= 1
             return _split_first(text, slots, first + 1) if bare else slots
-        bare = [one for one in slots[first + 1 :] if one.lead < 0 and not one.article]
-        if any(one.kind == "noun" for one in bare):
+        rest = [one for one in slots[first + 1 :] if one.lead < 0 and not one.article]
+        if any(one.kind == "noun" for one in rest):
             return slots  # "is the pottery class on Thursday full"
         words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
         last = slot.text.rpartition(" ")[2]
