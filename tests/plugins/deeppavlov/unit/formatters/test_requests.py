@@ -591,6 +591,18 @@ def test_counts_and_skills_before_the_window_are_added() -> None:
     assert rewritten["all_prev_active_skills"] == [["dff_tea", "x", "eliza"]]
 
 
+@pytest.mark.parametrize(
+    ("skills", "expected"),
+    [(["eliza"], ["eliza"]), (["dff_tea", "eliza"], ["dff_tea", "eliza"])],
+)
+def test_no_skill_of_the_window_is_counted_twice(skills: list[str], expected: list[str]) -> None:
+    formatter = RequestFormatter(FORMATTERS["utt_sentrewrite_modified_last_dialog"])
+
+    request = formatter({**DIALOG, "active_skills": skills})
+
+    assert request["all_prev_active_skills"] == [expected]
+
+
 AGAIN = human("what", intent_catcher={"repeat": {"detected": 1}})
 
 
