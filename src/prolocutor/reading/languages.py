@@ -206,12 +206,20 @@ def language_of_request(text: str) -> DetectedLanguage | None:
     >>> language_of_request("danke, and what is the time").code
     'en'
     """
-    said = without_framing(text[:LONGEST], "courtesy", "politeness", "openers")
+    return _language_of_request(text[:LONGEST], codes())
+
+
+@lru_cache(maxsize=256)
+def _language_of_request(text: str, every: tuple[str, ...]) -> DetectedLanguage | None:
+    whole = _detect_language(text.lower(), every)
+    if whole is not None and whole.confidence == 1:
+        return whole  # no word is of another language
+    said = without_framing(text, "courtesy", "politeness", "openers")
     parts = _SENTENCE.split(said)
     for part in reversed(parts if len(parts) > 1 else []):
         if (asks(part) or orders(part)) and (told := language_of(part)):
             return told
-    return language_of(said) or language_of(text)
+    return language_of(said) or whole
 
 
 def without_chat(text: str, code: str) -> str:
