@@ -128,6 +128,7 @@ async def speaker(request: dict[str, Any]) -> dict[str, Any]:
 @asynccontextmanager
 async def bot_server() -> AsyncIterator[tuple[BotServer, str]]:
     bot, app = BotServer(), web.Application()
+    TYPED.clear()
     app.router.add_post("/bot{token}/{method}", bot.answer)
     server = TestServer(app)
     await server.start_server()
