@@ -80,14 +80,14 @@ class NarrowedAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An open ask: its kind, the skill that asked, and what there is to choose from.
+    """An open ask: its kind, the skill that asked, and the choices.
 
     `prompt` are the messages that asked, to be said again. `page` is the page of a long list that
     was shown last. `repeated`: the skill failed to take an answer once, and the ask was repeated.
-    `context` belongs to what asked (a program that lacks a value); the waiting skill sees it as
+    `context` belongs to the asker (a program that lacks a value); the waiting skill sees it as
     `request["answer"]["context"]`. `code` and `entities` are the context that clients are sent.
     `narrowed` is there where this ask is about the answer to an earlier one. `digressions`: so many
-    turns in a row were about something else. `hint` is what the skill says of how to answer.
+    turns in a row were about something else. `hint` is the skill's advice on how to answer.
     """
 
     ask: Ask
@@ -116,7 +116,7 @@ class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a dialog carries from one turn to the next.
+    """The state of a dialog between two turns.
 
     `waiting` is the open ask. `preferred` is the skill that answered last and can go on, `left` the
     number of turns for which it is preferred. `handover` is there while a person is wanted or has

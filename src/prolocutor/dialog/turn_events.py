@@ -1,4 +1,4 @@
-"""What happens in a turn while it runs, for those who listen to it.
+"""The events of a running turn, for its listeners.
 
 The order is: `TurnStarted` once the input is stored; then stages, services and provisional words
 as they come; `ReplyGiven` last, once the reply is stored. A reply that was stored before is
@@ -85,8 +85,8 @@ class Replaced(_Event, frozen=True):
 class ReplyGiven(_Event, frozen=True):
     """The reply, which is stored. Deltas that are not void, joined, are its text.
 
-    `waiting` is what is asked for from now on. `n` is the number of the feed row of what the person
-    said, the rows of the reply follow. `repeated`: the reply was stored before.
+    `waiting` is the open ask from now on. `n` is the number of the feed row of the person's words,
+    the rows of the reply follow. `repeated`: the reply was stored before.
     """
 
     utterance: BotUtterance

@@ -1,4 +1,4 @@
-"""TurnRequest: what a service is shown of a turn, as a type instead of a plain dict."""
+"""TurnRequest: the request to a service, as a type instead of a plain dict."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Say = Callable[[str], None]
 
 
 class AskAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to what a skill asked for.
+    """The answer to a skill's ask.
 
     `value` by `kind`: bool (yesno); number; `YYYY-MM-DD`; `HH:MM:SS`; `{latitude, longitude,
-    display}`; `{idx, title}` (choice); else a text. `raw` is what the person wrote, `context` what
-    the skill sent along with its ask. `kind` is "cancelled" if the person does not answer.
+    display}`; `{idx, title}` (choice); else a text. `raw` is the person's text, `context` the value
+    that the skill sent with its ask. `kind` is "cancelled" if the person does not answer.
     """
 
     kind: str
@@ -51,13 +51,13 @@ class StateSource(Protocol):
         """Return a copy of all of it."""
 
     def copy_human_utterance(self) -> JsonObject:
-        """Return a copy of what the human said in this turn."""
+        """Return a copy of the human utterance of this turn."""
 
     def copy_human_member(self, key: str) -> Any:
-        """Return a copy of one member of what the human said, not of its `user`."""
+        """Return a copy of a member of the human utterance, not of its `user`."""
 
     def copy_bot_utterance(self) -> JsonObject | None:
-        """Return a copy of what is going to be said in this turn; None before it was chosen."""
+        """Return a copy of the bot utterance of this turn; None before it was chosen."""
 
     def member(self, key: str) -> Any:
         """Return a copy of a member that is not the dialog's but the request's; None if none."""
@@ -73,8 +73,8 @@ class TurnRequest(Mapping[str, Any]):
 
     A function that declares it gets it: `def parrot(turn: TurnRequest) -> Hypothesis`. Attributes
     are typed and read when they are first used; `turn["utterances"]` is the same as JSON, with all
-    keys of the agent state. `turn.utterances` is a window of the dialog that ends with what the
-    human said now, `turn.text`.
+    keys of the agent state. `turn.utterances` is a window of the dialog that ends with the present
+    human utterance, `turn.text`.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -151,13 +151,13 @@ class TurnRequest(Mapping[str, Any]):
 
     @property
     def text(self) -> str:
-        """What the human said in this turn."""
+        """The text of the human utterance."""
         text: str = self._heard_member("text")
         return text
 
     @cached_property
     def annotations(self) -> JsonObject:
-        """What annotators found in `text`, by the annotator's name."""
+        """The annotations of `text`, by the annotator's name."""
         found: JsonObject = self._heard_member("annotations")
         return found
 
@@ -195,12 +195,12 @@ class TurnRequest(Mapping[str, Any]):
 
     @cached_property
     def utterance(self) -> HumanUtterance:
-        """What the human said in this turn, with its attributes and annotations."""
+        """The human utterance of this turn, with its attributes and annotations."""
         return agent_state.human_utterance_from_state(self._heard_state)
 
     @cached_property
     def reply(self) -> BotUtterance | None:
-        """What is going to be said in this turn, for services after the response selector."""
+        """The bot utterance of this turn, for services after the response selector."""
         if self._copied is None and self._source is not None:
             said = self._source.copy_bot_utterance()
         else:
@@ -259,7 +259,7 @@ class TurnRequest(Mapping[str, Any]):
         return self._state.get(key)
 
     def _heard_member(self, key: str) -> Any:
-        """Return a member of what the human said; a copy of it alone where that will do."""
+        """Return a member of the human utterance; a copy of it alone where that will do."""
         if self._heard is None and self._copied is None and self._source is not None:
             return self._source.copy_human_member(key)
         return self._heard_state[key]
@@ -308,11 +308,11 @@ def _earlier_reply(text: str, bot: Bot) -> BotUtterance:
 
 
 def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that takes plain dicts and gives `target` what it declares.
+    """Return a function that takes plain dicts and gives `target` its declared type.
 
     One whose first parameter is a `TurnRequest` (or a list of them) gets such; any other function
     is returned as it is. To be called once for each service. Where `takes_requests`, a second
-    argument is what `TurnRequest.say` calls.
+    argument is the function for `TurnRequest.say`.
     """
     declared = _first_parameter(target)
     if declared is TurnRequest:

@@ -59,7 +59,7 @@ class Spending(msgspec.Struct, frozen=True):
 
 
 class SpendingDoor(msgspec.Struct, frozen=True, kw_only=True):
-    """What calls cost, for operators, at `/api/console/spending`."""
+    """The costs of calls, for operators, at `/api/console/spending`."""
 
     is_usual: ClassVar[bool] = True
     operators_data: ClassVar[str] = PATH
