@@ -17,7 +17,7 @@ from prolocutor.config.file_check import check as check_file
 from prolocutor.config.loading import assistant_file
 
 
-@click.command(short_help="Find what is wrong with a file, or show its plan.")
+@click.command(short_help="List the faults of a file, or show its plan.")
 @click.argument("file", type=click.Path(path_type=Path))
 @CODE_OPTION
 def check(file: Path, code: Path | None) -> None:

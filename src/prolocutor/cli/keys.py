@@ -182,7 +182,7 @@ async def _ring(given: str | None) -> AsyncIterator[OwnerDoor | KeyRing]:
         await store.aclose()
 
 
-@click.command(short_help="List what operators did.")
+@click.command(short_help="List the operators' actions.")
 @click.option(
     "--days",
     type=click.FloatRange(0, min_open=True),
