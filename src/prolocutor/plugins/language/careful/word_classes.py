@@ -68,7 +68,7 @@ class WordClasses:
 
     def _clauses(self, said: str) -> tuple[int, ...]:
         """Return the classes of an utterance (unless it is long), and of each of its clauses."""
-        clauses = tuple(map(self._found, _CLAUSE_END.split(said)))
+        clauses = tuple(map(self._found, dict.fromkeys(_CLAUSE_END.split(said))))
         if len(clauses) == 1:
             return clauses
         whole = functools.reduce(int.__or__, clauses)
