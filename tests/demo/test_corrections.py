@@ -16,7 +16,7 @@ SET = {
 }
 CORRECTED = [
     ("en", "no, make it 15"), ("en", "make it 15 instead"), ("en", "sorry, I meant 15 minutes"),
-    ("en", "um no fifteen"),
+    ("en", "um no fifteen"), ("en", "wait, not 10, 15"),
     ("de", "nein, 15 Minuten"), ("de", "doch lieber 15"), ("de", "nein, mach 15"),
     ("fr", "non, 15 minutes"), ("fr", "plutôt 15"), ("fr", "non, mets 15"),
     ("es", "no, 15 minutos"), ("es", "mejor 15"), ("es", "no, que sean 15"),

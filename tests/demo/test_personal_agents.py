@@ -221,6 +221,55 @@ def test_words_that_only_mention_an_entry_remove_nothing(words: str) -> None:
     assert "jam" in talk.say("show my shopping list")
 
 
+@pytest.mark.parametrize(
+    ("words", "entries"),
+    [
+        ("k put milk on my list", ["milk"]),
+        ("ok np then just put cheese on the list", ["cheese"]),
+        ("put like eggs on my list", ["eggs"]),
+        ("add both bread and butter to my list", ["bread", "butter"]),
+        ("put jam on my list too if you would", ["jam"]),
+        ("we need rice and beans on the list", ["rice", "beans"]),
+        ("tv repair on my list", ["tv repair"]),
+        ("put both on my list", []),
+    ],
+)
+def test_an_entry_has_no_words_of_chat_around_it(words: str, entries: list[str]) -> None:
+    talk = Talk("todo")
+    talk.say(words)
+    assert [item["text"] for item in talk.attributes.get("todo", {"items": []})["items"]] == entries
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ("cross off milk and eggs", ["rice"]),
+        ("tick off the first and the third", ["eggs"]),
+        ("remove the first and the second", ["rice"]),
+        ("tick off rice, milk and tea", ["milk", "eggs", "rice"]),
+    ],
+)
+def test_several_entries_of_one_order_are_each_found(words: str, left: list[str]) -> None:
+    talk = Talk("todo")
+    talk.say("put milk, eggs and rice on my list")
+    talk.say(words)
+    shown = talk.say("show my list").splitlines()[1:]
+    assert [line.partition(". ")[2] for line in shown] == left
+
+
+def test_both_are_the_two_entries_just_spoken_of() -> None:
+    talk = Talk("todo")
+    talk.say("put milk and eggs on my list")
+    talk.say("add rice and beans to my list")
+    assert talk.say("remove both from my list") == "Removed: rice. Removed: beans."
+
+
+def test_an_entry_with_and_in_it_is_found_whole() -> None:
+    talk = Talk("todo")
+    talk.say("todo: buy milk and eggs")
+    assert talk.say("mark buy milk and eggs as done").startswith("Ticked off: buy milk and eggs.")
+
+
 def test_what_the_person_reports_as_done_is_ticked_off() -> None:
     talk = Talk("todo")
     talk.say("new task: call the bank")
@@ -572,6 +621,7 @@ def test_a_timer_is_meant_by_its_name_or_place_alone(said: str, told: str) -> No
         ("set a pasta timer for 9 minutes and an egg timer for 6 minutes", ["pasta", "egg"]),
         ("timer for eggs 6 min, pasta 9 min and bread 30 min", ["eggs", "pasta", "bread"]),
         ("set timers for 3, 5 and 10 minutes", ["", "", ""]),
+        ("a timer for 5 minutes for tea and another of 9 for eggs", ["tea", "eggs"]),
         ("set a timer for an hour and 5 minutes", [""]),
     ],
 )
@@ -585,6 +635,10 @@ def test_one_is_a_timer_right_after_timers_were_spoken_of() -> None:
     talk = Talk("timer")
     talk.say("is a timer running?")
     assert talk.say("start one") == "I can set a timer. For how long?"
+
+
+def test_a_name_has_the_article_of_its_sound() -> None:
+    assert Talk("timer").say("set an egg timer") == "I can set an egg timer. For how long?"
 
 
 def test_nothing_is_a_timer_where_another_agent_spoke_last() -> None:

@@ -23,6 +23,9 @@ _EXCLAIMED: Final = re.compile(
     r"|ok(?:ay)?)(?:[,.!?]+\s+|\s+(?=(?:ok(?:ay)?|cool|thanks|then)\b)))++(?=\S)",
     re.IGNORECASE,
 )
+_NEGATED: Final = re.compile(r"not\s", re.IGNORECASE)
+"""What begins a contrast, "not Paris, Berlin", which the assistant reads by itself."""
+
 _WHOLE: Final = re.compile(r"[=≈] ?-?\d+\W*$")
 
 
@@ -77,7 +80,7 @@ def _english_sum(text: str, turn: LastTurn) -> tuple[str, float, str] | None:
 def _in_english(text: str, turn: LastTurn) -> Found:
     exclaimed = _EXCLAIMED.match(text)
     remark = remark_of(text[exclaimed.end() :] if exclaimed else text)
-    if remark is None:
+    if remark is None or _NEGATED.match(remark.rest):
         return None
     rules = (compared, *RULES)
     return next((found for rule in rules if (found := rule(remark, turn))), None)

@@ -15,7 +15,7 @@ _AFTER = re.compile(
     r"(?:(?<![\s,])[\s,]++(?:please|pls|plz|for me|for us|thanks|thank you|thx|will you|would you"
     r"|could you|can you|mate|right now|now|real quick|quickly|too|as well"
     r"|if (?:that|it)(?:'s| is) (?:ok(?:ay)?|all ?right|possible|fine)"
-    r"|if you (?:can|could|don't mind)"
+    r"|if you (?:can|could|would|will|like|don't mind|wouldn't mind)"
     r"|when you (?:can|get a chance)))?+[\s.!?;,]*+$",
     re.IGNORECASE,
 )

@@ -219,8 +219,9 @@ def _set_until(asked: TimerRequest) -> TimerReply | None:
         if early:
             return _for_when()
         title = f"{name} timer" if name else "timer"
+        article = "an" if title[0] in "aeiou" else "a"
         asks = Question(HOW_LONG, f"set a {title} for {{}}", AS_LENGTH)
-        return TimerReply(f"I can set a {title}. {HOW_LONG}", 0.9, asks=asks)
+        return TimerReply(f"I can set {article} {title}. {HOW_LONG}", 0.9, asks=asks)
     seconds = (moment.at - asked.now).total_seconds()
     if seconds <= 0:
         return TimerReply("That moment has gone by.", 0.8)

@@ -132,8 +132,10 @@ NAMED_LAST = _pattern(
 LISTED = _pattern(
     r"\b(\d+)(?=(?:(?:,|,? and) \d+)*(?:,|,? and) \d+ (?P<unit>seconds?|minutes?|mins?|hours?)\b)"
 )
-# "3 minutes for tea and 12 for eggs": the unit of the first holds for the second.
-UNITLESS = _pattern(r"(?:,|\band) \d+(?= for [^\W\d])")
+# "3 minutes for tea and another of 12 for eggs": the unit of the first holds for the second.
+UNITLESS = _pattern(
+    r"(?:,|\band)(?: (?:another|one|a second)(?: one)?(?: (?:of|for|at))?)? \d+(?= for [^\W\d])"
+)
 NO_NAME = frozenset(
     """a an the my our your this that another new running any all every each both first second last
     next current set start begin put give make create run need want have add launch cancel stop kill

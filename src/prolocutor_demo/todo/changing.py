@@ -92,14 +92,17 @@ def with_items(
     confidence: float,
     request: str,
 ) -> TodoReply:
-    """Apply a change to the one open item in question, or say why not.
+    """Apply a change to the open items in question, or say why not.
 
-    `request` is the request for one of several, with its number as `{}`.
+    `request` is the request for one of several that fit, with its number as `{}`.
     """
     items, what = chosen(asked)
     if not items:
         return TodoReply(nothing(asked), confidence - 0.03)
     wanted = without_nouns(words)
+    if several := _each_named(asked, wanted, items):
+        done = " ".join(do(asked, one) for one in several)
+        return TodoReply(done, confidence, changed=True)
     hits = asked.todo.find(wanted, items) if wanted or len(items) > 1 else items
     if not hits:
         return TodoReply(f"I do not find that on {what}: {listed(items, asked.now)}.", 0.8)
@@ -108,6 +111,20 @@ def with_items(
         titles = [(one.text, f"number {one.id}") for one in hits]
         return TodoReply(text, 0.85, asks=Question(text, request, choices=titles))
     return TodoReply(do(asked, hits[0]), confidence, changed=True)
+
+
+def _each_named(asked: TodoRequest, wanted: str, items: list[TodoItem]) -> list[TodoItem]:
+    """Return the items of "milk and the second one" or of "both"; [] for the words of one item."""
+    if todo_phrases.BOTH.fullmatch(wanted):
+        told = [item for item in items if item.text in asked.before]
+        return next((pair for pair in (told, items) if len(pair) == 2), [])
+    parts = todo_phrases.JOINT.split(wanted)
+    found = [asked.todo.find(part, items) for part in parts]
+    whole = asked.todo.find(wanted, items)
+    if len(whole) == 1 and words_of(wanted) <= words_of(whole[0].text):
+        return []
+    one_each = len(parts) > 1 and all(len(hits) == 1 for hits in found)
+    return list(dict.fromkeys(hits[0] for hits in found)) if one_each else []
 
 
 def _finish_item(asked: TodoRequest, item: TodoItem) -> str:

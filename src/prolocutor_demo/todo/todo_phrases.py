@@ -47,7 +47,8 @@ ADD = _patterns(
     r"(?:i (?:have|need|want|'ve got) to |i need )?(?P<what>.+?)[,.;:]?"
     r" (?:so |and |please |can you ){0,3}(?:put|add|write) (?:it|that|this|them)"
     rf" (?:to|on|onto|in|down on) {_INTO}",
-    r"(?:add?|put|stick|place|write|include|enter|throw|pop|jot|note|i need|get)(?: down)?"
+    r"(?:add?|put|stick|place|write|include|enter|throw|pop|jot|note|(?:(?:i|we) )?need|get)"
+    r"(?: down)?"
     rf" (?P<what>.+?) (?:to|on|onto|in|into|for) {_INTO}(?P<tail>.*)",
     r"(?:(?:add|create|make|open|set up|start)\s+(?:an?\s+|another\s+|one more\s+)?(?:new )?|new )"
     r"(?:to-?\s?do|task)\b(?: item)?\s*(?:[:–-]+|to\b|called\b|named\b|for\b)?\s*(?P<what>.+)",
@@ -59,6 +60,17 @@ ADD = _patterns(
     r"|jot (?:(?:this|it|that) )?down|write (?:(?:this|it|that) )?down|put down)"
     r"\b\s*[:,-]?\s*(?P<what>.+)",
 )
+LEAD_IN = re.compile(
+    r"(?:(?!(?:i|we|he|it|do|no|to|my|is|am|be|if)\b)(?:[a-z]{1,2}|then|just|now|please|also|okay"
+    r"|well|fine|good|great|cool|sure|yeah|yep|so|and|next)[\s,.:;!-]+)+"
+    rf"(?=(?:add|put|stick|pop|note|remove|delete|take|tick|cross|clear|show|read|{_REMIND})\b)",
+    re.IGNORECASE,
+)
+"""Words of chat before an order, which are no part of an entry."""
+
+BEFORE_ENTRY = re.compile(r"(?:like|both(?=.* and ))\s+", re.IGNORECASE)
+"""A word before entries that is no part of the first."""
+
 NOTHING_NAMED = re.compile(
     r"(?:some|any|every|no)?(?:thing|stuff)s?(?: else| new)?|both(?: of (?:them|those))?"
     r"|all(?: of them)?|it|them|that|this|these|those|one|an? item"
@@ -254,6 +266,8 @@ VERB = re.compile(
     r"|water|write)\b",
     re.IGNORECASE,
 )
+BOTH = re.compile(r"both(?: of (?:them|those|these))?|the two(?: of them)?", re.IGNORECASE)
+JOINT = re.compile(r"\s*,\s*(?:and\s+)?|\s+(?:and|plus)\s+", re.IGNORECASE)
 ALL_OF_THEM = re.compile(
     r"[\s,–-]+(?:all|everything|both|each)(?: of (?:it|them|these|those|that))?$", re.IGNORECASE
 )
