@@ -241,7 +241,7 @@ class LanguageGrammar:
         self.inner_both = _pattern(rf"(?<![\w'])(?:{_any(words.both[:1])})(?![\w'])")
         self.inner_other = _pattern(rf"(?<![\w'])(?:{_any(words.other)})(?![\w'])")
         self.afterwards = _whole(words.afterwards)
-        self.predicates, self.comparing = _set(words.predicates), _set(words.comparing)
+        self.predicates, self.comparing = _whole(words.predicates), _set(words.comparing)
         self.inflected = re.compile(r"(?:e|er|est)$" if words.heads_last else _ENDINGS)
         self.described: dict[str, set[int]] = {}
         self.qualities = lru_cache(MOST_KEPT)(self._qualities)
@@ -352,7 +352,8 @@ class LanguageGrammar:
         plain = plain_of(word).lower()
         if plain in self.subjects and len(plain) > SHORT:  # "two people"
             return False
-        if self.words.heads_last and (plain in self.predicates or plain.endswith("ing")):
+        predicate = self.predicates.fullmatch(plain)
+        if self.words.heads_last and (predicate or plain.endswith("ing")):
             return True  # "is tram 4 running"
         return plain in self.function or (self.is_verb(word) and not _is_in(word, self.units))
 
@@ -609,10 +610,14 @@ class LanguageGrammar:
         words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
         last = slot.text.rpartition(" ")[2]
         whole = words[0] in self.be and words[1] not in self.here and slot.article != "a"
-        says = last.lower() in self.predicates or (whole and (after is None or not after.article))
+        predicate = self.predicates.fullmatch(plain_of(last).lower())
+        says = predicate or (whole and (after is None or not after.article))
         if last == slot.text or not last.islower() or (slot.entity and slot.core is None):
             return slots
-        return _split_last(text, slots, first) if says else slots
+        if not says:
+            return slots
+        parts = _split_last(text, slots, first)
+        return [*parts[: first + 1], *parts[first + 2 :]] if predicate else parts
 
     def _qualities(self, text: str) -> frozenset[int]:
         """Return the lists of `sizes` that all words of a text are in: "larger" is among sizes."""
