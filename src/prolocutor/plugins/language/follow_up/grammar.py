@@ -94,6 +94,8 @@ class LanguageGrammar:
         self.definite, self.indefinite = _set(words.articles), _set(words.indefinite)
         self.possessives = _set(words.possessives)
         self.elided = tuple(one for one in (*self.definite, *self.leads) if one.endswith("'"))
+        long_leads = (one.replace(" ", r"\s+") for one in self.leads if " " in one)
+        self.long_leads = _pattern(rf"(?:{'|'.join(long_leads) or '(?!)'})(?![\w'-])")
         self.be, self.helpers = _set(words.forms_of_be), _set(words.helpers)
         self.questions, self.subjects = _set(words.questions), _set(words.subjects)
         self.determining = _set(words.determiners)
@@ -362,6 +364,13 @@ class LanguageGrammar:
     ) -> Iterable[Token]:
         for one in _TOKEN.finditer(plain, start, end):
             at, stop = one.span()
+            if at < start:
+                continue
+            if phrase := self.long_leads.match(plain, at, end):
+                start = phrase.end()
+                lead = " ".join(phrase[0].lower().split())
+                yield Token(at, start, text[at:start], "lead", self.leads[lead])
+                continue
             if one[0] in ",;:?!¿¡":
                 yield Token(at, stop, one[0], "mark")
                 continue
