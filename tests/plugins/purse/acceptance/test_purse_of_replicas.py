@@ -88,9 +88,9 @@ def seen_by_operators(page: Page, url: str) -> list[dict[str, str]]:
     """Look at the figures of the console, and return the table that it gives."""
     page.goto(f"{url}/console/agents")
     spending = page.get_by_label("Spending")
-    expect(spending.get_by_role("heading")).to_have_text("Spent in 30 days: 10.0000 EUR")
+    expect(spending.get_by_role("heading")).to_have_text("Spent in 30 days: 10.00 EUR")
     expect(spending.get_by_role("row", name="writer")).to_contain_text("20 calls")
-    expect(spending.locator(".wrong")).to_contain_text("10.0000 EUR of 10.0000 EUR")
+    expect(spending.locator(".wrong")).to_contain_text("10.00 EUR of 10.00 EUR")
     spending.get_by_role("button", name="By person").click()
     expect(spending.get_by_role("row")).to_have_count(20)
     with page.expect_download() as download:
