@@ -85,3 +85,12 @@ async def test_what_was_removed_is_back_and_what_another_turn_added_stays() -> N
             reply = await assistant.reply(text, user="one")
 
     assert reply.text == "Your list:\n1. tea\n2. milk"
+
+
+async def test_an_answer_with_a_typing_mistake_completes_its_request() -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        await assistant.reply("set an egg timer", user="one")
+        reply = await assistant.reply("9 minuts", user="one")
+
+    assert reply.text.startswith("Egg timer set for 9 minutes")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from prolocutor_demo.reading.languages.heard import english_of
 from prolocutor_demo.reading.languages.said import in_words_of
-from prolocutor_demo.reading.utterance import ENGLISH, language_of, last_utterance
+from prolocutor_demo.reading.utterance import ENGLISH, language_of, last_utterance, mended_words
 
 Hypothesis = dict[str, Any]
 Answer = Callable[[dict[str, Any]], list[Hypothesis]]
@@ -104,7 +104,11 @@ def answered(
     """
     if given.get("kind") == "cancelled":
         return [{"text": question.given_up, "confidence": 1.0}]
-    for words in _wordings(question, given, language_of(request)):
+    code, mended = language_of(request), mended_words(request)
+    wordings = list(_wordings(question, given, code))
+    if mended and isinstance(given.get("value"), str) and not question.verbatim:  # "9 minuts"
+        wordings += _wordings(question, {"value": mended}, code)
+    for words in dict.fromkeys(wordings):
         completed = answer(with_words(request, _complete(question.request, words)))
         if _understood(completed, question):
             return completed

@@ -21,25 +21,25 @@ def attributes_of(request: dict[str, Any]) -> dict[str, Any]:
 
 def language_of(request: dict[str, Any]) -> str:
     """Return the language that the last text is annotated with, as `{"code": "de"}`; else "en"."""
-    annotations = last_utterance(request).get("annotations")
-    noticed = annotations.get("language") if isinstance(annotations, dict) else None
-    code = noticed.get("code") if isinstance(noticed, dict) else None
+    code = _annotation(request, "language").get("code")
     return code if isinstance(code, str) else ENGLISH
 
 
 def language_is_guessed(request: dict[str, Any]) -> bool:
     """Whether nothing told the language: neither the person, nor the words, nor the dialog."""
-    annotations = last_utterance(request).get("annotations")
-    noticed = annotations.get("language") if isinstance(annotations, dict) else None
-    return isinstance(noticed, dict) and noticed.get("by") == "default"
+    return _annotation(request, "language").get("by") == "default"
 
 
 def language_meant(request: dict[str, Any]) -> str:
     """Return the language of the question that a follow-up means, where it is another one."""
-    annotations = last_utterance(request).get("annotations")
-    found = annotations.get("follow_up") if isinstance(annotations, dict) else None
-    code = found.get("language") if isinstance(found, dict) else None
+    code = _annotation(request, "follow_up").get("language")
     return code if isinstance(code, str) else ""
+
+
+def mended_words(request: dict[str, Any]) -> str:
+    """Return the last text in the agents' spelling where it differs; else ""."""
+    words = _annotation(request, "follow_up").get("normalized")
+    return words if isinstance(words, str) else ""
 
 
 def words_of_follow_up(request: dict[str, Any]) -> str:
@@ -51,9 +51,7 @@ def words_of_follow_up(request: dict[str, Any]) -> str:
 
 def is_correction(request: dict[str, Any]) -> bool:
     """Whether the user takes back what the last turn did, to say something in its place or not."""
-    annotations = last_utterance(request).get("annotations")
-    found = annotations.get("follow_up") if isinstance(annotations, dict) else None
-    return isinstance(found, dict) and found.get("corrects") is True
+    return _annotation(request, "follow_up").get("corrects") is True
 
 
 def id_before(request: dict[str, Any]) -> str:
@@ -71,3 +69,10 @@ def id_of(request: dict[str, Any]) -> str:
 def _id(utterance: Any) -> str:
     id_ = utterance.get("utt_id") if isinstance(utterance, dict) else None
     return id_[:40] if isinstance(id_, str) else ""
+
+
+def _annotation(request: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an annotation of the last text; {} if there is none."""
+    annotations = last_utterance(request).get("annotations")
+    found = annotations.get(name) if isinstance(annotations, dict) else None
+    return found if isinstance(found, dict) else {}
