@@ -44,8 +44,8 @@ _NOT_BUT: Final = re.compile(
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(
-    r"(?P<tail>(?:[\s,]+(?:too|as well|also|instead|please|pls|then|now|though|rather|actually"
-    r"|this time|thanks|thank you|again))*)[\s?!.,;]*$",
+    r"(?<![\s,])(?P<tail>(?:[\s,]++(?:too|as well|also|instead|please|pls|then|now|though|rather"
+    r"|actually|this time|thanks|thank you|again))*)[\s?!.,;]*$",
     re.IGNORECASE,
 )
 _COURTESY: Final = re.compile(

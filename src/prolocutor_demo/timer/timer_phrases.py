@@ -127,7 +127,7 @@ NAMED = _pattern(
 NAMED_BEFORE = _pattern(rf"(?P<name>[^\W\d_][\w'-]*)\s+{_TIMER}")
 NAMED_FOR = _pattern(rf"{_TIMER}(?:\s+on)?\s+for\s+(?:the|my|some)\s+(?P<name>[^\W\d_][\w'-]*)")
 NAMED_LAST = _pattern(
-    r".*\bfor\s+(?:(?:the|my|some|our)\s+)?(?P<name>[^\W\d_][\w'-]*)(?:\s+for\s*)?\s*$"
+    r"^.*\bfor\s+(?:(?:the|my|some|our)\s+)?(?P<name>[^\W\d_][\w'-]*)(?:\s+for)?\s*$"
 )
 LISTED = _pattern(
     r"\b(\d+)(?=(?:(?:,|,? and) \d+)*(?:,|,? and) \d+ (?P<unit>seconds?|minutes?|mins?|hours?)\b)"
