@@ -5,6 +5,8 @@ import hashlib
 import re
 from typing import Any
 
+import pyjokes
+
 from prolocutor_demo.reading.languages.speaking import jokes_in_language
 from prolocutor_demo.reading.request import attributes_of, text_of
 
@@ -161,7 +163,5 @@ def _just_told(request: dict[str, Any]) -> bool:
 @functools.cache
 def _jokes() -> list[str]:
     """Return all jokes, in the library's order, each on one line."""
-    import pyjokes
-
     listed = [*pyjokes.get_jokes(category="neutral"), *pyjokes.get_jokes(category="chuck")]
     return [joke for joke in dict.fromkeys(listed) if not _TASTELESS.search(joke)]
