@@ -43,7 +43,7 @@ _PRONOUNS: Final = ("both", "all of them", "the other one", "the first one", "th
 class _Parts(NamedTuple):
     lead: re.Pattern[str]
     aside: re.Pattern[str]
-    verbs: list[tuple[str, re.Pattern[str]]]
+    verbs: list[tuple[str, re.Pattern[str], re.Pattern[str]]]  # class, at the start, at the end
     particles: list[tuple[str, re.Pattern[str]]]
     lists: re.Pattern[str]
     names: dict[str, str]
@@ -193,7 +193,7 @@ def _words_apart(parts: _Parts, plain: str) -> str:
     """Return a text whose pronouns stand apart from their verbs: "annule-le", "cancélalo"."""
 
     def apart(found: re.Match[str]) -> str:
-        is_verb = any(verb.fullmatch(found[1]) for _, verb in parts.verbs)
+        is_verb = any(verb.fullmatch(found[1]) for _, verb, _ in parts.verbs)
         return f"{found[1]} {found[2]}" if is_verb else found[0]
 
     return parts.enclitic.sub(apart, plain)
@@ -208,13 +208,13 @@ def _the_timer(name: str) -> str:
 def _verb_in(parts: _Parts, text: str) -> tuple[str | None, str]:
     """Return the class of the verb at the start or at the end of a text, and the rest."""
     text = _bare(parts, text)
-    for name, verb in parts.verbs:
-        found = verb.match(text) or re.compile(rf".*?(?P<end> {verb.pattern}$)").fullmatch(text)
-        if found is None:
+    for name, first, last in parts.verbs:
+        if found := first.match(text):
+            rest = _bare(parts, text[found.end() :])
+        elif found := last.search(text):
+            rest = _bare(parts, text[: found.start()])
+        else:
             continue
-        ends = "end" in found.re.groupindex
-        rest = text[: found.start("end")] if ends else text[found.end() :]
-        rest = _bare(parts, rest)
         for other, particle in parts.particles:
             tail = particle.search(rest)
             if tail and (other != "cancel" or name in ("add", "start")):
@@ -252,7 +252,11 @@ def _parts(code: str) -> _Parts:
     return _Parts(
         lead=re.compile(rf"(?:(?:{words['lead']}) )*"),
         aside=re.compile(rf"^(?:{words['aside']})(?: |$)| (?:{words['aside']})$"),
-        verbs=[(name, re.compile(rf"(?:{words[name]})(?!\w)")) for name in VERBS if name in words],
+        verbs=[
+            (name, re.compile(rf"(?:{words[name]})(?!\w)"), re.compile(rf" (?:{words[name]})$"))
+            for name in VERBS
+            if name in words
+        ],
         particles=[
             (name, re.compile(rf"(?:^| )(?:{words[key]})$"))
             for name, key in (("remove", "away"), ("cancel", "off"), ("", "particle"))
