@@ -2,10 +2,16 @@
 
 import re
 
+# Words of one or two letters are chat before an order, "k put milk on my list", but for these.
+_CHAT = (
+    r"(?:(?!(?:i|we|he|it|do|no|to|my|is|am|be|if|up|me|us|as|at|by|in|of|on|or)\b)[a-z]{1,2}|fine"
+    r"|good|great|cool|sure|yeah|yep)"
+)
 _BEFORE = re.compile(
     r"(?:hey|hi|hello|yo|ok|okay|please|pls|plz|kindly|so|well|now|then|right|alright|just|also"
     r"|assistant|prolocutor|(?:can|could|would|will) you(?: be so kind as to| mind)?"
-    r"|and(?= (?:put|add|set|start|remind|remove|delete|cancel|show)\b)"
+    rf"|(?:and|next|{_CHAT})(?=(?:[\s,]+(?:and|then|just|now|please|also|so|{_CHAT}))*[\s,]+(?:put|add"
+    r"|stick|pop|note|set|start|remind|remove|delete|take|tick|cross|clear|cancel|show|read)\b)"
     r"|be so kind as to|i(?:'d| would) (?:like|love|want)(?: for)?(?: you)? to"
     r"|i (?:want|need)(?: you)? to|i was wondering if you could|would it be possible to)"
     r"(?:[\s,.:;!]+|$)",

@@ -66,8 +66,6 @@ def answer(request: dict[str, Any]) -> Any:
     if "function" in request:
         return call(request, FUNCTIONS)
     text, said = bare(text_of(request)), _said_before(request)
-    if lead := todo_phrases.LEAD_IN.match(text):
-        text = text[lead.end() :]
     stored = TodoList(attributes_of(request).get(NAME), now_of(request))
     reply, todo = (
         _shown_again(request, said, stored)
@@ -190,8 +188,8 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     if every:
         due = first_time(every, due, asked.now)
     what = todo_phrases.ALL_OF_THEM.sub("", clean(moment.rest if moment else said))
-    if lead := todo_phrases.BEFORE_ENTRY.match(what):
-        what = what[lead.end() :]
+    if both := todo_phrases.BOTH_OF_TWO.match(what):
+        what = what[both.end() :]
     if not what or todo_phrases.NOTHING_NAMED.fullmatch(what):
         plain = todo_phrases.REMINDERS.search(asked.text) or not (
             what or todo_phrases.OF_LISTS.search(asked.text)

@@ -60,16 +60,8 @@ ADD = _patterns(
     r"|jot (?:(?:this|it|that) )?down|write (?:(?:this|it|that) )?down|put down)"
     r"\b\s*[:,-]?\s*(?P<what>.+)",
 )
-LEAD_IN = re.compile(
-    r"(?:(?!(?:i|we|he|it|do|no|to|my|is|am|be|if)\b)(?:[a-z]{1,2}|then|just|now|please|also|okay"
-    r"|well|fine|good|great|cool|sure|yeah|yep|so|and|next)[\s,.:;!-]+)+"
-    rf"(?=(?:add|put|stick|pop|note|remove|delete|take|tick|cross|clear|show|read|{_REMIND})\b)",
-    re.IGNORECASE,
-)
-"""Words of chat before an order, which are no part of an entry."""
-
-BEFORE_ENTRY = re.compile(r"(?:like|both(?=.* and ))\s+", re.IGNORECASE)
-"""A word before entries that is no part of the first."""
+BOTH_OF_TWO = re.compile(r"both(?=.* and )\s+", re.IGNORECASE)
+"""What leads two entries in and is no part of the first."""
 
 NOTHING_NAMED = re.compile(
     r"(?:some|any|every|no)?(?:thing|stuff)s?(?: else| new)?|both(?: of (?:them|those))?"

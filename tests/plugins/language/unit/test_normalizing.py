@@ -44,6 +44,7 @@ POST = AgentProfile(name="post", card=CARD, vocabulary=post_words)
         ("pharmacies in Baden Baden", "en", "pharmacies in Baden Baden"),
         ("in like twenty minutes or so", "en", "in twenty minutes"),
         ("which parcel does it like", "en", "which parcel does it like"),
+        ("put like stamps on it", "en", "put stamps on it"),
         ("sorry to bother you but which pharmacy is on duty", "en", "which pharmacy is on duty"),
         ("bananas please", "en", "bananas"),
         ("track it please on friday", "en", "track it on friday"),

@@ -354,8 +354,7 @@ class LanguageGrammar:
         plain = plain_of(word).lower()
         if plain in self.subjects and len(plain) > SHORT:  # "two people"
             return False
-        predicate = self.predicates.fullmatch(plain)
-        if self.words.heads_last and (predicate or plain.endswith("ing")):
+        if self.words.heads_last and self.predicates.fullmatch(plain):
             return True  # "is tram 4 running"
         return plain in self.function or (self.is_verb(word) and not _is_in(word, self.units))
 
