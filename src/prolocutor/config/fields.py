@@ -151,7 +151,7 @@ _UNITS: Final = {"ms": 0.001, "s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": WEE
 
 
 def written_time(seconds: float) -> str:
-    """Return a time with the largest unit that divides it, such as 15m."""
+    """Return a time in its largest whole unit, such as 15m."""
     unit = next(unit for unit in reversed(_UNITS) if not seconds % _UNITS[unit])
     return f"{seconds / _UNITS[unit]:.12g}{unit}"
 

@@ -244,7 +244,7 @@ def fragment_parts(said: Continuing) -> list[Part]:
 
 
 def _headed_part(rest: str, said: Continuing) -> Part | None:
-    """Return what describes a noun that is not said: "in a large one", "the blue ones"."""
+    """Return the adjective of a noun that is left out ("in a large one", "the blue ones")."""
     grammar = said.spoken
     plain = plain_of(rest)
     may_head = grammar.headless.search(plain)  # quicker than the whole pattern
@@ -694,7 +694,7 @@ def _year_span(part: Part, slot: Part) -> Span | None:
 
 
 def _date_with_year(new: str, old: str) -> str:
-    """Return a date that names no year with that of the date whose place it takes."""
+    """Return a new date with the year of the old date, or "" where it needs none."""
     year = _YEAR.search(old)
     if year is None or _YEAR.search(new) or not any(sign.isdigit() for sign in new):
         return ""

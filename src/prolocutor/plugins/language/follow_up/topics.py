@@ -50,7 +50,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     turn, question = said.turn, said.question
     things = [name for name, kind in turn.kinds if kind not in _PEOPLE and kind not in _TIMES]
     new = [name for name in things if not in_text(name, question)]
-    if plural and _WHO.match(plain_of(question)) and (answer := person_of(said, named=True)):
+    if plural and _WHO.match(plain_of(question)) and (answer := named_person(said)):
         return answer
     asks_for_it = said.grammar.determined.match(plain_of(question)) and not _counted(said)
     if asks_for_it and (answer := new[0] if new else _name_in(said)):
@@ -158,25 +158,31 @@ def _with_article(said: Continuing, name: str) -> str:
     return name
 
 
-def person_of(said: Continuing, *, named: bool = False) -> str:
-    """Return the person whom the last turn names, else the thing that it was about.
-
-    `named`: only one whom a reply names; "" where it names none.
-    """
-    turn = said.turn
-    people = [name for name, kind in turn.kinds if kind in _PEOPLE]
-    others = [name for name, kind in turn.kinds if kind not in _PLACES and kind not in _TIMES]
-    new = [name for name in others if not in_text(name, turn.question)]
-    asks_who = _WHO.match(plain_of(turn.question)) is not None
-    if people or (asks_who and new):
-        return people[0] if people else new[0]
-    if (asks_who and (answered := _name_in(said, first=True))) or named:
-        return answered if asks_who else ""
+def person_of(said: Continuing) -> str:
+    """Return the person whom the last turn names, else the thing that it was about."""
+    if person := named_person(said):
+        return person
     names = [one for one in said.slots if one.kind == "name" and not one.article]
     asked = [one for one in names if not _says_where(one, said)]
-    if asked and not said.grammar.determined.match(plain_of(turn.question)):
+    if asked and not said.grammar.determined.match(plain_of(said.question)):
         return asked[0].text
+    new = _new_names(said)
     return new[0] if new else _name_in(said, first=True) or topic_of(said)
+
+
+def named_person(said: Continuing) -> str:
+    """Return the person whom the last turn names, or ""; the answer to "who" is a person."""
+    people = [name for name, kind in said.turn.kinds if kind in _PEOPLE]
+    if people or _WHO.match(plain_of(said.question)) is None:
+        return people[0] if people else ""
+    new = _new_names(said)
+    return new[0] if new else _name_in(said, first=True)
+
+
+def _new_names(said: Continuing) -> list[str]:
+    """Return the entities of the last turn that its question does not name, but places and times."""
+    others = [name for name, kind in said.turn.kinds if kind not in _PLACES and kind not in _TIMES]
+    return [name for name in others if not in_text(name, said.question)]
 
 
 def _says_where(slot: Part, said: Continuing) -> bool:
@@ -186,7 +192,7 @@ def _says_where(slot: Part, said: Continuing) -> bool:
 
 
 def place_of(said: Continuing) -> str:
-    """Return the place that the last turn was about, "" where it names none."""
+    """Return the place of the last turn, or ""."""
     turn = said.turn
     places = [name for name, kind in turn.kinds if kind in _PLACES]
     if places:

@@ -123,7 +123,7 @@ def points(said: Continuing) -> Found:
 
 
 def named_item(said: Continuing) -> str:
-    """Return what the reply names that words point to: "the second one", "both"; else ""."""
+    """Return the item of the reply that "the second one" or "both" means, or ""."""
     plain, grammar = plain_of(said.fragment.rest), said.spoken
     items = named_items(said, asked=False)
     if grammar.both.fullmatch(plain):
