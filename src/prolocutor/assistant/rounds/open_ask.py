@@ -417,7 +417,7 @@ class OpenAsk:
         )
 
     def _hint(self, hint: str) -> str:
-        """Return the hint how to answer, in the language of the question, with an example."""
+        """Return a hint on how to answer, in the language of the question, with an example."""
         if self.waiting.hint:
             return self.waiting.hint
         code, kind = self._language, self._kind

@@ -20,7 +20,7 @@ SHORT: Final = 3
 """Letters of a short word: "one", "you"."""
 
 Span = tuple[int, int]
-OF, TO, FROM = 1, 2, 3
+OF, TO, FROM, BETWEEN = 1, 2, 3, 8
 """The places of some classes of prepositions among those of a language."""
 
 

@@ -180,7 +180,7 @@ def named_person(said: Continuing) -> str:
 
 
 def _new_names(said: Continuing) -> list[str]:
-    """Return the entities of the last turn that its question does not name, but places and times."""
+    """Return the entities that only the reply names, without places and times."""
     others = [name for name, kind in said.turn.kinds if kind not in _PLACES and kind not in _TIMES]
     return [name for name in others if not in_text(name, said.question)]
 

@@ -12,6 +12,7 @@ from typing import Final
 from prolocutor.plugins.language.follow_up.annotator import ENGLISH, question_of
 from prolocutor.plugins.language.follow_up.certainty import SURE
 from prolocutor.plugins.language.follow_up.grammar import (
+    BETWEEN,
     TRIMMED,
     LanguageGrammar,
     Part,
@@ -28,9 +29,6 @@ _NOUN_ALONE: Final = re.compile(rf".*\b{_NOUN}", re.IGNORECASE)
 _NOUN_OF: Final = re.compile(
     rf"(?:the )?{_NOUN} (?P<of>(?:of|for) [\w' .-]{{1,40}}?)[?!.]*", re.IGNORECASE
 )
-
-BETWEEN: Final = 8
-"""The place of the class of prepositions that need two things, among those of a language."""
 
 _OF: Final = re.compile(r"\b(?:of|for|in|its|their|there|that)\b", re.IGNORECASE)
 _OF_AT_END: Final = re.compile(rf"\b{_NOUN} (?P<of>(?:of|for) [\w' .-]{{1,40}}?)[?!.]*$")
