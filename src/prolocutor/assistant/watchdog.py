@@ -104,6 +104,8 @@ PACE: Final = 0.25
 """Seconds between two looks; only while turns are running is the loop disturbed at all."""
 CONFIRMATION: Final = 0.05
 """Seconds between two samples of the stack, which have to agree on who is to blame."""
+MOST_FRAMES: Final = 8
+"""Frames of the stack of code that holds up the loop, in the log."""
 
 
 class Watchdog:
@@ -193,5 +195,8 @@ class Watchdog:
 
 
 def _thread_stack(thread_id: int) -> str:
+    """Return the innermost frames of a thread, without those of the import system."""
     frame = sys._current_frames().get(thread_id)
-    return "" if frame is None else "".join(traceback.format_stack(frame))
+    frames = [] if frame is None else traceback.extract_stack(frame)
+    own = [one for one in frames if not one.filename.startswith("<frozen importlib")]
+    return "".join(traceback.format_list(own[-MOST_FRAMES:]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.assistant.watchdog import Watchdog
+from prolocutor.assistant.watchdog import MOST_FRAMES, Watchdog
 from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.assistant.talks import assistant
 from tests.unit.pipeline.talk import PATIENCE, hypothesis, settle_down, skill
@@ -102,6 +102,17 @@ async def test_a_service_that_holds_up_the_loop_is_named_and_left_alone(
     [text] = alarm.texts
     assert "the event loop is held up by service odd" in text
     assert "in block" in text
+
+
+async def test_only_the_innermost_calls_are_shown(alarm: Alarm) -> None:
+    def deep(calls: int) -> Any:
+        return deep(calls - 1) if calls else alarm.block(hypothesis("late"))
+
+    async with assistant(Service("odd", lambda _: deep(50), inline=True)) as it:
+        await it.reply("hi", user="ann")
+    [text] = alarm.texts
+    assert "in block" in text
+    assert text.count("File ") <= MOST_FRAMES
 
 
 async def test_the_next_turn_goes_without_it(alarm: Alarm) -> None:
