@@ -56,11 +56,13 @@ serve: $(SERVES) ## start the demo assistant (PORT=8080; ARGS="--host 0.0.0.0" a
 quick: check ## lint, types, floors and the unit tests of what has changed since main, in under a minute
 	@$(PYTEST) -q -m 'not slow' $$($(BIN)/python .ci/changed_tests.py) $(ARGS)
 
-test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) $(if $(PROLOCUTOR_NODE),,$(NODE)/.ready) ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
-	@$(TRY) $(PYTEST) --no-loadscope-reorder $(ARGS)
+# Tests that are marked `long` are further examples of what cheaper ones claim.
+test: SELECTED = -m 'not long'
+test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) $(if $(PROLOCUTOR_NODE),,$(NODE)/.ready) ## lint, types, floors and the tests (ARGS="-k calls" and the like go to pytest)
+	@$(TRY) $(PYTEST) --no-loadscope-reorder $(SELECTED) $(ARGS)
 
-test-long: ARGS += --hypothesis-profile long
-test-long: test ## the same with twenty times as many generated examples
+test-long: SELECTED = --hypothesis-profile long
+test-long: test ## the same with all examples of docs and data, and twenty times as many generated ones
 
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
 	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/plugins/evaluation/integration $(ARGS)

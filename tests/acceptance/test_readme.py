@@ -27,16 +27,23 @@ answers() {
 }
 """
 
-RUN = [page for page in pages() if any(block.is_run for block in blocks(page))]
+RUN = [
+    str(page.relative_to(ROOT)) for page in pages() if any(block.is_run for block in blocks(page))
+]
+FIRST = {"README.md", "docs/quickstart.md", "docs/howto/add-a-store.md", "docs/reference/http.md"}
+"""What newcomers read first, a page of code and a page of requests; the others are long."""
 
 
-@pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "page", [pytest.param(one, marks=() if one in FIRST else pytest.mark.long) for one in RUN]
+)
+def test_what_a_page_shows_is_what_happens(page: str, tmp_path: Path) -> None:
+    file = ROOT / page
     for program in ("node", "curl"):
-        if f"$ {program} " in page.read_text("utf-8") and shutil.which(program) is None:
+        if f"$ {program} " in file.read_text("utf-8") and shutil.which(program) is None:
             pytest.skip(f"pages that use {program} (no {program})")
 
-    shown = Session(page, tmp_path).run()
+    shown = Session(file, tmp_path).run()
 
     assert [one for one in shown if not one.as_printed] == []
 

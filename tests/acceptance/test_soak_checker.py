@@ -10,6 +10,8 @@ import pytest
 
 from bench.soaking.soak_run import SoakRun
 
+pytestmark = pytest.mark.long
+
 PAIR = "(SELECT utterance FROM utterances ORDER BY utterance DESC LIMIT 2)"
 LAST = "(SELECT max(utterance) FROM utterances)"
 OTHER_WORDS = "CAST(replace(CAST({} AS TEXT), ' it is', ' it was') AS BLOB)"

@@ -46,8 +46,13 @@ def halves(names: list[str]) -> list[set[str]]:
     ]
 
 
+HALVES = halves(PLUGINS)
+
+
 @pytest.mark.parametrize(
-    "deleted", [*halves(PLUGINS), set(PLUGINS)], ids=lambda deleted: "-".join(sorted(deleted))[:60]
+    "deleted",
+    [*HALVES[:2], set(PLUGINS), *(pytest.param(one, marks=pytest.mark.long) for one in HALVES[2:])],
+    ids=lambda deleted: "-".join(sorted(deleted))[:60],
 )
 def test_the_rest_works_without(deleted: set[str], tmp_path: Path) -> None:
     for name, text in FILES.items():

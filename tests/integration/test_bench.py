@@ -37,6 +37,7 @@ def test_the_quick_run_prints_its_tables_and_writes_no_docs(tmp_path: Path):
     assert docs() == before
 
 
+@pytest.mark.long
 def test_the_benchmark_of_doors_and_connectors_prints_its_tables() -> None:
     before = docs()
 
@@ -51,6 +52,7 @@ def test_the_benchmark_of_doors_and_connectors_prints_its_tables() -> None:
     assert docs() == before
 
 
+@pytest.mark.long
 def test_the_benchmark_of_the_almond_door_prints_its_table() -> None:
     before = docs()
 

@@ -57,7 +57,7 @@ def test_the_index_and_the_sites_navigation_lead_to_every_page() -> None:
     assert pages_of_docs - set(navigation()) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     if importlib.util.find_spec("mkdocs_autorefs") is None:
         pytest.skip("the site (no MkDocs)")

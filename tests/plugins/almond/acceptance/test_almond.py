@@ -129,6 +129,7 @@ class Reader:
                         self.seen.append(frame)
 
 
+@pytest.mark.long
 async def test_two_clients_lose_and_repeat_nothing_over_three_kills(
     commands: Commands, tmp_path: Path
 ) -> None:

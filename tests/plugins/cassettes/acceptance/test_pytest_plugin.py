@@ -38,7 +38,7 @@ def run_pytest(folder: Path, *options: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["strict", "auto"])
+@pytest.mark.parametrize("mode", [pytest.param("strict", marks=pytest.mark.long), "auto"])
 def test_a_cassette_is_recorded_once_and_then_compared(mode: str, tmp_path: Path) -> None:
     write_assistant(tmp_path)
     (tmp_path / "test_tea.py").write_text(TESTS)

@@ -23,6 +23,14 @@ PATIENCE = 120  # seconds
 WORDS = "I really do not know what to say."
 
 NAMES = sorted(file.stem for file in PIPELINES.glob("*.json"))
+DIVERSE = {
+    "dream",
+    "dream_mini_persona_based",
+    "dream_multimodal",
+    "multiskill_ai_assistant",
+    "universal_prompted_assistant",
+}
+"""Pipelines that show all that the others do; the others are long."""
 RACES = {
     "dream_bot_kg_prompted": {"response_annotators.bot_knowledge_memorizer": {"9:differs"}},
     "universal_prompted_assistant": {
@@ -66,18 +74,24 @@ def tool() -> Any:
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Compare every pipeline with its recording, four at a time: most of a run is waiting."""
-    folders = [tmp_path_factory.mktemp(name) for name in NAMES]
+def compared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """Compare pipelines with their recordings, four at a time: most of a run is waiting."""
+    tests = [item for item in request.session.items if item.path == request.path]
+    names = [item.callspec.params["name"] for item in tests if isinstance(item, pytest.Function)]
+    folders = [tmp_path_factory.mktemp(name) for name in names]
     with ThreadPoolExecutor(4) as threads:
-        found = dict(zip(NAMES, threads.map(comparison, NAMES, folders), strict=True))
-    for name, folder in zip(NAMES, folders, strict=True):
+        found = dict(zip(names, threads.map(comparison, names, folders), strict=True))
+    for name, folder in zip(names, folders, strict=True):
         if not is_equal(name, found[name]):  # once more, with the machine to itself
             found[name] = comparison(name, folder)
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in DIVERSE else pytest.mark.long) for one in NAMES]
+)
 def test_requests_replies_and_the_stored_state_are_those_of_the_recording(
     name: str, compared: dict[str, Any]
 ) -> None:

@@ -362,6 +362,7 @@ def test_dialogs_are_replayed_against_a_changed_assistant(
     assert "     after   mirror (0.95): CBA" in shown
 
 
+@pytest.mark.long
 def test_ten_thousand_examples_take_little(commands: Commands, folder: Path) -> None:
     write_data(folder / "many.jsonl", 10_000)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -374,6 +375,7 @@ def test_ten_thousand_examples_take_little(commands: Commands, folder: Path) -> 
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_examples(commands: Commands, folder: Path) -> None:
     def most(number: int) -> float:
         write_data(folder / f"{number}.jsonl", number)

@@ -99,6 +99,7 @@ def test_what_cannot_be_measured_is_refused_in_a_line(
     assert error.splitlines()[-1].startswith("prolocutor: ")
 
 
+@pytest.mark.long
 def test_the_published_data_reach_the_figures_of_their_description(tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
     if not BBAI.is_dir():

@@ -154,7 +154,13 @@ async def serving(folder: Path, store: str) -> AsyncIterator[str]:
         await process.wait()
 
 
-@pytest.mark.parametrize("how", ["refused", "no slot", "three slots", "mute"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "refused",
+        *(pytest.param(one, marks=pytest.mark.long) for one in ("no slot", "three slots", "mute")),
+    ],
+)
 async def test_a_replica_that_starts_while_the_database_is_away_waits_for_it(
     few_slots: PostgresqlServer, tmp_path: Path, how: str
 ) -> None:
