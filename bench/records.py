@@ -291,7 +291,7 @@ async def cursor_after(routes: Mapping[str, Route], pages: int) -> str:
 
 
 async def single(routes: Mapping[str, Route]) -> Any:
-    """What is no list of dialogs."""
+    """What is not a list of dialogs."""
     first = (await asked(routes["/conversations"], {"limit": 200}))["items"]
     ids = [one["dialog_id"] for one in first]
     replies = [

@@ -91,7 +91,7 @@ def check_bounds(struct: msgspec.Struct, *, path: str = "") -> None:
 
 
 Kind = Bounds | tuple[str, ...] | type[str] | None
-"""What a field may be: a number, one of some words, a text, nothing."""
+"""The values that a field may have: a number, one of some words, a text, nothing."""
 
 
 @lru_cache(maxsize=64)

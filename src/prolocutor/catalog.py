@@ -231,5 +231,5 @@ def _mismatch(made: object, option: str, value: object) -> str | None:
         kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
         return f"{' or '.join(kinds)}, not {value!r:.40}"
     except (TypeError, NameError):
-        return None  # a type that is no JSON, such as a path
+        return None  # a type that is not JSON, such as a path
     return None

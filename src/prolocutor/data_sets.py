@@ -21,7 +21,7 @@ OnFault = Callable[[BadData], None]
 
 
 def refuse(fault: BadData) -> None:
-    """Raise the fault: what is not said otherwise."""
+    """Raise the fault; the default of `on_fault`."""
     raise fault
 
 
@@ -34,7 +34,7 @@ class DataPlace(msgspec.Struct, frozen=True, kw_only=True):
     on_fault: OnFault = refuse
 
     def file(self, suffix: str) -> Path:
-        """Return the file that `path` means, of a kind whose files end so.
+        """Return the file that `path` means, of a kind whose files have this suffix.
 
         That is PATH, else `PATH_<fold>` with the ending, else the file `<fold>` with that ending in
         the folder PATH. `NotFound` names all the places.
@@ -52,7 +52,7 @@ class DataPlace(msgspec.Struct, frozen=True, kw_only=True):
 class DataOptions(Protocol):
     """The options of a kind of data: a frozen `msgspec.Struct` with keywords only.
 
-    A kind that is a file says in the class variable `suffix` how its names end.
+    The class variable `suffix` of a kind that is a file has the ending of its names.
     """
 
     def build(self, place: DataPlace) -> EpisodeSource:
@@ -75,7 +75,7 @@ def split(data: str) -> tuple[str, str]:
 def open_source(
     data: str, fold: str = "train", *, on_fault: OnFault = refuse, **options: Any
 ) -> EpisodeSource:
-    """Make the data set that `KIND:PATH` means; `BadInput` for what its kind does not know."""
+    """Make the data set that `KIND:PATH` means; raise `BadInput` for an unknown kind or option."""
     kind, path = split(data)
     type_: Any = DATA.load_checked(kind, **options)
     try:
@@ -86,5 +86,5 @@ def open_source(
 
 
 def file_suffix(kind: str) -> str | None:
-    """Return how the files of a kind end; None for a kind that is no file."""
+    """Return the suffix of a kind's files; None for a kind that is not a file."""
     return getattr(DATA.load(kind), "suffix", None)

@@ -300,7 +300,7 @@ class ServiceError(ProlocutorError):
 
     code = "service"
     answered = False
-    """Whether the service was reached and answered, be it with an error."""
+    """Whether the service answered, even with an error."""
     passing = False
     """Whether the same call may well succeed a moment later."""
     sent = True

@@ -133,7 +133,7 @@ def resolve(dotted: str) -> Callable[..., Any]:
     """
     module_name, colon, attributes = dotted.partition(":")
     if not colon or not module_name or not all(attributes.split(".")):
-        raise ConfigError(f"{dotted!r} is no dotted name; write it as package.module:function")
+        raise ConfigError(f"{dotted!r} is not a dotted name; write it as package.module:function")
     found: Any = _module(module_name, dotted)
     place = f"module {module_name!r}"
     for attribute in attributes.split("."):

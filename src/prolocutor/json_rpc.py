@@ -36,7 +36,7 @@ class RpcErrorObject(msgspec.Struct, frozen=True):
 class RpcFault(BadInput):
     """What a request gets in place of a result: a number, a sentence, and data.
 
-    `id` is that of the request, where the request is no message but has an id that can be read.
+    `id` is that of the request, where the request is not a message but has an id that can be read.
     """
 
     code = "rpc"
@@ -84,7 +84,7 @@ def read_message(body: bytes | Raw) -> RpcMessage:
     try:
         message = _decode_message(body)
     except msgspec.ValidationError as error:
-        what = f"no JSON-RPC message: {error}"
+        what = f"this is not a JSON-RPC message: {error}"
         raise RpcFault(INVALID_REQUEST, what, id=_readable_id(body)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise RpcFault(PARSE_ERROR, f"this is not JSON: {error}") from None
@@ -103,7 +103,7 @@ def _readable_id(body: bytes | Raw) -> RpcId:
 
 
 def read_batch(body: bytes) -> list[Raw] | None:
-    """Return the members of a batch; None for a body that is no list, `RpcFault` for no JSON."""
+    """Return the members of a batch; None for a body that is not a list, `RpcFault` for no JSON."""
     if not body.lstrip().startswith(b"["):
         return None
     try:

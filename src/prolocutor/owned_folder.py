@@ -23,14 +23,14 @@ if sys.platform != "win32":
 def own_folder(path: Path, *, option: str = "--out") -> Iterator[None]:
     """Make a folder and lock it against other processes for as long as the block runs.
 
-    Raise `StoreLocked` where another process has it, and `BadInput` for what is no folder.
+    Raise `StoreLocked` where another process has it, and `BadInput` for what is not a folder.
     `option` is that of the command by which another folder can be chosen.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDONLY)
     except (FileExistsError, NotADirectoryError):
-        raise BadInput(f"{path}: this is no folder; choose another one with {option}") from None
+        raise BadInput(f"{path}: this is not a folder; choose another one with {option}") from None
     try:
         if sys.platform != "win32":
             try:

@@ -254,7 +254,7 @@ class SharedModelStore(ModelStore):
         self._leave_line(user, ticket)
 
     async def hold(self, user: str, ticket: str) -> None:
-        """Hold a person for work that is no turn."""
+        """Hold a person for work that is not a turn."""
         self._check_alive()
         lease = self._database.taken.get(user)
         if lease is not None and (lease.id, lease.replica) == (ticket, self.replica):

@@ -23,9 +23,9 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("dotted", "complaint"),
     [
-        ("json.dumps", "'json.dumps' is no dotted name; write it as package.module:function"),
-        ("json:", "'json:' is no dotted name; write it as package.module:function"),
-        (":dumps", "':dumps' is no dotted name; write it as package.module:function"),
+        ("json.dumps", "'json.dumps' is not a dotted name; write it as package.module:function"),
+        ("json:", "'json:' is not a dotted name; write it as package.module:function"),
+        (":dumps", "':dumps' is not a dotted name; write it as package.module:function"),
         ("jsson:dumps", "jsson:dumps: there is no module 'jsson'"),
         ("json.sub.deep:f", "json.sub.deep:f: there is no module 'json.sub'"),
         (

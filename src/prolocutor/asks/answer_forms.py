@@ -15,7 +15,7 @@ from prolocutor.reading.plain_text import plain
 
 _ENTITIES: Final = {"location": "LOCATION", "time": "TIME", "date": "DATE"}
 GIVEN_UP: Final = "All right, never mind."
-"""What is said where a question was given up."""
+"""The reply to a person who gives up a question."""
 
 _NEVER_MIND: Final = ("never mind", "nevermind")
 

@@ -136,7 +136,7 @@ def read_object(given: Any) -> dict[str, Any]:
         try:
             given = msgspec.json.decode(given)
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-            raise BadInput(f"the parsed command is no JSON: {error}", field="json") from None
+            raise BadInput(f"the parsed command is not JSON: {error}", field="json") from None
     if not isinstance(given, dict):
         raise BadInput(f"a parsed command is an object, not {given!r:.80}", field="json")
     return given

@@ -47,9 +47,11 @@ class AskKinds:
             outcome = ask()
             if isinstance(outcome, Outcome):
                 return outcome
-            log.error("the kind of ask %r gave %.80r, which is no outcome", kind, outcome)
+            log.error(
+                "the reader of the ask %r returned %.80r, which is not an outcome", kind, outcome
+            )
         except Exception:
-            log.exception("the kind of ask %r cannot read an answer", kind)
+            log.exception("the reader of the ask %r failed on an answer", kind)
         return NotUnderstood(self.hint(kind))
 
     def _reader(self, kind: Ask) -> AnswerReader:

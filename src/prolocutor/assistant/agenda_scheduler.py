@@ -366,7 +366,7 @@ class AgendaScheduler:
         try:
             done = await self._deliver_due(user)
         except StoreError as error:
-            log.warning("a notification waits: %s", error)
+            log.warning("a notification is not delivered yet, because the store fails: %s", error)
             done = set()
         if (entry.skill, entry.key) in done:
             return True
@@ -478,7 +478,9 @@ class AgendaScheduler:
             try:
                 due = await self._deliveries.due(entry, now, state)
             except Postponed as error:
-                log.warning("an entry of the agenda is put off: %s", error, exc_info=True)
+                log.warning(
+                    "an entry of the agenda is put off and tried again: %s", error, exc_info=True
+                )
                 due = DueOutcome(again=replace(entry, due=now + MAX_PAUSE))
             if await self._deliveries.deliver(entry, due, state):
                 settled.add((entry.skill, entry.key))

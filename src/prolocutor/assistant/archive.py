@@ -53,10 +53,10 @@ class DialogArchive:
         self._records = records
         self._max_text = max_text
         self.forgetting: list[Callable[[str], Awaitable[None]]] = []
-        """What removes what a door has of a person, before the person is deleted."""
+        """Remove a door's own data of a person; called before the person is deleted."""
 
         self.around_deletion: list[Callable[[], AbstractAsyncContextManager[None]]] = []
-        """What runs around each deletion, to remove what a door has of the dialogs that it ends."""
+        """Contexts around each deletion; doors remove their own data of deleted dialogs there."""
 
     async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
         """Return the open ask of a dialog, or None."""

@@ -92,9 +92,9 @@ class Lifetime:
         self.started = False
         self.stopping = False
         self.keepers: list[CallKeeper] = []
-        """What keeps the calls of services."""
+        """Keepers of the calls of services: the ledger of effects, the purse."""
         self.before_end: list[Callable[[], Awaitable[None]]] = []
-        """What is closed before the assistant, such as the doors of an app that is mounted."""
+        """Called before the assistant is closed, such as the end of a mounted app's doors."""
 
     @property
     def ready(self) -> bool:

@@ -44,11 +44,11 @@ from prolocutor.plan.pipeline import Pipeline
 from prolocutor.stores.store_catalog import open_store
 
 FROM_FILE = "prolocutor.config.building:assistant_of_file"
-"""What makes an assistant of a file; imported when it is asked for, as it knows this module."""
+"""The function that makes an assistant of a file; imported late, as it imports this module."""
 
 
 ASGI = "prolocutor.doors.asgi_app:asgi_app"
-"""What makes an app of an assistant; imported when it is asked for: doors are above this floor."""
+"""The function that makes an app of an assistant; imported late: doors are above this floor."""
 
 
 class Assistant:
@@ -156,7 +156,7 @@ class Assistant:
         self.feeds, self.records = parts.listeners, parts.records
         self.watchdog, self.store_health = parts.watchdog, parts.health
         self.sharing = parts.sharing
-        """What this replica does among others; None where the store is this process's alone."""
+        """The work of this replica among others; None for a store of a single process."""
         self.stop, self.notify = self.turns.stop, self.agenda.notify
         self._thread: LoopThread[Assistant] | None = None
         if records is not None:

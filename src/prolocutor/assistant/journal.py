@@ -47,10 +47,10 @@ UNREAD: Final = b""
 """No round: the act of an operator is checked against the one that the store has."""
 
 MAX_LOOKS: Final = 10
-"""How often the words are read again because another replica has changed their dialog."""
+"""Times that an input is read again because another replica has changed its dialog."""
 
 _SECRET = b'{"secret":true}'
-"""What is stored of a secret for a second run: that there is none."""
+"""The value stored in place of a secret: a second run does not get the secret."""
 
 INTERRUPTED = {"interrupted": True}
 """Attributes of a reply that closes a turn which was cut off and not run again."""
@@ -135,7 +135,7 @@ class Journal:
                     check_act(round, input.operator)
             except NotFound:
                 continue  # the turn that was open has just been stored: ask again
-        raise PersonBusy("the dialog changes all the time")
+        raise PersonBusy("other replicas keep changing this dialog; try again")
 
     def _opening(
         self,

@@ -131,14 +131,14 @@ class ObserverGroup:
             except StoreError:
                 raise
             except Exception:
-                log.exception("an observer raised, which it must not")
+                log.exception("an observer raised an exception, which is ignored")
 
 
 def _run_guarded(pass_on: Callable[[], None]) -> None:
     try:
         pass_on()
     except Exception:
-        log.exception("an observer raised, which it must not")
+        log.exception("an observer raised an exception, which is ignored")
 
 
 class FollowedTurn:

@@ -28,7 +28,7 @@ KIND: Final = "label"
 
 
 class LabelledTurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A turn that a label counts for: its reply (`utt_id`), what `user` said, agents' answers."""
+    """A labelled turn: the id of its reply, the `user`, their words, and the agents' answers."""
 
     utt_id: str
     user: str
@@ -58,7 +58,7 @@ class OperatorLabels:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.deletions = 0
-        """How many persons were deleted: what was read of dialogs before may be theirs."""
+        """The number of deletions: data read before the last one may be deleted data."""
 
     async def all_labels(self) -> list[OperatorLabel]:
         """Return all labels, the oldest first; an unreadable label is logged and left out."""
@@ -80,7 +80,7 @@ class OperatorLabels:
         await self._store.put_record("", KIND, label.id, plain.encode(label))
 
     async def delete(self, id_: str) -> None:
-        """Delete a label; `NotFound` where there is none."""
+        """Delete a label; raise `NotFound` for an unknown id."""
         if not await self._store.delete_record("", KIND, id_):
             raise NotFound(f"no label has the id {id_!s:.80}", field="id")
 
@@ -174,7 +174,7 @@ class OperatorDesk:
         await self._act(user, dialog, act, None)
 
     async def handover(self, user: str, dialog: str | None = None) -> Handover | None:
-        """Return who has a dialog, or that a person is wanted; None where neither is so."""
+        """Return the handover of a dialog that is taken over or waits for an operator, or None."""
         return rounds.decode(await self._store.round(user, checked_dialog(dialog))).handover
 
     async def list_handovers(self) -> list[HandedOver]:
@@ -192,7 +192,7 @@ class OperatorDesk:
         return sorted(found, key=lambda one: one.handover.since)
 
     async def find(self, dialog_id: str) -> tuple[str, str]:
-        """Return the user and the name of an active dialog; `NotFound` where there is none."""
+        """Return the user and the name of an active dialog; raise `NotFound` for an unknown id."""
         user = await self._store.find_owner(dialog_id)
         name = None if user is None else await self._dialog_name(user, dialog_id)
         if user is None or name is None:

@@ -124,7 +124,7 @@ class ServiceSwitches:
         try:
             await self.refresh()
         except StoreError as error:
-            log.warning("what is switched off cannot be read: %s", error)
+            log.warning("the list of services that are switched off cannot be read: %s", error)
 
     def _take(self, key: str, off: SwitchedOffBy | None) -> None:
         if off == self._off.get(key):

@@ -38,7 +38,7 @@ class PersonLine(Protocol):
         """Return the result of `attempt`, tried until it does not raise `PersonBusy`."""
 
     async def while_held(self, user: str, work: Callable[[], Awaitable[T]], place: Any = None) -> T:
-        """Do work that is no turn while no process opens a turn of the person."""
+        """Do work that is not a turn while no process opens a turn of the person."""
 
     async def due(self, now: float, limit: int) -> list[AgendaEntry]:
         """Return the due entries that this process delivers."""

@@ -35,13 +35,13 @@ KIND: Final = "store-health"
 """The kind of the assistant's own record that is written to try."""
 
 _SMALL, _LARGE = b"{}", b'"%b"' % (b"0" * 65_536)
-"""What is written to try: after a failure so much that a disk with room for it has room for a
-turn."""
+"""The bodies of a trial record. After a failure it is the large one: a disk with room for it has
+room for a turn."""
 
 _OF_PERSONS: Final = (
     DeclaredDead, PersonBusy, PersonMoved, PersonUnreadable, RoundChanged, TakenOver
 )  # fmt: skip
-"""Errors of a store that works for others."""
+"""Errors that concern a single person or turn: the store works for all others."""
 
 
 class StoreHealth:
@@ -52,7 +52,7 @@ class StoreHealth:
 
     def __init__(self, store: RecordStore, clock: Callable[[], float] = monotonic) -> None:
         self.fault: StoreError | None = None
-        """Why turns cannot be stored, as far as is known."""
+        """The error by which turns cannot be stored; None if they can, as far as is known."""
         self.unreadable: dict[str, str] = {}
         """The users of whom what is stored could not be read, and why; not more than some."""
         self.on_lost: Callable[[StoreLost], None] | None = None
@@ -65,7 +65,7 @@ class StoreHealth:
         """Note that a turn was stored."""
         self._known_until = self._clock() + FRESH
         if self.fault is not None:
-            log.warning("turns can be stored again")
+            log.warning("the store works again: turns can be stored")
             self.fault = None
 
     def note_failed(self, error: StoreError) -> None:
@@ -115,7 +115,7 @@ class StoreHealth:
         except StoreError as error:
             self.note_failed(error)
         except Exception as error:
-            log.exception("the store could not be tried")
+            log.exception("the store could not be checked")
             self.note_failed(StoreError(str(error)))
         else:
             self.note_stored()

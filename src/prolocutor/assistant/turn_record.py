@@ -294,9 +294,9 @@ class TurnRecorder:
         try:
             return await self.store.tend(now=self._clock(), keep=settings.keep, most=settings.most)
         except StoreError as error:
-            log.warning("records of turns are not looked after: %s", error)
+            log.warning("old records of turns cannot be deleted: %s", error)
         except Exception:
-            log.exception("records of turns are not looked after")
+            log.exception("old records of turns cannot be deleted")
         return False
 
     async def _keep_up(self) -> None:

@@ -63,7 +63,7 @@ log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 2
 
 _OF_OTHERS: Final = (DeclaredDead, NotFound, PersonBusy, TakenOver)
-"""Errors that say that another replica has the turn, has stored it, or is going to have it."""
+"""Errors of a turn that another replica runs, has stored, or is about to take over."""
 
 
 class TurnRunner:
@@ -118,7 +118,7 @@ class TurnRunner:
         stop: StopSignal | None = None,
         place: Place | None = None,
     ) -> TurnResult:
-        """Run a turn; a request that was answered before gets the stored reply.
+        """Run a turn; return the stored reply for a request that was answered before.
 
         `place` is its place among the work for this person at all replicas.
         """
@@ -226,7 +226,10 @@ class TurnRunner:
                 spoken = [one.skill for one in turn.draft.speakers]
                 await keeper.turn_ends(opened.opening, spoken)
         except Exception:
-            log.exception("turn %s broke, which no turn may", opened.opening.turn_id)
+            log.exception(
+                "turn %s broke; this is a fault of Prolocutor, please report it",
+                opened.opening.turn_id,
+            )
             return await self._interrupt(opened)
         return await self._close(turn, effects, started)
 
@@ -244,7 +247,7 @@ class TurnRunner:
     async def _interrupt(self, opened: OpenedTurn) -> TurnResult:
         """End a turn that was cut off, with the fallback text; an open ask stays open.
 
-        Where a person has the dialog, it ends as it would have: no service is asked then.
+        If an operator has the dialog, no service is asked and the turn ends as usual.
         """
         if (unasked := self._handovers.make_turn(opened, opened_input(opened))) is not None:
             return await self._close(*unasked, monotonic())

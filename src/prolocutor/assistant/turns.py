@@ -50,7 +50,7 @@ def checked_input(input: TurnInput, max_text: int, skills: Sequence[str]) -> Tur
     if parsed is None and program is None:
         return input
     if parsed is not None and not isinstance(parsed, dict):
-        raise BadInput("what comes parsed is an object", field="json")
+        raise BadInput("a parsed command is an object", field="json")
     if program is not None and (not isinstance(program, str) or len(program) > max_text):
         raise BadInput(f"a program is a text of at most {max_text:,} characters", field="code")
     _check_plain([parsed, program], "json")
@@ -183,7 +183,7 @@ class Turns:
         return self._sharing.line.enter(self._queues, user, lambda place: run(place=place))
 
     def alone(self, user: str, work: Work[T]) -> asyncio.Future[T]:
-        """Do work that is no turn when no turn of the person runs, here or at another replica."""
+        """Do work beside turns, when no turn of the person runs here or at another replica."""
         self._check_open()
         check_name(user, "a user", "user_id")
         if self._sharing is None:

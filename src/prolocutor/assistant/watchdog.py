@@ -53,7 +53,7 @@ class ServiceCode:
 
 
 running: Final[WeakSet[ServiceCode]] = WeakSet()
-"""Those of the assistants that run in this process."""
+"""The watchdogs of the assistants that run in this process."""
 
 
 def service_on(codes: Iterable[CodeType], otherwise: str) -> str:

@@ -39,12 +39,12 @@ from prolocutor.plan.pipeline import CandidateAnnotator, Pipeline, Skill, Stage,
 EFFECTS: Final = Catalog[Callable[[Store, Pipeline], CallKeeper]](
     "ledger of effects", "prolocutor.effects"
 )
-"""What keeps the effects of skills that act, made of a store and the pipeline."""
+"""Ledgers of the effects of skills that act, made of a store and the pipeline."""
 
 PURSES: Final = Catalog[Callable[[Store, PurseSettings, Pipeline], CallKeeper]](
     "purse", "prolocutor.purses"
 )
-"""What keeps within what calls may cost, made of a store, the limits and the pipeline."""
+"""Purses, which bound the costs of calls, made of a store, the limits and the pipeline."""
 
 
 def call_keepers(pipeline: Pipeline, settings: AssistantSettings, store: Store) -> list[CallKeeper]:
@@ -52,12 +52,12 @@ def call_keepers(pipeline: Pipeline, settings: AssistantSettings, store: Store) 
     made: list[CallKeeper] = []
     if settings.purse is not None:
         if not (names := PURSES.names()):
-            raise ConfigError("nothing is installed that keeps a purse", key="purse")
+            raise ConfigError("no installed plug-in keeps a purse", key="purse")
         made.append(PURSES.load(names[0])(store, settings.purse, pipeline))
     acting = [one.name for one in pipeline.services_at(Stage.SKILL) if one.acts]
     if acting:
         if not (names := EFFECTS.names()):
-            what = "nothing is installed that keeps a ledger of effects"
+            what = "no installed plug-in keeps a ledger of effects"
             raise ConfigError(what, key=f"skills.{acting[0]}.acts")
         made.append(EFFECTS.load(names[0])(store, pipeline))
     return made
@@ -97,7 +97,7 @@ class NoPrograms:
 
 
 PROGRAMS: Final = Catalog[Callable[..., Programs]]("program language", "prolocutor.programs")
-"""What runs programs, by the language they are written in; made as `make_programs` does."""
+"""Interpreters of programs, by the name of the language; `make_programs` makes them."""
 
 BROKERS: Final = Catalog[Callable[..., BrokerWakeUps]]("message broker", "prolocutor.brokers")
 """What carries hints between replicas, by the scheme of a broker's URL; made of that URL, what

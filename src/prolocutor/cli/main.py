@@ -16,7 +16,7 @@ from prolocutor.errors import ProlocutorError
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 MOVED: Final = r"prolocutor\.\S+ is now "
-"""What a warning of an old name in an assistant's file begins with (`prolocutor/moved.py`)."""
+"""The beginning of warnings of old names in an assistant's file (`prolocutor/moved.py`)."""
 
 
 @click.group(

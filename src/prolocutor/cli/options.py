@@ -35,7 +35,9 @@ class TimeParam(click.ParamType[str]):
         try:
             return _ago(value) or format_time(datetime.fromisoformat(value).timestamp())
         except (ValueError, OverflowError, OSError):
-            what = f"{value!r} is no time; write 2026-11-20, 2026-11-20 18:30, or 30d for days ago"
+            what = (
+                f"{value!r} is not a time; write 2026-11-20, 2026-11-20 18:30, or 30d for days ago"
+            )
             raise click.BadParameter(what, ctx, param) from None
 
 
@@ -48,7 +50,7 @@ class AgeParam(click.ParamType[str]):
         """Read one."""
         if moment := _ago(value):
             return moment
-        raise click.BadParameter(f"{value!r} is no age; write 12h, 30d or 2w", ctx, param)
+        raise click.BadParameter(f"{value!r} is not an age; write 12h, 30d or 2w", ctx, param)
 
 
 class SizeParam(click.ParamType[int]):
@@ -62,7 +64,9 @@ class SizeParam(click.ParamType[int]):
             return value
         if found := _SIZE.fullmatch(value.strip().upper()):
             return int(float(found[1]) * _SIZES[found[2]])
-        raise click.BadParameter(f"{value!r} is no size; write 500MB or 2GB", param=param, ctx=ctx)
+        raise click.BadParameter(
+            f"{value!r} is not a size; write 500MB or 2GB", param=param, ctx=ctx
+        )
 
 
 class BoundParam(click.ParamType[tuple[str, float]]):

@@ -64,7 +64,7 @@ OPERATOR: Final = (
     " `Authorization: Bearer ...`, or give it to the page that asks for one)."
 )
 OBSERVERS: Final = Catalog[Callable[[], Observer]]("observer", "prolocutor.observers")
-"""What is told of the turns of every assistant that is served."""
+"""Observers of the turns of every served assistant."""
 
 OTHERS: Final = ("hello", "what can you do?")
 

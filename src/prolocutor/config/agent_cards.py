@@ -73,7 +73,7 @@ def _read(name: str, file: object, folder: Path) -> dict[str, Any]:
         what = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"the card {path.name} cannot be read: {what}", key=key) from None
     if not isinstance(values, dict):
-        raise ConfigError(f"the card {path.name} is no map of at most 1 MB", key=key)
+        raise ConfigError(f"the card {path.name} is not a map of at most 1 MB", key=key)
     return _describe_a2a_skills(values) if isinstance(values.get("skills"), list) else values
 
 
@@ -118,7 +118,7 @@ async def add_agent_cards(pipeline: Pipeline) -> Pipeline:
         if isinstance(one, ConfigError):
             raise ConfigError(one.what, key=f"skills.{name}.call")
         if isinstance(one, ServiceError):
-            log.warning("%s cannot say what it does: %s", name, one)
+            log.warning("the agent %s has no readable card: %s", name, one)
     skills = [
         _add_card(skill, found.get(skill.name)) for skill in pipeline.services_at(Stage.SKILL)
     ]

@@ -521,10 +521,10 @@ def check_url(node: YamlNode, url: str, findings: Findings) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         if "," not in url:  # some have several hosts, and read them themselves
-            findings.add(node, f"{describe_value(node)} is no URL: {error}")
+            findings.add(node, f"{describe_value(node)} is not a URL: {error}")
         return
     if not host or re.search(r"\s", url):
-        findings.add(node, f"{describe_value(node)} is no URL: it has no host or a space in it")
+        findings.add(node, f"{describe_value(node)} is not a URL: it has no host or a space in it")
 
 
 def call_schemas() -> JsonSchema:

@@ -66,7 +66,7 @@ def _read_keys(value: object) -> dict[str, str]:
 
 
 LOOPBACK: Final = ("127.", "::1", "localhost")
-"""How hosts begin that only this machine can use."""
+"""Beginnings of the names of hosts that only this machine can reach."""
 
 NOBODY: Final = Skill(PendingTarget(), name="nobody")
 """The placeholder for the skills of a faulty file."""
@@ -207,8 +207,8 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         tuple[str, ...],
         about(
             "Proxies whose `X-Forwarded-For` or `Forwarded` says who the client is, for limits and"
-            " logs: the right-most address that is no trusted proxy's. No connection from there is"
-            " an operator without a key.",
+            " logs: the right-most address that is not a trusted proxy's. No connection from there"
+            " is an operator without a key.",
             what="a list of addresses and networks",
             reads=_read_proxies,
             form={"type": ["array", "string"], "items": {"type": "string"}},

@@ -170,7 +170,7 @@ def dotted_key(steps: Steps) -> str:
 
 
 def read(path: str | Path, environ: Mapping[str, str] | None = os.environ) -> YamlDocument:
-    """Read a file; `ConfigFaults` when it is no YAML at all, lesser faults are in the document.
+    """Read a file; `ConfigFaults` when it is not YAML at all, lesser faults are in the document.
 
     Without `environ` no variable is substituted.
     """
@@ -322,7 +322,7 @@ class _TreeReader:
         except UnsetVariable as error:
             self._fault(mark, steps, str(error))
         except UnicodeEncodeError:
-            self._fault(mark, steps, "half of a character: a lone surrogate is no text")
+            self._fault(mark, steps, "half of a character: a lone surrogate is not text")
         else:
             return text
         return None

@@ -1,4 +1,4 @@
-"""The connectors by name, the ways to models that are no services, and hints for a wrong `call`.
+"""The connectors by name, the ways to models that are not services, and hints for a wrong `call`.
 
 Another package adds its own through an entry point in the group `prolocutor.connectors`.
 """
@@ -24,7 +24,7 @@ SCHEMES: Final = Catalog[Any]("connector for addresses of", "prolocutor.schemes"
 """The options of the connector that an address without a name means, by its scheme."""
 
 ENDPOINTS: Final = Catalog[Any]("connector", "prolocutor.endpoints")
-"""Ways to a model that is no service, by the name of their connector."""
+"""Ways to a model that is not a service, by the name of their connector."""
 
 
 class ConnectorForm(msgspec.Struct, frozen=True):

@@ -102,7 +102,7 @@ def _batch(body: bytes, count: int) -> list[msgspec.Raw]:
     try:
         return _check_count(_read_batch(body).batch, count)
     except msgspec.ValidationError:
-        raise BadReply(f'a batch wants {{"batch": [...]}} with {count} replies') from None
+        raise BadReply(f'a batch needs {{"batch": [...]}} with {count} replies') from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadReply(f"not JSON: {error}") from None
 
@@ -111,7 +111,7 @@ def _elements(body: bytes, count: int | None) -> list[msgspec.Raw]:
     try:
         elements = _read_list(body)
     except msgspec.ValidationError:
-        raise BadReply("DeepPavlov's wire wants a list as the reply") from None
+        raise BadReply("DeepPavlov's wire needs a list as the reply") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadReply(f"not JSON: {error}") from None
     if count is None and not elements:

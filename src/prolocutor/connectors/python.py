@@ -168,7 +168,7 @@ def _later(read: Callable[[Any], Replies]) -> Callable[[Any], Any]:
 def _many(results: Any, count: int, check: Callable[[Any], Plain]) -> Replies:
     if not isinstance(results, list | tuple):
         _close_unawaited(results)
-        raise BadReply(f"a batch wants a list of {count} replies, not a {type(results).__name__}")
+        raise BadReply(f"a batch needs a list of {count} replies, not a {type(results).__name__}")
     if len(results) != count:
         raise BadReply(f"{len(results)} replies to a batch of {count} requests")
     return [_item(result, check) for result in results]
@@ -213,7 +213,7 @@ def _check_result(result: Any) -> Plain:
         raise
     except Exception as error:  # the value's own comparison or attributes raised
         log.debug("cannot check a %s", type(result).__name__, exc_info=error)
-    raise BadReply(f"a {type(result).__name__} is nothing JSON can say")
+    raise BadReply(f"a {type(result).__name__} cannot be written as JSON")
 
 
 def _close_unawaited(result: Any) -> None:

@@ -192,7 +192,7 @@ class ConnectorOptions(Protocol):
     - `main`: the field that a bare `call` stands for; "url" where it has none
     - `beside`: fields that a file may write beside `call`, as keys of the service
     - `folder`, as a hidden field: where the file lies, so that programs are found from there
-    - `rest`: the field, a map, that takes all keys that are no fields
+    - `rest`: the field, a map, that takes all keys that are not fields
     - `recognize(probe)`: an async class method, see `contracts.probe`
     - `guess(call)`: a class method that gets a `call` which is none (a text, list or map), in
       another program's form perhaps, and returns how a file writes it, such as
@@ -287,7 +287,7 @@ class WireExchange(msgspec.Struct, kw_only=True):
 
 
 wire_exchanges: Final[ContextVar[list[WireExchange] | None]] = ContextVar("wire", default=None)
-"""Where connectors note what they send for the call that runs; None where nobody watches it."""
+"""The place where connectors note the requests of the running call; None if nobody watches."""
 
 
 class CallWatch(Protocol):

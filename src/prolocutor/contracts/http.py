@@ -14,7 +14,7 @@ Access = Literal["all", "known", "operators"]
 
 
 KeyScope = Literal["operate", "converse", "read", "admin"]
-"""What a key may be used for."""
+"""The uses that a key is allowed."""
 
 
 class Visitor(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ class HttpRequest(Protocol):
     method: str
     path: str
     root: str
-    """What stands before `path` in the address where another app mounts ours."""
+    """The part of the address before `path` if another app mounts ours."""
     params: Mapping[str, str]
     """The parts of the path that the route names in braces."""
 

@@ -12,7 +12,7 @@ from prolocutor.contracts.store import NewRecord, Store
 Outcome = Literal["done", "failed", "late", "skipped"]
 
 OwnFlag = Literal["none", "failed", "slow"]
-"""What a turn's own record says of it: no agent answered, a service failed, it was slow."""
+"""Flags of a turn, known from its record: no agent answered, a service failed, it was slow."""
 
 FAILURES: Final = frozenset({"failed", "late"})
 """The outcomes of a service that count as failures."""
@@ -115,7 +115,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     the models in use by role (`router`, `ranker`), `changes` the changed values in profiles. `ask`
     is the kind of answer that the reply waits for. `choices` are the choices of canaries and
     routers, with their probabilities. `no_answer`: the reply's attribute of this name, by which a
-    skill tells that its words are no answer.
+    skill tells that its words are not an answer.
     """
 
     turn_id: str

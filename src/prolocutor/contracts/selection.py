@@ -38,7 +38,7 @@ class Enough(msgspec.Struct, frozen=True):
 
 
 enough: Final = Enough()
-"""What `more` returns when no further answer is wanted; running skills are then cancelled."""
+"""The value of `more` for no further answers; running skills are then cancelled."""
 
 More = Callable[..., "Sequence[str] | Selection | Enough | None"]
 """Gets the hypotheses so far and the seconds left; a plain function, it must answer at once."""

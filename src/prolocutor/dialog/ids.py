@@ -83,7 +83,7 @@ _IDS: Final = 8
 """The number of ids made of one piece of random digits: a turn needs seven."""
 
 _AT_ONCE: Final = 32
-"""How many pieces are made at once: each request to the system has its price."""
+"""Pieces that are made at once, because each request to the system costs time."""
 
 _random: Final[list[str]] = []
 os.register_at_fork(

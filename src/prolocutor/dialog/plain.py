@@ -340,9 +340,9 @@ def _explain_leaf(item: Any, path: str) -> None:
         _explain_text(item, path)
     elif isinstance(item, float):
         if not math.isfinite(item):
-            raise BadReply(f"{item} is not a number JSON can say", path=path)
+            raise BadReply(f"{item} is not a number that JSON has", path=path)
     elif item is not None:
-        raise BadReply(f"a {type(item).__name__} is nothing JSON can say", path=path)
+        raise BadReply(f"a {type(item).__name__} cannot be written as JSON", path=path)
 
 
 def _explain_integer(item: int, path: str) -> None:
@@ -356,4 +356,4 @@ def _explain_text(text: str, path: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise BadReply("a lone surrogate is no Unicode text", path=path) from None
+        raise BadReply("a lone surrogate is not Unicode text", path=path) from None

@@ -22,7 +22,7 @@ EVERY: Final[dict[str, float]] = {
     "month": 31 * DAY,
     "year": 366 * DAY,
 }
-"""What can come again, with the longest time in seconds between two days that it may fall on."""
+"""Repetitions, with the longest time in seconds between two of their days."""
 
 LATEST: Final = 1e11
 """The latest time that is taken, in UNIX seconds."""
@@ -113,7 +113,7 @@ def _check_line(line: Any, path: str) -> None:
         try:
             unix_time(line["at"])
         except (ValueError, OverflowError):
-            raise BadReply(f"{line['at']!r:.80} is no time", path=f"{path}.at") from None
+            raise BadReply(f"{line['at']!r:.80} is not a time", path=f"{path}.at") from None
     else:
         _check_seconds(line["at"], f"{path}.at")
     messages = line.get("messages")

@@ -282,7 +282,7 @@ class TurnRequest(Mapping[str, Any]):
 
 
 _ADDED: Final = frozenset({"turn_id", "service", "answer", "hypothesis", "hypotheses", "preferred"})
-"""What a request has beside the agent state of the dialog."""
+"""The keys of a request beside the agent state of the dialog."""
 
 
 def _heard(text: str, human: Human, annotations: Mapping[str, Any] | None = None) -> HumanUtterance:

@@ -119,7 +119,7 @@ class DraftHypothesis:
 
 
 ITSELF: Final = "assistant"
-"""What `Reply.by` is where the assistant speaks for itself."""
+"""The value of `Reply.by` for replies of the assistant itself."""
 
 _RICH: Final = frozenset({"messages", "ask"})
 

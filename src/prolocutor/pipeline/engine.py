@@ -40,7 +40,7 @@ TALKING: Final = (Stage.SKILL, Stage.LAST_CHANCE)
 """The stages whose services answer what a person says."""
 
 CLOSE_SECONDS: Final = 10.0
-"""How long the connector of a service may take to close."""
+"""Seconds that the connector of a service may take to close."""
 
 
 class Engine:
@@ -167,7 +167,11 @@ class Engine:
             closing.start(_let_go(step))
             if not await closing.wait_until_ended(CLOSE_SECONDS):
                 closing.cancel()
-                log.error("service %s was not let go within %g s", step.name, CLOSE_SECONDS)
+                log.error(
+                    "the connector of service %s did not close within %g s",
+                    step.name,
+                    CLOSE_SECONDS,
+                )
 
     def find_step(self, service: str, stage: str | None = None) -> ServiceStep:
         """Return the service with a name: in the stage if given, else preferably the skill.
@@ -190,7 +194,7 @@ async def _let_go(step: ServiceStep) -> None:
     except asyncio.CancelledError:
         raise
     except BaseException:
-        log.exception("service %s could not be let go", step.name)
+        log.exception("the connector of service %s could not be closed", step.name)
 
 
 def _format_request(step: ServiceStep, state: dict[str, Any]) -> Any:

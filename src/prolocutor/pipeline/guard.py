@@ -154,7 +154,7 @@ class Guard:
         self.is_foreign = not type(asked).__module__.startswith("prolocutor.")
         """Whether the connector is a plug-in's or a user's own: its replies are checked again."""
         self.format: str = str(getattr(connector, "format", "plain"))
-        """How the texts of its replies are written, where the service does not say."""
+        """The format of its replies' texts, unless the service names another."""
         self._send = self._connector.send
         self._answer: ImmediateAnswer | None = getattr(self._connector, "answer", None)
         self.immediate = self._answer is not None and not service.retries

@@ -106,7 +106,7 @@ class Lingering:
 
 
 NOTHING_LINGERS: Final = Lingering((), deque())
-"""What turns share in which no service lingers; it is never changed."""
+"""The shared value of all turns without lingering services; it is never changed."""
 
 
 class LedgerWatch(Protocol):

@@ -49,7 +49,7 @@ class EffectsReply(Plain, frozen=True, eq=False, gc=True):
 
 
 def checked_effects(effects: Effects) -> EffectsReply:
-    """Check the effects from a response formatter; raise `BadReply` for values that are no JSON."""
+    """Check the effects of a response formatter; raise `BadReply` for values that are not JSON."""
     has_value = effects.value is not msgspec.UNSET
     value = check(effects.value) if has_value else Plain(None, b"null")
     previous = None if effects.previous is msgspec.UNSET else check(effects.previous)
@@ -95,7 +95,7 @@ def read_selection(value: Any, known: Sequence[str], fault: Fault) -> Selection:
         raise BadReply(f"expected a list of skill names, found {_kind(value)}")
     for name in value:
         if name not in known:
-            fault(f"selects '{name:.80}', which is no skill")
+            fault(f"selects '{name:.80}', which is not a skill")
     return Selection([name for name in value if name in known], more, reason, version)
 
 

@@ -273,7 +273,7 @@ def formatter_failure(error: BaseException) -> ServiceError:
 
 
 def checked_payload(payload: Any) -> Plain:
-    """Check a payload; raise `BadReply` with the place of a value that is no JSON."""
+    """Check a payload; raise `BadReply` with the place of a value that is not JSON."""
     return plain.check(payload, max_bytes=plain.MAX_PAYLOAD_BYTES, max_depth=plain.MAX_STATE_DEPTH)
 
 

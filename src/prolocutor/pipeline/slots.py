@@ -45,7 +45,7 @@ _RESPONSE_ANNOTATOR: Final = Stage.RESPONSE_ANNOTATOR
 class SlotWriter:
     """Writes the replies of one turn's services to their slots in its draft.
 
-    `faults` are errors that do not make a reply useless; `remarks` are no errors, but interesting
+    `faults` are errors that do not make a reply useless; `remarks` are not errors, but interesting
     for observers of the turn.
     """
 

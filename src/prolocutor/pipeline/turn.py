@@ -85,7 +85,7 @@ class Turn:
             prepared.skills, () if forced is not None else prepared.always, variant.instead
         )
         self.afterwards: list[Callable[[], None]] = []
-        """What is done once the reply is stored."""
+        """Functions to call after the reply is stored."""
         self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
         self.faults, self.remarks = self.slots.faults, self.slots.remarks
         self.announcer = listener and TurnAnnouncer(

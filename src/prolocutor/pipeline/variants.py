@@ -32,7 +32,7 @@ class TurnVariant(msgspec.Struct, frozen=True, eq=False):
 
 
 WHOLE: Final = TurnVariant()
-"""What turns have where nothing is tried out."""
+"""The variant of turns in which no service is tried out."""
 
 
 class Variants(Protocol):
@@ -49,7 +49,7 @@ class Variants(Protocol):
 
 
 ROLLOUTS: Final = Catalog[Callable[[Pipeline, Any], Variants]]("rollout", "prolocutor.rollouts")
-"""What tries services out, made of a pipeline and its `PreparedPipeline`."""
+"""Rollouts, which try services out, made of a pipeline and its `PreparedPipeline`."""
 
 
 def load_variants(pipeline: Pipeline, prepared: Any) -> Variants | None:
@@ -61,6 +61,6 @@ def load_variants(pipeline: Pipeline, prepared: Any) -> Variants | None:
         if isinstance(service, TriedService) and (service.canary or service.shadow):
             if names := ROLLOUTS.names():
                 return ROLLOUTS.load(names[0])(pipeline, prepared)
-            what = "nothing is installed that tries services out"
+            what = "no installed plug-in tries services out"
             raise ConfigError(what, key=f"{stage}.{service.name}")
     return None

@@ -72,7 +72,7 @@ Commit = Literal["first_good", "last", "only", "never"]
 TextFormat = Literal["plain", "markdown"]
 
 OnUnknown = Literal["ask_person", "ask_operator", "retry", "give_up"]
-"""What to do when it is unknown whether an action was carried out."""
+"""Ways to go on when nobody knows whether an action was carried out."""
 
 ASKED: Final = "module:function, a URL or {call: ..., connector: ...}"
 

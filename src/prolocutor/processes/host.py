@@ -95,7 +95,7 @@ class FunctionHost:
             if self._batch:
                 request = request["batch"]
         except Exception as error:
-            return _error(400, f"this is no request: {error}")
+            return _error(400, f"this is not a request: {error}")
         try:
             return 200, await self._ask(request, say)
         except BaseException as error:
@@ -115,7 +115,7 @@ class FunctionHost:
         if not self._batch:
             return check(reply).encoded
         if not isinstance(reply, list | tuple) or len(reply) != len(request):
-            raise BadReply(f"a batch wants a list of {len(request)} replies")
+            raise BadReply(f"a batch needs a list of {len(request)} replies")
         return b'{"batch":[%b]}' % b",".join([check(item).encoded for item in reply])
 
 

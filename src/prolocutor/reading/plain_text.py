@@ -53,7 +53,7 @@ _NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
 def plain(text: str) -> str:
     """Return the text in lower case, compatible characters, single blanks, straight quotes.
 
-    A text longer than `LONGEST` becomes "": it is no answer to an ask for a value.
+    A text longer than `LONGEST` becomes "": it is not an answer to an ask for a value.
     """
     if len(text) > 10 * LONGEST:
         return ""

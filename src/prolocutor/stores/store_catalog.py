@@ -49,7 +49,7 @@ def open_transfer(url: str) -> StoreTransfer:
     if isinstance(options, CopiedStore):
         return options.transfer()
     if scheme not in TRANSFERS:
-        raise ConfigError(f"{url}: nothing is copied from or to such a store", key="store")
+        raise ConfigError(f"{url}: stores of this kind cannot be copied", key="store")
     return TRANSFERS.load(scheme)(options)
 
 
@@ -57,7 +57,7 @@ def read_store_url(url: str) -> StoreOptions:
     """Return the options of the store that a URL means; raise `ConfigError` if it means none."""
     scheme, colon, _ = url.partition(":")
     if not colon and url != "memory":
-        raise ConfigError(f"{url!r} is no URL; write sqlite:///{url}", key="store")
+        raise ConfigError(f"{url!r} is not a URL; write sqlite:///{url}", key="store")
     kind: Any = STORES.load(scheme)
     options: StoreOptions = kind.from_url(url) if hasattr(kind, "from_url") else kind(url=url)
     return options

@@ -36,7 +36,7 @@ UP: Final = 16
 """A thumb up: no flag that is shown, but counted."""
 
 COUNTS: Final = ("turns", "bad", "down", "none", "failed", "slow")
-"""What is counted by hour, in the order of the columns."""
+"""The counts of an hour, in the order of the columns."""
 
 _BITS: Final[dict[OwnFlag, int]] = {"none": NONE, "failed": FAILED, "slow": SLOW}
 

@@ -1,8 +1,8 @@
 """AuditTrail: the acts of operators in the store: who, from where, which request; no contents.
 
 Acts are gathered for a moment and written together, beside the requests. Looking at lists and
-figures is no act, because an open page does so all the time; it is only in the log. Looking at the
-same dialog repeatedly, as an open page does, is one act in ten minutes.
+figures is not an act, because an open page does so all the time; it is only in the log. Looking at
+the same dialog repeatedly, as an open page does, is one act in ten minutes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from prolocutor.errors import StoreError
 log = logging.getLogger(__name__)
 
 KIND: Final = "audit"
-"""The kind of the assistant's own records that are acts, some in each."""
+"""The kind of the assistant's own records that hold acts, several in each record."""
 
 KEPT: Final = 90 * 86_400.0
 """Seconds for which acts are kept."""
@@ -39,12 +39,16 @@ LOOKING: Final = 600.0
 """Seconds for which looking at the same path again is the same act."""
 
 MOST_LOOKED_AT: Final = 10_000
+"""Looks that are remembered for it."""
 
 MAX_WAITING: Final = 10_000
-"""Acts that wait for a store that is away; then the earliest is only in the log."""
+"""Acts kept in memory while the store is away; beyond this the earliest are only in the log."""
 
 TIDY: Final = 3600.0
+"""Seconds between two deletions of old acts."""
+
 LONGEST: Final = 300
+"""Characters of a path that are kept."""
 
 
 class AuditedAct(msgspec.Struct, frozen=True):
@@ -128,10 +132,10 @@ class AuditTrail:
             except StoreError as error:
                 self._news.set()
                 if not failing:
-                    log.warning("what operators do cannot be stored now: %s", error)
+                    log.warning("the acts of operators cannot be stored now: %s", error)
                 failing = True
             except Exception:
-                log.exception("what operators do cannot be stored")
+                log.exception("the acts of operators cannot be stored")
 
 
 async def read_acts(records: RecordStore, since: float = 0.0) -> list[AuditedAct]:

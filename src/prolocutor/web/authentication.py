@@ -243,7 +243,7 @@ class Authenticator:
         return Visitor("person", user, names, key=key)
 
     def trusts(self, client: str | None) -> bool:
-        """Return whether local visitors are operators, and the address is no trusted proxy."""
+        """Return whether local visitors are operators, and the address is not a trusted proxy."""
         if not self._loopback or (self.addresses.any_trusted and self.addresses.trusts(client)):
             return False
         return self.auth.loopback is True or not self._stored_keys()
@@ -334,7 +334,7 @@ class SessionFinder(Protocol):
     """The sessions of visitors who signed in; their browsers send a cookie."""
 
     url: str | None
-    """Where browsers find this server; None for the address that they asked."""
+    """The address of this server for browsers; None for the address of the request."""
 
     async def find(self, header: str | None) -> Visitor | None:
         """Return the visitor with this header `Cookie`; None without a valid session."""

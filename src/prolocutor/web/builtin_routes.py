@@ -92,7 +92,7 @@ class Icons:
         file = Path(icon)
         kind = _TYPES.get(file.suffix.lower())
         if kind is None:
-            raise NotFound(f"the icon of {name!r:.80} is no picture", field="name")
+            raise NotFound(f"the icon of {name!r:.80} is not a picture", field="name")
         return HttpResponse(await asyncio.to_thread(_read, file, name), 200, kind, _HEADERS)
 
 

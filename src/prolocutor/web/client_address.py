@@ -75,7 +75,7 @@ def read_network(text: str) -> Network:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:
         raise ConfigError(
-            f"{text!r} is no address or network such as 10.0.0.0/8", key="trusted_proxies"
+            f"{text!r} is not an address or network such as 10.0.0.0/8", key="trusted_proxies"
         ) from None
 
 

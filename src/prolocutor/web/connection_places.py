@@ -17,7 +17,7 @@ BEGUN: Final = 16
 """Requests that are begun in one pass of the event loop."""
 
 FOLLOWING: Final = 8
-"""Those that are begun in one pass beside them although others of their connections came before."""
+"""Further requests begun in one pass that had to wait behind a request of their own connection."""
 
 
 class ConnectionPlaces:
@@ -33,7 +33,7 @@ class ConnectionPlaces:
         self.limits = limits
         self.spare: dict[Any, None] = {}
         self.held = 0
-        """Bytes that came and are not taken up yet, or were sent and are not read."""
+        """Received bytes not processed yet, and sent bytes not read yet."""
         self._shared = shared
         self._of_one = limits.connections_of_one
         self._taken = 0

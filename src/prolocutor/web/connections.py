@@ -34,7 +34,7 @@ _NOT_HTTP: Final = ErrorResponse(400, "this is not HTTP", "bad_request")
 _NO_ADDRESS: Final = ErrorResponse(
     400, "a request has version 1.1, one header Host and a path", "bad_request"
 )
-_NO_HANDSHAKE: Final = ErrorResponse(400, "this is no handshake of a WebSocket", "bad_request")
+_NO_HANDSHAKE: Final = ErrorResponse(400, "this is not a handshake of a WebSocket", "bad_request")
 _NO_ANSWER: Final = ErrorResponse(503, "the WebSocket was not accepted in time", "overloaded")
 _TOO_MANY: Final = ErrorResponse(503, "too many connections are open", "overloaded")
 
@@ -230,7 +230,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Queue the request, whose body may follow; refuse it without a place."""
         self._deadline = None
         self._head_size, self._is_head_timed = 0, False
-        # Blanks after a value are no part of it (RFC 9110, 5.5); the parser leaves them there.
+        # Blanks after a value are not part of it (RFC 9110, 5.5); the parser leaves them there.
         self.headers[:] = [(name, value.rstrip(b" \t")) for name, value in self.headers]
         if not self._is_addressed():
             self._refuse(_NO_ADDRESS)
@@ -529,7 +529,7 @@ class _HeldFlow(FlowControl):
     """The flow of a connection, which does not read while its client does not read."""
 
     has_backlog = False
-    """Whether more has come than is parsed."""
+    """Whether some received bytes are not parsed yet."""
 
     def resume_reading(self) -> None:
         if not (self.write_paused or self.has_backlog or self._transport.is_closing()):

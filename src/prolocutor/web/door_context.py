@@ -62,7 +62,7 @@ class DoorPersons(msgspec.Struct, frozen=True):
     def speaker(self, visitor: Visitor, *given: object) -> DoorSpeaker:
         """Return the speaker, by the names in the parts of a request.
 
-        A value that is no text names no person. Raise `BadInput` for two different names, and the
+        A value that is not text names no person. Raise `BadInput` for two different names, and the
         errors of `find`.
         """
         names = {one for one in given if isinstance(one, str) and one}

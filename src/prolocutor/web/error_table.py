@@ -120,7 +120,7 @@ _HIDDEN: Final[Mapping[type[Exception], str]] = {
     StoreError: _STORE_AWAY,
     StoreFull: "the disk is full; what was confirmed is safe: try again later",
 }
-"""What clients read of errors whose own text names a file."""
+"""The texts for clients of errors whose own text names a file."""
 
 
 def error_response(error: Exception) -> ErrorResponse:

@@ -134,7 +134,7 @@ class FeedFollower:
             except PersonMoved:
                 raise
             except StoreError as error:
-                log.error("a person's feed cannot be read: %s", error)
+                log.error("the feed of a person cannot be read: %s", error)
                 await asyncio.sleep(RETRY)
 
     async def catch_up(self, news: asyncio.Event) -> None:

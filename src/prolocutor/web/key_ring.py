@@ -63,7 +63,7 @@ class KeyRing:
         self.keys: dict[str, StoredKey] = {}
         """The keys by id, those included that have ended."""
         self.is_read = False
-        """Whether it is known which keys there are."""
+        """Whether the keys have been read."""
         self._used: dict[str, float] = {}
         self._tasks = BackgroundTasks("keys")
 

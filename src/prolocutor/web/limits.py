@@ -95,7 +95,7 @@ class InFlight:
 
     def __init__(self) -> None:
         self.by_address: dict[str, int] = {}
-        """Those over HTTP, by the name of the client's address."""
+        """HTTP requests in flight, by the name of the client's address."""
         self._count = 0
         self._none_left = asyncio.Event()
 

@@ -49,7 +49,7 @@ from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 log = logging.getLogger(__name__)
 
 audit = logging.getLogger("prolocutor.audit")
-"""What operators did: who, from where, which request; never what it held."""
+"""The acts of operators: who, from where, which request; never its contents."""
 
 
 RETRY: Final = 1.0
@@ -331,7 +331,9 @@ class Listener:
         """Set the visitor and the quota of a request; raise an error to refuse it."""
         query, client = scope["query_string"], scope.get("client")
         if len(query) > self.limits.query:
-            raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
+            raise HttpError(
+                HTTPStatus.REQUEST_URI_TOO_LONG, "the query string of the URL is too long"
+            )
         peer = client[0] if client else None
         if scope.get("http_version") == "1.0":
             peer = None  # a proxy, as nginx speaks by default: nobody sits here who comes so

@@ -36,7 +36,7 @@ _ERRORS: Final = {
     503: "The assistant is shutting down or its disk is full; try again after `Retry-After`.",
 }
 _IMPLIED: Final = ("Accept", "Authorization", "Content-Type")
-"""Headers that are no parameters in OpenAPI, as content types and security schemes imply them."""
+"""Headers that are not parameters in OpenAPI, as content types and security schemes imply them."""
 
 _ADMISSION: Final = (401, 403, 414, 429, 503)
 _BODY: Final = (400, 408, 413)

@@ -86,7 +86,7 @@ class JsonReader(Generic[T]):
             raise bad_input(error, self._type) from None
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             if _has_lone_surrogate(text):
-                raise BadInput("a lone surrogate is no Unicode text") from None
+                raise BadInput("a lone surrogate is not Unicode text") from None
             raise BadInput(f"this is not JSON: {error}") from None
 
     def _read_open(self, given: Any, known: frozenset[str]) -> T:

@@ -27,7 +27,7 @@ MINUTE: Final = 60.0
 HOUR: Final = 3600.0
 
 Quota = Annotated[int, Meta(ge=1, le=MANY)] | None
-"""How many; None for any number."""
+"""The largest number; None for no limit."""
 
 
 QUOTA_WORDS: Final = {
@@ -186,7 +186,7 @@ class OpenCounters:
         self.limit = limit
         self.share: OpenShare | None = None
         self.open: dict[str, int] = {}
-        """How many are open here, by name."""
+        """The number open at this replica, by name."""
 
     def wait(self, name: str) -> float:
         """Return 0.0 if one more may be opened, else the seconds until another try."""

@@ -27,7 +27,8 @@ WHOLE_BODY: Final = "prolocutor.whole_body"
 (`web/connections.py`)."""
 
 DISCARDED: Final = 16
-"""How many times the allowed body is read and discarded, so that its sender reads the response."""
+"""Up to so many times the allowed size is read and discarded, so that the sender can read the
+response."""
 
 
 class AsgiConnection:
@@ -46,7 +47,7 @@ class AsgiConnection:
     def header(self, name: str) -> str | None:
         """Return the value of a header by its lower-case name."""
         value = self.headers.get(name.encode("latin-1"))
-        # Blanks around a value are no part of it (RFC 9110, 5.5); not every server removes them.
+        # Blanks around a value are not part of it (RFC 9110, 5.5); not every server removes them.
         return None if value is None else str(value, "latin-1").strip(" \t")
 
     def query(self, name: str) -> str | None:
@@ -136,7 +137,7 @@ class AsgiRequest(AsgiConnection):
 
 
 NO_SNIFFING: Final = (b"x-content-type-options", b"nosniff")
-"""What keeps a browser from taking a response for another type than it says."""
+"""The header that forbids browsers to guess another content type."""
 
 
 def json_response(value: Any, status: int = 200) -> HttpResponse:

@@ -18,7 +18,7 @@ from prolocutor.errors import NotFound
 from prolocutor.web.operations import Operation, TypedRequest
 
 SHARED: Final = Path(__file__).parent / "shared_files"
-"""What all pages share: colours, elements, what makes text safe, what is borrowed from others."""
+"""Files that all pages share: colours, elements, escaping of text, borrowed libraries."""
 
 INDEX: Final = "index.html"
 
@@ -71,7 +71,7 @@ HEARING: Final = "geolocation=(self), camera=(), microphone=(self)"
 
 
 _GZIP: Final = re.compile(r"(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:\s|,|$))", re.IGNORECASE)
-"""What a browser says that takes gzip; `gzip;q=0` says that it does not."""
+"""The `Accept-Encoding` of browsers that take gzip; `gzip;q=0` refuses it."""
 
 
 class CachedCopy(msgspec.Struct, frozen=True, kw_only=True):

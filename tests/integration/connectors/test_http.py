@@ -186,7 +186,7 @@ async def test_a_recording_span_is_handed_on(span: SpanContext) -> None:
 
 @pytest.mark.parametrize("url", ["", "agent:8080", "ftp://host/", "http://", "/path", "http://h:x"])
 def test_what_is_no_url_is_refused_when_made(url: str) -> None:
-    with pytest.raises(ConfigError, match="is no URL"):
+    with pytest.raises(ConfigError, match="is not a URL"):
         HttpConnector(url, name="s")
 
 
@@ -241,8 +241,8 @@ class TestNativeBatches:
         [
             ({"batch": [1]}, "1 replies to a batch of 2 requests"),
             ({"batch": [1, 2, 3]}, "3 replies to a batch of 2 requests"),
-            ({"batch": 1}, 'a batch wants {"batch": [...]} with 2 replies'),
-            ([1, 2], 'a batch wants {"batch": [...]} with 2 replies'),
+            ({"batch": 1}, 'a batch needs {"batch": [...]} with 2 replies'),
+            ([1, 2], 'a batch needs {"batch": [...]} with 2 replies'),
         ],
     )
     async def test_what_is_no_batch_fails_for_all(self, reply: object, text: str) -> None:

@@ -90,7 +90,7 @@ async def ask_everything(ask: "Described") -> None:
     await ask("POST", "/api/conversation/process", json={})
     await ask("POST", "/api/devices/create", json={"kind": "com.x", "url": "https://x.example"})
     await ask("POST", "/api/devices/create", json={"kind": "com.x", "url": []})
-    await ask("POST", "/api/apps/create", json={"code": "this is no program"})
+    await ask("POST", "/api/apps/create", json={"code": "this is not a program"})
     await ask("POST", "/api/apps/create", json={"code": ""})
     await ask("POST", "/api/apps/delete/none")
     await ask("POST", "/api/notify", json={"user": "local", "messages": "ding"})

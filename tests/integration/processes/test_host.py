@@ -67,7 +67,7 @@ class TestKit(ConnectorKit):
         ("GET", "/health", b"", (200, "ok")),
         ("GET", "/other", b"", (405, {"error": "POST a request, or GET /health"})),
         ("POST", "/any/path", b"[1]", (200, [1])),
-        ("POST", "/", b"[", (400, {"error": "this is no request: Input data was truncated"})),
+        ("POST", "/", b"[", (400, {"error": "this is not a request: Input data was truncated"})),
         ("POST", "/", b'{"raise":"no"}', (500, {"error": "ValueError: no"})),
     ],
 )
@@ -126,7 +126,11 @@ async def poet(request: Any) -> AsyncIterator[str]:
             b'{"fail": 1}',
             b'data: {"delta":"Ro","confidence":null}\n\n',
         ),
-        (b"text/event-stream", b"{", b'{"error":"this is no request: Input data was truncated"}'),
+        (
+            b"text/event-stream",
+            b"{",
+            b'{"error":"this is not a request: Input data was truncated"}',
+        ),
     ],
 )
 async def test_the_words_of_a_function_are_sent_to_a_client_that_takes_events(

@@ -52,8 +52,8 @@ def test_an_agent_card_of_a2a_tells_its_skills(tmp_path: Path) -> None:
         ({"price": "dear"}, "the card of 'a': Expected `float | null`"),
         ({"file": 7}, "expected the name of a file"),
         ({"file": "gone.yaml"}, "the card gone.yaml cannot be read: No such file"),
-        ({"file": "list.yaml"}, "is no map of at most 1 MB"),
-        ({"file": "long.yaml"}, "is no map of at most 1 MB"),
+        ({"file": "list.yaml"}, "is not a map of at most 1 MB"),
+        ({"file": "long.yaml"}, "is not a map of at most 1 MB"),
         ({"file": "bad.yaml"}, "the card bad.yaml cannot be read"),
     ],
 )

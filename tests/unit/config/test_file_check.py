@@ -192,7 +192,11 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
         ),
         (
             "skills:\n  a: {connector: rasa, call: 'localhost:5005'}\n",
-            (2, "skills.a.call", "'localhost:5005' is no URL: write it as http://host:port/path"),
+            (
+                2,
+                "skills.a.call",
+                "'localhost:5005' is not a URL: write it as http://host:port/path",
+            ),
         ),
         (
             "skills:\n  a: {connector: openai_chat, call: 'openai:gpt-4o'}\n",

@@ -186,7 +186,7 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
             "annotators: {a: 'ftp://host/x'}",
             "expected a URL of http, https, nats or tls, found ftp://",
         ),
-        ("annotators: {a: 'http://host:x/'}", "'http://host:x/' is no URL: Port could not"),
+        ("annotators: {a: 'http://host:x/'}", "'http://host:x/' is not a URL: Port could not"),
         ("annotators: {a: {call: {process: p}}}", "no process is called 'p'; the file has no"),
         ("annotators: {a: {call: {proces: p}}}", "the key process is missing"),
         (

@@ -33,7 +33,7 @@ def test_a_url_is_taken_apart(url: str, host: str, port: int, line: str, header:
 
 @pytest.mark.parametrize("host", ["a" * 64, "a..b", ".a", "xn--", "a b"])
 def test_a_host_that_cannot_be_looked_up_is_refused(host: str) -> None:
-    with pytest.raises(ConfigError, match="is no URL"):
+    with pytest.raises(ConfigError, match="is not a URL"):
         HttpAddress(f"http://{host}/", {})
 
 

@@ -152,7 +152,7 @@ async def test_one_bad_item_of_a_batch_fails_alone() -> None:
     assert isinstance(good, Plain)
     assert [str(error) for error in bad] == [
         "ValueError: mine",
-        "$: inf is not a number JSON can say",
+        "$: inf is not a number that JSON has",
         "$: ours",
     ]
 
@@ -161,7 +161,7 @@ async def test_one_bad_item_of_a_batch_fails_alone() -> None:
 async def test_a_batch_that_is_not_answered_with_a_list_fails(reply: Any) -> None:
     connector = PythonConnector(lambda _: reply, name="s", batched=True, inline=True)
 
-    with pytest.raises(BadReply, match="a batch wants a list of 2 replies, not a"):
+    with pytest.raises(BadReply, match="a batch needs a list of 2 replies, not a"):
         await connector.send([FakeRequest(1), FakeRequest(2)])
 
 

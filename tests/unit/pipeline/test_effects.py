@@ -105,9 +105,9 @@ async def test_hypotheses_are_annotated_together(together: bool) -> None:
 @pytest.mark.parametrize(
     ("effects", "what"),
     [
-        ({"value": float("nan")}, "nan is not a number JSON can say"),
+        ({"value": float("nan")}, "nan is not a number that JSON has"),
         ({"previous": {1: 2}}, "key"),
-        ({"human_attributes": {"a": object()}}, "a object is nothing JSON can say"),
+        ({"human_attributes": {"a": object()}}, "a object cannot be written as JSON"),
         ({"asks": "tone"}, "expected a list of names, found a text"),
     ],
 )

@@ -70,7 +70,9 @@ async def test_an_unknown_name_is_a_recorded_fault_and_the_rest_counts() -> None
     )
     turn = await take(pipeline)
     assert spoke(turn) == ["a"]
-    assert turn.faults == [{"service": "selector", "what": "selects 'nobody', which is no skill"}]
+    assert turn.faults == [
+        {"service": "selector", "what": "selects 'nobody', which is not a skill"}
+    ]
 
 
 async def test_several_selectors_make_the_union_in_declared_order() -> None:
@@ -361,8 +363,8 @@ async def test_of_a_list_about_a_wave_a_bad_item_fails_alone() -> None:
     assert [one["annotations"] for one in turn.draft.hypotheses()] == [{"odd": 1}, {}, {}]
     assert outcomes(turn)["odd"] == "done"
     assert turn.faults == [
-        {"service": "odd", "what": "item 1: $: a object is nothing JSON can say"},
-        {"service": "odd", "what": "item 2: $: nan is not a number JSON can say"},
+        {"service": "odd", "what": "item 1: $: a object cannot be written as JSON"},
+        {"service": "odd", "what": "item 2: $: nan is not a number that JSON has"},
     ]
 
 

@@ -75,5 +75,5 @@ def test_an_ipv6_client_is_counted_by_its_network() -> None:
 
 
 def test_what_is_no_network_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"trusted_proxies: 'proxy' is no address"):
+    with pytest.raises(ConfigError, match=r"trusted_proxies: 'proxy' is not an address"):
         ClientAddresses(["proxy"])

@@ -134,7 +134,7 @@ def test_a_parameter_that_does_not_fit_is_named(query: bytes, field: str) -> Non
     ],
 )
 def test_half_of_a_character_is_told_as_what_it_is(body: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^a lone surrogate is no Unicode text$"):
+    with pytest.raises(BadInput, match=r"^a lone surrogate is not Unicode text$"):
         parse_object(body)
 
 

@@ -133,7 +133,7 @@ def _ask_again(draft: Draft, waiting: PendingAsk) -> None:
 
 
 _ASK_WORDS: Final = ("ask_hint", "ask_again")
-"""What a hypothesis may say of its ask: how to answer, and the question alone."""
+"""Attributes of a hypothesis with an ask: how to answer, and the question alone."""
 
 _NO_EFFECTS: Final = TurnEffects()
 _WANTS_PERSON: Final = b'"wants_person"'

@@ -359,7 +359,7 @@ class OpenAsk:
         return Decision(start=start, ends=True)
 
     def _switch(self, hint: str) -> Decision:
-        """Decide on a text that is no answer: another skill may change the subject."""
+        """Decide on a text that is not an answer: another skill may change the subject."""
         waiting = self.waiting
         code = self._language
         what = "not_asked" if self._is_other() else "not_understood"

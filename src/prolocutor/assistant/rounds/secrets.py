@@ -15,7 +15,7 @@ from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.errors import BadInput
 
 MASK: Final = "••••••••"
-"""What is stored and shown in place of a password of any length."""
+"""The text that is stored and shown in place of a password of any length."""
 
 _ASK: Final = "password"
 _CACHED_USERS: Final = 10_000

@@ -155,7 +155,7 @@ async def connect_by_proxy(url: str, host: str, port: int) -> socket.socket:
     try:
         proxy = Url.read(url if "://" in url else f"http://{url}")
     except ValueError as error:
-        raise ConnectionError(f"the proxy of the environment is no URL: {error}") from None
+        raise ConnectionError(f"the proxy of the environment is not a URL: {error}") from None
     there = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     lines = [f"CONNECT {there} HTTP/1.1", f"Host: {there}"]
     if proxy.user is not None:

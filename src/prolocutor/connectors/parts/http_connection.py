@@ -41,7 +41,7 @@ KEEP_ALIVE: Final = 60.0
 """Seconds an idle connection is kept at most, and where the server does not say how long."""
 
 REFUSAL_SECONDS: Final = 0.25
-"""How long the body of an answer with an error status is waited for."""
+"""Seconds to wait for the body of an answer with an error status."""
 
 
 class BrokenExchange(Exception):

@@ -42,7 +42,7 @@ class HttpPool:
         self.within = within
         """The networks that the server may be in; None for all."""
         self.network: Network | None = None
-        """Where the server was that answered last; None before, and behind a proxy."""
+        """The network that the last answer came from; None before it, and behind a proxy."""
         self._address = address
         self._proxy = proxy
         self._most = most

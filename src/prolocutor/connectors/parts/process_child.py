@@ -119,7 +119,7 @@ def _answer_batch(target: Callable[..., Any], requests: Any, runner: asyncio.Run
         replies = _call(target, requests, runner)
         if not isinstance(replies, list | tuple):
             given = type(replies).__name__
-            raise BadReply(f"a batch wants a list of {count} replies, not a {given}")
+            raise BadReply(f"a batch needs a list of {count} replies, not a {given}")
         if len(replies) != count:
             raise BadReply(f"{len(replies)} replies to a batch of {count} requests")
         return b"\n".join([_reply(reply) for reply in replies])
@@ -141,7 +141,7 @@ def _reply(reply: Any) -> bytes:
         what = str(error).removeprefix(f"{error.path}: ")
         return encode({"failed": "bad_reply", "text": what, "path": error.path})
     except Exception:
-        text = f"a {type(reply).__name__} is nothing JSON can say"
+        text = f"a {type(reply).__name__} cannot be written as JSON"
         return encode({"failed": "bad_reply", "text": text})
 
 

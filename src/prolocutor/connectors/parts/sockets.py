@@ -1,4 +1,4 @@
-"""How WebSockets of other programs are opened: addresses, headers, errors."""
+"""Opens WebSockets of other programs: addresses, headers, errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, Service
 
 OPENING: Final = 10.0
 CLOSING: Final = 2.0
+"""Seconds that opening and closing a socket may take."""
+
 PING: Final = 20.0
+"""Seconds in which `IDLE_FRAMES` frames may come that end no message."""
+
 IDLE_FRAMES: Final = 1_000
 _SCHEMES: Final = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 
@@ -38,7 +42,7 @@ class SocketAddress:
         try:
             found = Url.read(url)
         except (AttributeError, TypeError, ValueError):
-            what = f"{url!r} is no WebSocket; write it as ws://host:port/path"
+            what = f"{url!r} is not a WebSocket; write it as ws://host:port/path"
             raise ConfigError(what) from None
         scheme = _SCHEMES[found.scheme]
         self.url: Final = msgspec.structs.replace(found, scheme=scheme, fragment="")
@@ -120,7 +124,7 @@ class _BoundedConnection(ClientConnection, PacedReading):
         super().data_received(data)
 
     def process_event(self, event: Event) -> None:
-        """Take a frame, and break off where there are too many that say nothing."""
+        """Take a frame; break off after too many frames that end no message."""
         if isinstance(event, Frame) and not (event.opcode in DATA_OPCODES and event.fin):
             now = self.loop.time()
             if now > self._idle_since + PING:
@@ -134,7 +138,7 @@ class _BoundedConnection(ClientConnection, PacedReading):
 
 def _refusal(shown: str, status: int) -> ServiceError:
     if status < 400:
-        return ServiceUnreachable(f"{shown} is no WebSocket: status {status}", sent=False)
+        return ServiceUnreachable(f"{shown} is not a WebSocket: status {status}", sent=False)
     return ServiceRefused(f"{shown} answered with status {status}", status=status)
 
 
@@ -147,7 +151,7 @@ def closing_error(socket: ClientConnection, shown: str) -> ServiceUnreachable:
     """Return why a socket is closed."""
     error = socket.protocol.parser_exc
     if error is not None and not isinstance(error, EOFError):
-        return ServiceUnreachable(f"{shown} sent what cannot be taken: {error}")
+        return ServiceUnreachable(f"{shown} sent a bad frame: {error}")
     if socket.protocol.close_rcvd is None:
         return ServiceUnreachable(f"{shown} broke off")
     return ServiceUnreachable(f"{shown} closed the connection with code {socket.close_code}")

@@ -23,7 +23,7 @@ _STRAY: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class Url(msgspec.Struct, frozen=True, kw_only=True):
-    """A URL. `host` is ASCII and without brackets; `path` and `query` are quoted, the rest is not.
+    """A URL. `host` is ASCII and without brackets; only `path` and `query` are quoted.
 
     `str` writes it in full: user and password, too, which may be secret (`shown` has neither).
     """
@@ -113,7 +113,7 @@ class Url(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, query="", fragment="")
 
     def join(self, text: str) -> Url:
-        """Return where a link leads that stands at this URL; raise `ValueError` if nowhere."""
+        """Return the target of a link at this URL; raise `ValueError` for a bad link."""
         return Url.read(urljoin(str(self), text))
 
 
@@ -188,7 +188,7 @@ def http_url(url: str | Url) -> Url:
         if found.scheme not in ("http", "https"):
             raise ValueError("write it as http://host:port/path")
     except (AttributeError, TypeError, ValueError) as error:
-        raise ConfigError(f"{url!r} is no URL: {error}") from None
+        raise ConfigError(f"{url!r} is not a URL: {error}") from None
     return found
 
 

@@ -169,10 +169,10 @@ class AssistantConnector:
         try:
             models: list[_Model] = _read_models(reply.body).data
         except _NOT_READ as error:
-            raise BadReply(f"this is no assistant of Prolocutor: {error}") from None
+            raise BadReply(f"this is not an assistant of Prolocutor: {error}") from None
         own = [one.id for one in models if one.owned_by == "prolocutor"]
         if not own:
-            raise BadReply("this is no assistant of Prolocutor; for a model use openai_chat")
+            raise BadReply("this is not an assistant of Prolocutor; for a model use openai_chat")
         self._model = own[0]
         return models
 
@@ -242,7 +242,7 @@ def _whole(body: bytes) -> _Reply:
         read: _AssistantCompletion = _read_completion(body)
         return _Reply(read.choices[0].message.content, read.prolocutor)
     except (*_NOT_READ, IndexError) as error:
-        raise BadReply(f"this is no assistant of Prolocutor: {error}") from None
+        raise BadReply(f"this is not an assistant of Prolocutor: {error}") from None
 
 
 class _StreamedReply:
@@ -264,7 +264,7 @@ class _StreamedReply:
         try:
             chunk = _read_chunk(data)
         except _NOT_READ as error:
-            raise BadReply(f"this is no assistant of Prolocutor: {error}") from None
+            raise BadReply(f"this is not an assistant of Prolocutor: {error}") from None
         if chunk.error is not None:
             raise ServiceUnreachable(f"it broke off with an error: {str(chunk.error)[:200]}")
         self._details = chunk.prolocutor or self._details

@@ -118,7 +118,7 @@ def put(path: Path, found: FoundService, name: str | None, key: str | None) -> s
 TEMPLATE: Final = Path(__file__).with_name("template")
 SUFFIX: Final = ".template"
 SCHEMA: Final = "assistant.schema.json"
-"""What editors complete and check the assistant's file by."""
+"""The file by which editors complete and check the assistant's file."""
 
 
 @click.command(short_help="Write a small assistant of your own.")
@@ -160,7 +160,9 @@ def new(
         for note in found.notes:
             click.echo(f"  # {note}")
     elif folder is not None or name or key or connector or verbose:
-        raise click.UsageError(f"{target} is no URL; prolocutor new DIR, or prolocutor new URL DIR")
+        raise click.UsageError(
+            f"{target} is not a URL; prolocutor new DIR, or prolocutor new URL DIR"
+        )
     else:
         folder = Path(target)
         _check_empty(folder)

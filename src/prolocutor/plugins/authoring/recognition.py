@@ -48,7 +48,7 @@ SECONDS: Final = 5.0
 """Seconds to wait for one answer."""
 
 LISTENING: Final = 2.0
-"""How long a WebSocket may take to say something by itself, in seconds."""
+"""Seconds to wait for a first message of a WebSocket."""
 
 MAX_BODY: Final = 2_000_000
 MAX_CONNECTIONS: Final = 4
@@ -158,7 +158,7 @@ class SharedProbe:
 
     async def _exchange(self, method: str, at: Url, body: bytes) -> ProbeAnswer:
         if at.scheme not in ("http", "https"):
-            raise ConfigError("this is no address of HTTP")
+            raise ConfigError("this is not an address of HTTP")
         reply = await self._client(at).exchange(
             body,
             {"Content-Type": "application/json"} if body else {},
@@ -231,7 +231,7 @@ async def recognize(
         given = Url.read(url)
     except ValueError as error:
         hint = call_hint(url) or str(error)
-        raise BadInput(f"{url!r} is no URL of http, https, ws or wss; {hint}") from None
+        raise BadInput(f"{url!r} is not a URL of http, https, ws or wss; {hint}") from None
     probe = SharedProbe(given, key)
     try:
         if connector is not None:

@@ -57,7 +57,7 @@ def add_service(
             raise BadInput(f"{file} calls it already: {called[0]}; give --name to add it once more")
     elif not _NAME.fullmatch(name):
         raise BadInput(
-            f"{name!r} is no name: letters, digits, spaces and . _ - : + @", field="name"
+            f"{name!r} is not a name: letters, digits, spaces and . _ - : + @", field="name"
         )
     elif name in taken:
         raise BadInput(f"{file} has a service {name} already; give another --name", field="name")
@@ -96,7 +96,7 @@ def _read(text: str, file: str) -> dict[str, Any]:
     try:
         before = _load(text)
     except yaml.YAMLError as error:
-        raise ConfigError(f"this is no YAML: {str(error).splitlines()[0]}", file=file) from None
+        raise ConfigError(f"this is not YAML: {str(error).splitlines()[0]}", file=file) from None
     if before is None:
         return {}
     if not isinstance(before, dict) or not isinstance(before.get(STAGE) or {}, dict):

@@ -235,10 +235,10 @@ def read_cassette(path: Path) -> Cassette:
         except (LookupError, TypeError, AssertionError, ValueError, RecursionError) as error:
             if number == len(lines) and header is not None:
                 break  # the recording was cut off
-            what = f"this is no line of a cassette ({error!s:.100}); record it anew"
+            what = f"this is not a line of a cassette ({error!s:.100}); record it anew"
             raise BadData(what, file=str(path), line=number) from None
     if header is None:
-        raise BadData("this is no cassette: it is empty; record it anew", file=str(path))
+        raise BadData("this is not a cassette: it is empty; record it anew", file=str(path))
     return Cassette(header=header, turns=turns, path=path)
 
 

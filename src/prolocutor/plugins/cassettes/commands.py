@@ -16,5 +16,5 @@ class RecordCommand(LazyCommand, frozen=True):
 class TestCommand(LazyCommand, frozen=True):
     """Test an assistant by recorded and written conversations, or by simulated people."""
 
-    __test__: ClassVar[bool] = False  # it is no test of pytest's
+    __test__: ClassVar[bool] = False  # it is not a test of pytest's
     place: ClassVar[str] = "prolocutor.plugins.cassettes.test_command:test"

@@ -77,7 +77,7 @@ def diff_lines(before: Any, now: Any) -> list[str]:
 
 
 _TWICE: Final = ("human_utterances[", "bot_utterances[")
-"""Where an agent state has a second time what stands in its `utterances`."""
+"""Beginnings of paths in an agent state that repeat its `utterances`."""
 
 
 def _shorten(value: Any) -> str:

@@ -26,7 +26,7 @@ _SAFE: Final = re.compile(r"[^\w-]+")
 class TestToKeep(msgspec.Struct, frozen=True, kw_only=True):
     """The dialog to keep as a test, to its end or to a reply; `name` is the name of the file."""
 
-    __test__: ClassVar[bool] = False  # it is no test of pytest's
+    __test__: ClassVar[bool] = False  # it is not a test of pytest's
 
     dialog_id: str = ""
     utt_id: str = ""

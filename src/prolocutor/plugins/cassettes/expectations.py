@@ -48,7 +48,7 @@ class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
         try:
             re.compile(self.matches or "")
         except re.error as error:
-            raise ValueError(f"{self.matches!r} is no pattern: {error}") from None
+            raise ValueError(f"{self.matches!r} is not a pattern: {error}") from None
 
     def broken_rules(self, text: str) -> Iterator[str]:
         """Yield the parts of the rule that a text does not meet, in words."""

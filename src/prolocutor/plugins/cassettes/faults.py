@@ -58,7 +58,7 @@ class FaultyAgents:
         try:
             number = float(share) if colon else SHARE
         except ValueError:
-            raise BadInput(f"{share!r} is no share; write it as late,dead:0.5") from None
+            raise BadInput(f"{share!r} is not a share; write it as late,dead:0.5") from None
         if not 0 < number <= 1:
             raise BadInput(f"a share of faults is above 0 and at most 1, not {number:g}")
         names = [one.strip() for one in kinds.split(",") if one.strip()]

@@ -23,7 +23,7 @@ from prolocutor.plugins.cassettes.expectations import is_dialogs, read_dialogs
 from prolocutor.plugins.cassettes.judging import ChatPartner
 
 TURNS: Final = (2, 8)
-"""How many things a person wants to say, at least and at most."""
+"""The least and the largest number of wishes of a person."""
 
 PATIENCE: Final = 3
 """Wrong answers to one ask, after which a person answers rightly."""

@@ -464,7 +464,7 @@ def find_piece(request: Request) -> str:
 
 
 MODELS: Final = "models"
-"""The stage, in cassettes, of models that are no services."""
+"""The stage, in cassettes, of models that are not services."""
 
 
 def service_key(service: StageService) -> str:

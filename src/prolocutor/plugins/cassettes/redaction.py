@@ -155,7 +155,7 @@ class Mask:
         """Return a request in the form of a cassette."""
         value = decode(self.names.mask_ids(body))
         if isinstance(value, dict) and isinstance(of_dialog := value.get("attributes"), dict):
-            of_dialog.pop("pipeline", None)  # all services: another one alone is no drift
+            of_dialog.pop("pipeline", None)  # all services: another one alone is not drift
         return self.redaction.value(value) if self.redaction.may_change(body) else value
 
     def reply(self, value: Any) -> Any:

@@ -71,10 +71,10 @@ from prolocutor.plugins.cassettes.redaction import Mask, Names, Redaction
 from prolocutor.stores.store_catalog import open_store
 
 NEVER: Final = Breaker(failures=1_000_000)
-"""The breaker of services in a replay: whether one was open is in the cassette."""
+"""The breaker of services in a replay: it never opens, as the cassette records open breakers."""
 
 UNHURRIED: Final = 120.0
-"""Seconds that turns and calls may take in a replay at once, on however busy a machine."""
+"""Seconds that turns and calls may take in a replay without pace, also on a busy machine."""
 
 _SKILLS: Final = (Stage.SKILL, Stage.LAST_CHANCE)
 _QUIET_ROUNDS: Final = 4
@@ -101,7 +101,7 @@ class CassettePlayer:
         self.cassette = cassette
         self.differences: list[Difference] = []
         self.replies: list[RecordedReply] = []
-        """What was replied in the turns that are over."""
+        """The replies of the finished turns."""
         self._live = {*live, *cassette.header.live}
         self._redaction = redaction or Redaction()
         self._mask = Mask(self._redaction, Names())
@@ -342,7 +342,7 @@ class ReplyOrder:
         self.running: list[PendingCall] = []
         """Calls of services that run here; a reply waits until they are over."""
         self.nested = 0
-        """How many of these wait for a reply themselves."""
+        """The number of running calls that wait for a reply themselves."""
         self._now = 0.0
         self._places = itertools.count()
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []

@@ -19,7 +19,7 @@ class TestOutcome(msgspec.Struct, kw_only=True):
     `details` are lines about faults, `notes` are other lines, such as a judge's reasons.
     """
 
-    __test__ = False  # it is no test of pytest's
+    __test__ = False  # it is not a test of pytest's
 
     file: str
     name: str

@@ -38,7 +38,7 @@ from prolocutor.plugins.console.work_endpoints import WorkEndpoints
 from prolocutor.web.door_context import DoorContext
 
 JOBS_AT_ONCE: Final = {"again": 2, "evaluate": 1, "train": 1}
-"""How many jobs of a kind run at a time."""
+"""Jobs of a kind that run at the same time."""
 
 
 class ConsoleDoor(msgspec.Struct, frozen=True, kw_only=True):

@@ -118,7 +118,7 @@ class JobRegister:
         except ProlocutorError as error:
             job.state, job.error = "failed", str(error)
         except Exception:
-            log.exception("the job %s (%s) broke", job.id, job.kind)
+            log.exception("the job %s (%s) failed", job.id, job.kind)
             job.state, job.error = "failed", f"something went wrong; it is logged as {job.id}"
 
     def _note_end(self, job: Job, task: asyncio.Task[None]) -> None:

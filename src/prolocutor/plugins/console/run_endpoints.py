@@ -140,5 +140,5 @@ class RunEndpoints:
 def _make_reader(folder: Path) -> RunReader:
     names = READERS.names()
     if not names:
-        raise NotFound("nothing that is installed reads evaluation runs", field="name")
+        raise NotFound("no installed plug-in reads evaluation runs", field="name")
     return READERS.make(names[0], folder)

@@ -23,7 +23,7 @@ from typing import Any, TextIO
 def main(name: str, given: str | None = None) -> None:
     """Import the class, and answer tasks until stdin ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # prints of DREAM's code are no answers
+    os.dup2(2, 1)  # prints of DREAM's code are not answers
     _set_variables(".env")
     sys.path[0] = os.getcwd()
     for package, call in (("sentry_sdk", _nothing), ("requests", _not_installed)):

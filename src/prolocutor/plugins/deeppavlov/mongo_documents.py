@@ -58,7 +58,9 @@ class ExportFolder:
                     document = decode(line)
                     yield {key: plain_value(value) for key, value in document.items()}
                 except (LookupError, RecursionError, TypeError, ValueError) as error:
-                    what = _ARRAY if line.lstrip().startswith(b"[") else f"is no document: {error}"
+                    what = (
+                        _ARRAY if line.lstrip().startswith(b"[") else f"is not a document: {error}"
+                    )
                     raise ConfigError(f"{file}:{number}: {what}") from None
 
 

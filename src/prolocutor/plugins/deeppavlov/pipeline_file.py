@@ -96,7 +96,7 @@ def read_pipeline(content: Mapping[str, Any], own: OwnCode | None = None) -> Pla
     try:
         file = msgspec.convert(content, PipelineFile)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"this is no pipeline file of DeepPavlov Agent: {error}") from None
+        raise ConfigError(f"this is not a pipeline file of DeepPavlov Agent: {error}") from None
     return _Planner(file, own or OwnCode()).plan()
 
 

@@ -39,7 +39,7 @@ from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnv
 from prolocutor.plugins.deeppavlov.python_connectors.fixed_skills import TEXTS
 
 IMPORT_SECONDS: Final = 60.0
-"""How long the modules of a class of DREAM's own may take to be imported."""
+"""Seconds that importing the modules of DREAM's own class may take."""
 LAST_ONE: Final = "the last one counts"
 SETTINGS: Final = {
     "after": "previous_services",
@@ -60,7 +60,7 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
     written = None if is_json else read(path, None)
     content = _content(Path(path), file) if written is None else _plain(written.root)
     if not isinstance(content, dict) or "services" not in content:
-        what = "no key services: this is no pipeline file of DeepPavlov Agent"
+        what = "no key services: this is not a pipeline file of DeepPavlov Agent"
         raise ConfigFaults([Fault(file, None, None, what)])
     document = written or _document(Path(path), file)
     doubles = (msgspec.structs.replace(one, suggestion=LAST_ONE) for one in document.faults)
@@ -141,7 +141,7 @@ def _content(path: Path, file: str) -> object:
 
 
 def _document(path: Path, file: str) -> YamlDocument:
-    """Read where everything is written; JSON that is no YAML has no places.
+    """Read where everything is written; JSON that is not YAML has no places.
 
     Tabs are only between the values of JSON, and YAML wants spaces there.
     """

@@ -59,7 +59,7 @@ _DECIDES: Final = ("approve", "unknown")
 """The questions whose answers are decisions on an effect."""
 
 ATTEMPTS: Final = 3
-"""How often something is asked again that may be."""
+"""Times that a repeatable call is repeated."""
 
 
 class EffectRequest:
@@ -283,7 +283,7 @@ class ActingConnector:
         """Answer after another process has written the effect at the same moment."""
         stored = await self._book.ledger.find(record.user, record.key)
         if stored is None:  # its person was deleted meanwhile
-            raise ServiceRaised("the effect is gone")
+            raise ServiceRaised("the effect was deleted in the meantime")
         return await self._again(request, stored)
 
     # -- answers of the person --------------------------------------------------------------------
@@ -369,7 +369,7 @@ class ActingConnector:
         if started is None:
             again = await self._book.ledger.find(record.user, record.key)
             if again is None:
-                raise ServiceRaised("the effect is gone")
+                raise ServiceRaised("the effect was deleted in the meantime")
             if again.record.state in ("started", "unknown"):
                 return words.says(words.not_known(again.record))
             return words.says(words.say_outcome(again.record))
@@ -479,7 +479,7 @@ class ActingConnector:
             return read_reconciled(reply.value)
         except (ServiceError, TimeoutError) as error:
             log.warning(
-                "nobody says what became of effect %s: %s", record.key, str(error) or "late"
+                "the outcome of effect %s is not known: %s", record.key, str(error) or "late"
             )
             return None
 

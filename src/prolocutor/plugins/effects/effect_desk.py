@@ -35,7 +35,7 @@ PAUSE: Final = 2.0
 """Seconds between two looks at what is open."""
 
 LOOKS: Final = 5
-"""How often an agent is asked what became of an effect, before somebody else is."""
+"""Times that an agent is asked for the outcome of an effect, before a person is asked."""
 
 LATER: Final = 1e11
 """A time that never comes, in UNIX seconds: only a person or an operator can say more."""
@@ -182,7 +182,7 @@ class EffectDesk:
             try:
                 await self.look()
             except ProlocutorError as error:
-                log.warning("open effects cannot be looked at: %s", error)
+                log.warning("the open effects cannot be read: %s", error)
             with suppress(TimeoutError):
                 async with asyncio.timeout(PAUSE):
                     await self.book.news.wait()

@@ -198,7 +198,7 @@ def _check(node: ast.expr) -> None:
         case ast.Name() | ast.Constant(value=bool()):
             pass
         case _:
-            raise SyntaxError("this is no comparison")
+            raise SyntaxError("this is not a comparison")
 
 
 def _check_operand(node: ast.expr) -> None:

@@ -43,7 +43,7 @@ class ParlaiConnector:
     makes the agent: `function(opt)`. The clones of the latest `max_dialogs` dialogs stay in memory.
     Where the clone is missing, or its observations differ from the dialog, a new clone is made and
     observes the window. Calls run in at most `max_threads` threads. `confidence` is the confidence
-    of acts without one; an act without text is no hypothesis.
+    of acts without one; an act without text is not a hypothesis.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ def _maker(agent: Any, opt: dict[str, Any]) -> Callable[[], Any]:
     if isinstance(agent, type):
         missing = [verb for verb in ("observe", "act") if not hasattr(agent, verb)]
         if missing:
-            raise ConfigError(f"{agent.__name__} is no agent of ParlAI's kind: no {missing[0]}")
+            raise ConfigError(f"{agent.__name__} is not an agent of ParlAI's kind: no {missing[0]}")
     elif hasattr(agent, "observe") and hasattr(agent, "act"):
         if not hasattr(agent, "share") and not hasattr(agent, "clone"):
             raise ConfigError("this agent can be neither shared nor cloned; give its class instead")
@@ -242,7 +242,9 @@ def _maker(agent: Any, opt: dict[str, Any]) -> Callable[[], Any]:
     if callable(agent):
         make: Callable[..., Any] = agent
         return lambda: make(opt)
-    raise ConfigError(f"a {type(agent).__name__} is no agent: name a class as package.module:Class")
+    raise ConfigError(
+        f"a {type(agent).__name__} is not an agent: name a class as package.module:Class"
+    )
 
 
 def _value(text: str) -> Any:

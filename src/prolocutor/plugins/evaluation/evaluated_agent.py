@@ -113,7 +113,7 @@ class AgentDialog:
         self._agent = agent
 
     def answer_now(self, message: Message) -> SystemReply:
-        """Show the agent a copy of the message; return its act, `BadReply` if that is no dict."""
+        """Show the agent a copy of the message; return its act; `BadReply` for another type."""
         self._agent.observe(message.copy() if isinstance(message, dict) else dict(message))
         act = self._agent.act()
         if not isinstance(act, dict):

@@ -100,7 +100,7 @@ def read_rows(file: Path) -> Iterator[ExampleRow]:
         try:
             yield _DECODER.decode(line)
         except msgspec.MsgspecError as error:
-            what = f"{file}:{number}: this is no row of a run ({error})"
+            what = f"{file}:{number}: this is not a row of a run ({error})"
             raise StoreError(what) from None
 
 

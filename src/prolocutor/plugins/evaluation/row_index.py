@@ -163,11 +163,11 @@ def _keys(file: Path, *, cut: bool = False) -> Iterator[tuple[RowKey, int]]:
         try:
             yield decoder.decode(line), start
         except msgspec.MsgspecError as error:
-            raise BadInput(f"{file}:{number}: this is no row of a run ({error})") from None
+            raise BadInput(f"{file}:{number}: this is not a row of a run ({error})") from None
 
 
 def _digest(file: Path, example: str) -> bytes:
     try:
         return bytes.fromhex(example)
     except ValueError:
-        raise BadInput(f"{file}: {example!r} is no hash of an example") from None
+        raise BadInput(f"{file}: {example!r} is not a hash of an example") from None

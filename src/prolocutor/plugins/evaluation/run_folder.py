@@ -121,7 +121,7 @@ def load_run(path: Path) -> RunDescription:
     except (FileNotFoundError, NotADirectoryError):
         raise BadInput(f"{path}: there is no run here; prolocutor evaluate run makes one") from None
     except msgspec.MsgspecError as error:
-        raise BadInput(f"{path / RUN}: this is no run ({error})") from None
+        raise BadInput(f"{path / RUN}: this is not a run ({error})") from None
 
 
 def load_rows(path: Path) -> list[ExampleRow]:

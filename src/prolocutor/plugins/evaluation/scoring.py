@@ -105,7 +105,7 @@ def _own_metric(name: str, value: Any) -> Metric:
         own = observed_metric(value)
         finite = isfinite(own.value())
     except Exception:
-        raise BadReply(f"the act's metric {name!r} is no number: {value!r:.100}") from None
+        raise BadReply(f"the act's metric {name!r} is not a number: {value!r:.100}") from None
     if not finite:
         raise BadReply(f"the act's metric {name!r} is {own.value()}")
     return own

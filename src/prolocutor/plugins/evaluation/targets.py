@@ -80,7 +80,7 @@ def find_target(subject: object, options: Mapping[str, Any], seed: int) -> Evalu
         dotted = _dotted_name(subject)
         return AgentTarget(dotted, lambda: FunctionAgent(subject), _module_hash(dotted))
     kind = type(subject).__name__
-    what = f"an object of type {kind} is no assistant, agent or function"
+    what = f"an object of type {kind} is not an assistant, agent or function"
     raise BadInput(what, field="subject")
 
 

@@ -97,6 +97,6 @@ def worker(
             raise click.UsageError(f"name the services of {target} to run")
         path = Path(target)
         if not path.exists():
-            raise ConfigError(f"{target}: there is no such file, and it is no module:function")
+            raise ConfigError(f"{target}: there is no such file, and it is not a module:function")
         served = services_of_file(path, services, messages, assistant)
     run(PROGRAMS.make("nats", served, hold=hold, host=host, port=port))

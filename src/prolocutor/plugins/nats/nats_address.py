@@ -139,9 +139,9 @@ def _host(text: str) -> str:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise ConfigError(f"{text!r} is no host of NATS: {error}") from None
+        raise ConfigError(f"{text!r} is not a host of NATS: {error}") from None
     if not host or any(sign.isspace() for sign in text) or parts.path:
-        raise ConfigError(f"{text!r} is no host of NATS")
+        raise ConfigError(f"{text!r} is not a host of NATS")
     return f"[{host}]:{port or _PORT}" if ":" in host else f"{host}:{port or _PORT}"
 
 

@@ -93,7 +93,7 @@ log = logging.getLogger(__name__)
 CONNECT_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = 0.25
 FIRST_SECONDS: Final = 1.0
-"""How long the first calls wait until each server was tried."""
+"""Seconds that the first calls wait until each server was tried."""
 PING_SECONDS: Final = 5.0
 MAX_UNSENT: Final = 16_000_000
 """Bytes that are waiting to be taken by a server that has stopped reading."""
@@ -249,7 +249,7 @@ class NatsConnection:
             why = f" ({self._failure})" if self._failure else ""
             raise ServiceUnreachable(f"no connection to NATS at {self.servers}{why}", sent=False)
         if client.pending_data_size > MAX_UNSENT:
-            raise ServiceUnreachable(f"NATS at {self.servers} takes nothing any more")
+            raise ServiceUnreachable(f"NATS at {self.servers} has stopped reading")
         return client
 
     async def _stay_connected(self, tls: ssl.SSLContext | None) -> None:

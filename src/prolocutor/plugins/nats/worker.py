@@ -375,7 +375,7 @@ class Worker:
         except asyncio.CancelledError:
             call.outcome = NoPlace("the worker is stopping")
         except BaseException as error:
-            log.exception("worker %s", self.settings.service)
+            log.exception("worker %s: a call failed", self.settings.service)
             call.outcome = BadReply(error_text(error))
         self._settled.append(call)
         if len(self._settled) == 1 and self._loop is not None:

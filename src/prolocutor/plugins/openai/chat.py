@@ -70,7 +70,7 @@ class OpenAiChatConnector:
     the formatter's result: a text, a list of messages, or a whole body. The wishes of a turn's
     client for models (a JSON Schema, tools of its own) are passed on. The key may stand in the URL
     too, as `https://:KEY@host/v1`, and `model`, `system`, `confidence` and `stream` in its query. A
-    refusal, an empty text or a call of a tool other than the client's is no hypothesis; other
+    refusal, an empty text or a call of a tool other than the client's is not a hypothesis; other
     functions are never offered, as they could not be run.
     """
 

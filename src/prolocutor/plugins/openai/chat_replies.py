@@ -152,7 +152,7 @@ def read_response(body: bytes) -> ModelReply:
     try:
         response = _decode_response(body)
     except _NOT_READ as error:
-        raise BadReply(f"no response: {error}") from None
+        raise BadReply(f"this is not a response: {error}") from None
     return _read_reply(response)
 
 
@@ -206,7 +206,7 @@ class StreamedResponse:
         try:
             event = _decode_event(data)
         except _NOT_READ as error:
-            raise BadReply(f"no event of a response: {error}") from None
+            raise BadReply(f"this is not an event of a response: {error}") from None
         if event.type == "response.output_text.delta" and isinstance(event.delta, str):
             self._words.add(event.delta)
         elif event.type == "error":
@@ -283,7 +283,7 @@ def _completion(data: bytes) -> _Completion:
     try:
         completion = _decode_completion(data)
     except _NOT_READ as error:
-        raise BadReply(f"no chat completion: {error}") from None
+        raise BadReply(f"this is not a chat completion: {error}") from None
     if completion.error:
         raise BadReply(error_text(completion.error))
     return completion

@@ -74,7 +74,7 @@ def _read(reply: bytes, number: int) -> list[list[float]]:
     try:
         found = _decode(reply)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadReply(f"no embeddings: {error}") from None
+        raise BadReply(f"these are not embeddings: {error}") from None
     if found.error:
         raise BadReply(error_text(found.error))
     places = [place if one.index is None else one.index for place, one in enumerate(found.data)]

@@ -110,7 +110,7 @@ def check_id_token(
         raise _sign_in_failed("has expired")
     begins = _time(claims, "nbf") or issued
     if max(issued, begins) > now + skew:
-        raise _sign_in_failed("is of the future; the clocks differ")
+        raise _sign_in_failed("was issued in the future; the clocks differ")
     if not _subject(claims):
         raise _sign_in_failed("names nobody")
     if nonce is not None and not _equal(claims.get("nonce"), nonce):
@@ -137,7 +137,7 @@ def check_logout_token(
     issued, events = _time(claims, "iat"), claims.get("events")
     expires = _time(claims, "exp")
     if issued is None or abs(now - issued) > 120 + skew or (expires and now >= expires + skew):
-        raise _sign_in_failed("is not of now")
+        raise _sign_in_failed("is too old or too new")
     if not isinstance(events, dict) or not isinstance(events.get(LOGOUT), dict):
         raise _sign_in_failed("is not for signing out")
     if "nonce" in claims or not _subject(claims):

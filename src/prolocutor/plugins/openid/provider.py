@@ -203,13 +203,13 @@ class IdentityProvider:
         try:
             document = msgspec.convert(answer, ProviderDocument)
         except msgspec.ValidationError as error:
-            raise self._away(f"its document is none: {error}") from None
+            raise self._away(f"its document cannot be read: {error}") from None
         if document.issuer != self.settings.issuer:
             raise self._away(f"its document is that of {document.issuer[:200]!r}")
         endpoints = (document.authorization_endpoint, document.token_endpoint, document.jwks_uri)
         for endpoint in (*endpoints, document.userinfo_endpoint, document.end_session_endpoint):
             if endpoint is not None and not is_safe(endpoint, self.settings.issuer):
-                raise self._away(f"{endpoint[:200]!r} is no https address")
+                raise self._away(f"{endpoint[:200]!r} is not an https address")
         return document
 
     async def _request_tokens(self, **form: str) -> TokenAnswer:
@@ -268,7 +268,7 @@ class IdentityProvider:
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             if reply.status != 200:
                 return reply.status, {}
-            raise self._away("its answer is no JSON") from None
+            raise self._away("its answer is not JSON") from None
 
     def _client(self, address: Url) -> HttpClient:
         """Return the HTTP client of a server; it uses the proxy of the environment, if any."""

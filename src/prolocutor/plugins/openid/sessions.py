@@ -271,7 +271,7 @@ class Sessions:
             if tokens is not None and tokens.refresh_token is not None:
                 grant = await self._provider.renew(tokens.refresh_token, session.subject)
         except ProviderAway as error:
-            log.warning("sessions go on without it: %s", error)
+            log.warning("sessions go on without the identity provider: %s", error)
             self._away_until = self._clock() + AWAY
             return True
         except SignInFailed as error:

@@ -289,7 +289,7 @@ class SignIn:
             try:
                 await self.sessions.days.sweep()
             except StoreError as error:
-                log.warning("sessions that ended are deleted tomorrow: %s", error)
+                log.warning("ended sessions cannot be deleted; next try tomorrow: %s", error)
             await asyncio.sleep(SWEEP)
 
 

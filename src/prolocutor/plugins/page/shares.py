@@ -130,7 +130,7 @@ class SharedConversations:
         whose = None if opened is None else msgspec.json.decode(opened, type=OpenedShare)
         kept = None if whose is None else await self._kept(whose.user, whose.dialog)
         if whose is None or kept is None or kept.token != token:
-            raise NotFound("this link leads to nothing any more", field="token")
+            raise NotFound("this link has ended", field="token")
         after = request.params.after
         rows = await self._store.feed_tail(whose.user, whose.dialog, PAGE, after)
         said = [row for row in rows if row.id is not None and row.id <= kept.until]

@@ -127,7 +127,7 @@ class AgentLog:
             _bound(table, _MOST_ANSWERS)
 
     def add_text(self, text: str) -> None:
-        """Count the words of a text that is no agent's answer, such as a question."""
+        """Count the words of a text that is not an agent's answer, such as a question."""
         self._texts += 1
         self._rarities.clear()
         self._stems.update(_stem_keys(text[:LONGEST_TEXT]))

@@ -262,7 +262,7 @@ def features(
 ) -> list[list[float]]:
     """Return a row of `len(NAMES)` numbers for each answer.
 
-    `logged`: the answers themselves are in the log, and their own occurrence is no repetition.
+    `logged`: the answers themselves are in the log, and their own occurrence is not a repetition.
     """
     if not answers:
         return []
@@ -421,7 +421,7 @@ def _compare_column(column: Sequence[float]) -> tuple[list[float], list[float]]:
 def _agreement(asked: QuestionTraits, seen: list[AnswerTraits]) -> list[float]:
     """Return for each answer the largest share of new words in common with another's.
 
-    Of very many answers, only the first answers that are no refusals are compared.
+    Of very many answers, only the first answers that are not refusals are compared.
     """
     new_stems: list[frozenset[str]] = []
     compared = 0

@@ -150,7 +150,7 @@ def _is_prose(value: Any, raw: str, said: str) -> bool:
 
 
 def _read_probabilities(value: Any) -> dict[str, float] | None:
-    """Return the names in lower case and their probabilities; None if the value is no choice."""
+    """Return the names in lower case and their probabilities; None if the value is not a choice."""
     if isinstance(value, dict):
         for key in _LISTS:
             if isinstance(value.get(key), list | dict):

@@ -130,7 +130,7 @@ def check_place(folder: str | Path) -> None:
     place = Path(folder).absolute()
     is_other = place.is_file() or (place.is_dir() and any(place.iterdir()))
     if not place.name or (is_other and not (place / HEAD).is_file()):
-        raise ConfigError("is no folder of a model and is not overwritten", file=str(place))
+        raise ConfigError("is not a folder of a model and is not overwritten", file=str(place))
 
 
 def save_model(folder: str | Path, model: Model) -> str:
@@ -147,7 +147,7 @@ def save_model(folder: str | Path, model: Model) -> str:
         files |= {f"{name}.npy": _npy(array) for name, array in model.arrays.items()}
         for name, data in files.items():
             if not _NAME.fullmatch(name.partition(".")[0]) or name == HEAD:
-                raise ValueError(f"{name!r} is no name of a part")
+                raise ValueError(f"{name!r} is not the name of a part")
             (fresh / name).write_bytes(data)
         head = _Head(
             made_by=f"prolocutor {version('prolocutor')}",
@@ -184,7 +184,7 @@ def load_model(folder: str | Path) -> Model:
     for name, checksum in head.files.items():
         stem, _, ending = name.partition(".")
         if not _NAME.fullmatch(stem) or ending not in ("json", "npy"):
-            raise ConfigError(f"names a file {name!r} that is no part of a model", file=str(file))
+            raise ConfigError(f"names a file {name!r} that is not part of a model", file=str(file))
         data = _read(place / name, MAX_PART)
         if sha256(data).hexdigest() != checksum:
             what = "is not as it was saved (its checksum differs); train or copy the model again"
@@ -263,7 +263,7 @@ def _head(file: Path) -> _Head:
                 raise ConfigError(what, file=str(file))
             return head
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise ConfigError(f"is no head of a model: {error}", file=str(file)) from None
+        raise ConfigError(f"is not the head of a model: {error}", file=str(file)) from None
     if kind.format != FORMAT:
         raise ConfigError(f"is not of the format {FORMAT}", file=str(file))
     what = f"is of version {kind.version}, and this prolocutor reads {VERSION}; train it again"
@@ -274,7 +274,7 @@ def _part(data: bytes, file: Path) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise ConfigError(f"is no part of a model: {error}", file=str(file)) from None
+        raise ConfigError(f"is not part of a model: {error}", file=str(file)) from None
 
 
 def _checksum(head: _Head) -> str:
@@ -295,7 +295,7 @@ def _read(file: Path, most: int) -> bytes:
     try:
         found = file.stat()
         if not S_ISREG(found.st_mode):
-            raise ConfigError("is no ordinary file", file=str(file))
+            raise ConfigError("is not an ordinary file", file=str(file))
         if found.st_size > most:
             what = f"has {found.st_size:,} bytes, and a model at most {most:,} in one file"
             raise ConfigError(what, file=str(file))
@@ -332,7 +332,7 @@ def _array(data: bytes, file: Path) -> Array:
             return array
     except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError):
         pass
-    raise ConfigError("is no array of a kind that models have", file=str(file))
+    raise ConfigError("is not an array of a kind that models have", file=str(file))
 
 
 def _length(array: Array) -> int:

@@ -29,11 +29,11 @@ from prolocutor.plugins.pairing.risk_curve import RiskCurve
 log = logging.getLogger(__name__)
 
 SHELF: Final = ".models"
-"""What is added to a model's name for the folder of its shelf."""
+"""The ending of a shelf's folder, after the model's name."""
 
 REPORT: Final = "report.json"
 MOST: Final = 10
-"""How many former models are kept, and how many that were never in use."""
+"""Former models that are kept, and kept models that were never in use."""
 
 _ID: Final = re.compile(r"[\w-]{1,100}")
 _decode_report: Final = msgspec.json.Decoder(TrainingReport).decode
@@ -68,7 +68,7 @@ class FolderShelf:
                 model = _stored_model(head_of_model(folder))
                 changed = (folder / HEAD).stat().st_mtime
             except (ProlocutorError, OSError) as error:
-                log.warning("a model on the shelf is left out: %s", error)
+                log.warning("a stored model is left out: %s", error)
                 continue
             if model.id == folder.name:
                 found.append((-changed, ShelvedModel(model, _report(folder))))

@@ -1,4 +1,4 @@
-"""Check and make the services that select by pairing of what a file says of them."""
+"""Checks and makes the routers and rankers of an assistant's file."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ Method = TypeVar("Method", Router, Ranker)
 class SelectorMaker:
     """Makes the selectors of one pipeline.
 
-    They share the first router and ranker; others are tried out in the place of these.
+    They share the first router and the first ranker; further ones are shadows or canaries of these.
     """
 
     def __init__(self, context: SelectorContext) -> None:
@@ -141,7 +141,7 @@ class SelectorMaker:
     def _pupil(self, selecting: RouterSettings, folder: Path) -> MethodSource[Router]:
         """Return a router of a model that also learns the lessons since the model was made.
 
-        A router that learns by training alone learns about new agents.
+        A router that learns only in training still learns about new agents.
         """
         lessons = Lessons([card.name for card in self._cards])
         wired = self._find_encoder(selecting)
@@ -168,7 +168,7 @@ class SelectorMaker:
         learner: Lessons | None = None,
     ) -> ReloadedModel[Method]:
         if any(one is not selecting and one.role == selecting.role for one in self._offered):
-            return source  # it is tried out: what is trained anew is the one that most people get
+            return source  # a shadow or canary: only the router of most people is trained anew
         self._offered.append(selecting)
         self._context.offer(
             ModelInUse(
@@ -259,7 +259,9 @@ def _is_chat(selecting: SelectorSettings) -> bool:
 
 def _require_sync(method: Method | Awaitable[Method]) -> Method:
     if inspect.isawaitable(method):
-        raise ConfigError("this method learns from a running service; train it and give its model")
+        raise ConfigError(
+            "this method learns from a running service: train it, then name the folder of its model"
+        )
     return method
 
 

@@ -116,7 +116,7 @@ class DatabaseLine:
         self._new_name: str | None = None
         self._server: tuple[int, object] | None = None
         self.misuses = 0
-        """How often this line was used wrongly by us."""
+        """Wrong uses of this line, which are faults of Prolocutor."""
         self.since = 0.0
         """When this server was first connected to since it was started, by the monotonic clock."""
         self.on_return: Callable[[], None] = _nothing

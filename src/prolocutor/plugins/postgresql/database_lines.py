@@ -17,9 +17,9 @@ from prolocutor.plugins.postgresql.store_url import StoreUrl
 log = logging.getLogger(__name__)
 
 LOCK_MS: Final = 2_000
-"""How long a trip waits for a row that another one has locked."""
+"""Milliseconds that a trip waits for a row that another trip has locked."""
 LOST_MS: Final = 10_000
-"""How long the server keeps a connection whose other end does not answer."""
+"""Milliseconds that the server keeps a connection whose other end does not answer."""
 
 
 class LineSession:

@@ -46,7 +46,7 @@ class Membership:
         """Our number, None before the first join."""
         self.lease = DEFAULT_LEASE
         self.alone = True
-        """Whether nobody called `join`: then the caller keeps the order of its own turns."""
+        """Whether `join` was never called: then the caller keeps the order of its own turns."""
         self._until = 0.0
         self._clock_start = time.time() - elapsed()
 

@@ -112,7 +112,9 @@ class OutsideTurns:
         )
         status: str = rows[0][0]
         if status == "busy":
-            raise PersonBusy(f"a turn of {delivery.user!r} is open, or others hold them")
+            raise PersonBusy(
+                f"a turn of {delivery.user!r} is open, or another replica holds this person"
+            )
         if status == "delivered":
             self._remembered.drop(delivery.user)
         return status == "delivered"
@@ -126,7 +128,7 @@ class OutsideTurns:
             stored_text(dialog_name),
         )
         if rows[0]["status"] == "busy":
-            raise PersonBusy(f"a turn of {user!r} is open, or others hold them")
+            raise PersonBusy(f"a turn of {user!r} is open, or another replica holds this person")
         self._remembered.drop(user)
         return DialogId(rows[0][1]) if rows[0][1] is not None else None
 
@@ -144,7 +146,7 @@ class OutsideTurns:
         """Delete a person with all their data; return False if there is none."""
         rows = await self._rows("delete_person", self._membership.number, stored_text(user))
         if rows[0][0] == "busy":
-            raise PersonBusy(f"a turn of {user!r} is open, or others hold them")
+            raise PersonBusy(f"a turn of {user!r} is open, or another replica holds this person")
         await self._rows("delete_amounts_of", stored_text(user), repeatable=False)
         self._remembered.drop(user)
         return bool(rows[0][0] == "deleted")

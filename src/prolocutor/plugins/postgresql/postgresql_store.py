@@ -151,7 +151,7 @@ class PostgresqlStore:
         self._url = store_url.parse(url)
         self._durability = durability
         self.remembered = Remembered()
-        """What is remembered of persons."""
+        """The remembered heads, profiles and windows of persons."""
         self._is_open = False
         self._lines = lines = DatabaseLines(self._url, durability)
         self._membership = Membership(

@@ -126,7 +126,9 @@ class ReplicaWork:
             self._to_withdraw.add((user, ticket))
             raise
         if not rows[0][0]:
-            raise PersonBusy(f"a turn of {user!r} is open, or others wait or hold them")
+            raise PersonBusy(
+                f"a turn of {user!r} is open, or other replicas wait for or hold this person"
+            )
         self._to_release.discard((user, ticket))
         self._to_withdraw.discard((user, ticket))
         self._holds[user, ticket] = number

@@ -74,7 +74,7 @@ class SharedConversationSearch:
             given.conditions.append(_IN_TIME.format(*times))
         words = search_words(query.words or "")
         self.finds_nothing = query.words is not None and not words
-        """Whether there are no words to look for where some should be."""
+        """Whether the query asks for words and has none that can be searched."""
         self._match = ""
         if query.words is not None:
             match = " & ".join(f"'{stored_text(word)}':*" for word in words)

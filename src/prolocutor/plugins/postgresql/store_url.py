@@ -131,5 +131,5 @@ def _checked_host(host: str, shown: str) -> str:
     if host.startswith("["):
         port = host.rpartition("]")[2].removeprefix(":")
     if port and not (port.isdecimal() and 0 < int(port) < 65536):
-        raise ConfigError(f"{shown!r}: {port!r} is no port", key="store")
+        raise ConfigError(f"{shown!r}: {port!r} is not a port", key="store")
     return host

@@ -238,7 +238,7 @@ class PostgresqlTurnRecords:
 
 
 AgentRow = tuple[str, str, str, str | None, bool, bool, float | None, int | None, float]
-"""What an agent did in one turn, in the order of the arrays of `keep_turns`."""
+"""An agent's figures of one turn, in the order of the arrays of `keep_turns`."""
 
 
 def read_spans(rows: Sequence[Row], sums: Sequence[Row]) -> list[AgentSpan]:

@@ -21,7 +21,7 @@ from prolocutor.plugins.postgresql.membership import Membership
 log = logging.getLogger(__name__)
 
 CHANNEL: Final = "prolocutor"
-"""Where hints are sent; a schema has a channel of its own."""
+"""The channel of hints; each schema has its own."""
 PAUSE: Final = 0.005
 """Seconds for which hints are gathered."""
 MAX_PAYLOAD: Final = 7_900

@@ -116,7 +116,7 @@ class CallPurse:
                 await self.store.delete_amounts("turn", yesterday)
                 self.warned = {one for one in self.warned if one[3] >= yesterday[:7]}
             except StoreError as error:
-                log.warning("old sums cannot be deleted: %s", error)
+                log.warning("old sums of costs cannot be deleted: %s", error)
             await asyncio.sleep(TIDY)
 
     # -- the money --------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ LEAST_PERSONS: Final = 10
 """Persons of each arm with a known reward from whom on anything is decided."""
 
 PRIOR_INFORMATION: Final = 150.0
-"""Where the confidence sequence is tightest: a standard error of about 0.03."""
+"""The point at which the confidence sequence is tightest: a standard error of about 0.03."""
 
 _LEAST_FITTED: Final = 20
 _LEAST_SPREAD: Final = 1e-9

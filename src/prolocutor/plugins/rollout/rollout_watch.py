@@ -115,7 +115,7 @@ class RolloutWatch:
             self._new.set()
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: breakers are no rewards."""
+        """Do nothing: breakers are not rewards."""
 
     async def forget(self, user: str | None) -> None:
         """Forget the kept replies; the rows of the log are deleted with the person."""
@@ -169,9 +169,9 @@ class RolloutWatch:
                 await self.look()
             except StoreError as error:
                 self._new.set()
-                log.warning("trials cannot be looked at: %s", error)
+                log.warning("the figures of trials cannot be read: %s", error)
             except Exception:
-                log.exception("trials cannot be looked at")
+                log.exception("the figures of trials cannot be read")
             await asyncio.sleep(max(PAUSE, 10 * (time.monotonic() - began)))
 
     async def _write(self) -> None:

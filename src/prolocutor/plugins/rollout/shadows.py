@@ -150,4 +150,4 @@ class Shadows:
         try:
             self.told(answer)
         except Exception:
-            log.exception("what a shadow answered could not be taken")
+            log.exception("the answer of a shadow could not be recorded")

@@ -28,7 +28,7 @@ class TurnTrials:
         self.trials = find_trials(pipeline)
         self.shadows = Shadows(prepared.strays)
         self.watch: RolloutWatch | None = None
-        """What logs the choices, and stops what does harm."""
+        """The watch that logs the choices and stops harmful services."""
         self._steps = {(one.stage, one.name): one for one in prepared.steps}
 
     def join(self, assistant: Assistant) -> None:

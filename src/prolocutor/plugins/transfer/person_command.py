@@ -36,7 +36,7 @@ class BucketsParam(click.ParamType[frozenset[int]]):
         except ValueError:
             low, high = 1, 0
         if not 0 <= low <= high < person_moves.BUCKETS:
-            self.fail(f"{value!r} is no range of buckets; write 0-511, at most 4095", param, ctx)
+            self.fail(f"{value!r} is not a range of buckets; write 0-511, at most 4095", param, ctx)
         return frozenset(range(low, high + 1))
 
 

@@ -128,7 +128,7 @@ async def _copy(given: str, other: str) -> str:
         some = ", ".join(repr(user) for user in different[:5])
         raise StoreError(f"{len(different)} users are not the same in TO: {some}")
     if figures_differ and not outcome.others:
-        raise StoreError("what hours and agents count, or what calls cost, is not the same in TO")
+        raise StoreError("the figures by hour and agent, or the costs of calls, differ in TO")
     others = f", {outcome.others} others are in TO" if outcome.others else ""
     return (
         f"{outcome.written} users are copied, {outcome.kept} were there already{others}; "

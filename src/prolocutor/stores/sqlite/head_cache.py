@@ -62,7 +62,7 @@ class DialogHead:
     recent: list[tuple[UtteranceParts, int]]
     """The last utterances with their numbers, oldest first."""
     window: int
-    """How many of them the next turn asks for."""
+    """The number of recent utterances that the next turn asks for."""
     skills: set[str]
     """Skills that are known to have spoken here."""
 

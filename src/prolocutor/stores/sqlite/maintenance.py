@@ -102,7 +102,7 @@ class PageGaps:
 ROWS: Final = 500
 """The largest number of rows deleted by one piece of work."""
 BLOCKED: Final = 3
-"""How often other programs may hold up the overwriting of pages until it is left for later."""
+"""Times that other programs may hold up the overwriting of pages before it is postponed."""
 
 _DOOM: Final = find_statement("doom")
 _NEXT: Final = find_statement("next_doom")
@@ -136,7 +136,7 @@ class Erasure:
         self._gaps = gaps
         (remains,) = connection.execute(_REMAINS).fetchone()
         self.remains = bool(remains)
-        """Whether the file may hold what was deleted."""
+        """Whether pages of the file may still hold deleted data."""
         self.due = False
         """Whether pages are to be overwritten after this transaction."""
         self._noted = self._overwriting = self._through = False

@@ -37,7 +37,7 @@ _OF_CONVERSATIONS: Final = {
     "until": "f.began < {0}",
 }
 _BY_SPEAKER: Final = {**_OF_CONVERSATIONS, "agent": "spoke.skill = {0}"}
-"""Where the dialogs in which a skill spoke are found by the skill."""
+"""Columns and conditions of a search for the dialogs in which a skill spoke."""
 
 _IN_TIME: Final = (
     "EXISTS (SELECT 1 FROM utterances AS u LEFT JOIN turns AS t ON t.turn = u.utterance"

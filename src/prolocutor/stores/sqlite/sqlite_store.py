@@ -111,7 +111,7 @@ class SqliteStore:
         self._reader = SqliteReader(self.path)
         self._searcher = TurnRecordReader(self.path)
         self.turn_records = SqliteTurnRecords(self)
-        """What is kept of turns for operators."""
+        """The records of turns for operators."""
         self._writing: JobWorker | None = None
         self._reading: JobWorker | None = None
         self._searching: WorkerThread | None = None

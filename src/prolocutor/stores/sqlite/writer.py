@@ -32,7 +32,7 @@ CHECK_LOG_AFTER: Final = 256
 DELETE_EXPIRED_AFTER: Final = 16
 """Commits between two deletions of expired requests."""
 PATIENCE_MS: Final = 200
-"""How long truncating the log may wait for readers."""
+"""Milliseconds that truncating the log may wait for readers."""
 
 _GENERATION: Final = find_statement("generation")
 

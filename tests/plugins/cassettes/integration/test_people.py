@@ -120,7 +120,11 @@ async def test_an_assistant_replies_whatever_goes_wrong_with_its_agents(tmp_path
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("latte", "did you mean 'late'|there are"), ("late:7", "at most 1"), ("late:x", "no share")],
+    [
+        ("latte", "did you mean 'late'|there are"),
+        ("late:7", "at most 1"),
+        ("late:x", "is not a share"),
+    ],
 )
 def test_faults_that_there_are_not_are_refused(text: str, told: str) -> None:
     with pytest.raises(BadInput, match=told):

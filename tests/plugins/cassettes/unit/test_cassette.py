@@ -68,9 +68,9 @@ def test_a_turn_whose_recording_was_cut_off_is_left_out(tmp_path: Path) -> None:
     [
         ("", None, "it is empty"),
         ('{"cassette": 99}\n{}', 1, "version 1"),
-        ('{"cassette": 1}\nnonsense\n{}', 2, "no line of a cassette"),
-        ('{"cassette": 1}\n' + "[" * 100_000 + "\n{}", 2, "no line of a cassette"),
-        ("skills: {a: b}\n\n", 1, "no line of a cassette"),
+        ('{"cassette": 1}\nnonsense\n{}', 2, "not a line of a cassette"),
+        ('{"cassette": 1}\n' + "[" * 100_000 + "\n{}", 2, "not a line of a cassette"),
+        ("skills: {a: b}\n\n", 1, "not a line of a cassette"),
     ],
 )
 def test_a_file_that_is_no_cassette_is_refused_with_its_line(

@@ -64,7 +64,7 @@ def test_what_stands_without_words_holds_for_all_replies(tmp_path: Path) -> None
     [
         ("tea:\n  - sya: hello\n    reply: x\n  - say: x\n", "3?.*sya: unknown key; did you mean"),
         ("- say: hello\n  within: soon\n", ":2: .*within.*seconds or a time"),
-        ("- say: hello\n  reply: {matches: '('}\n", r"'\(' is no pattern"),
+        ("- say: hello\n  reply: {matches: '('}\n", r"'\(' is not a pattern"),
         ("- say: [hello]\n", ":1: .*say: expected a text"),
         ("dialogs: 7\n", "dialogs"),
         ("- say: {a: b\n", "a.yaml:"),

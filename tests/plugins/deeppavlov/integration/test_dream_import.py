@@ -176,7 +176,7 @@ def test_all_forms_of_extended_json_are_read(written: Any, plain: Any) -> None:
 
 @pytest.mark.parametrize(
     ("line", "what"),
-    [("[{}]", "dialog.json:2: .*--jsonArray"), ("{", "dialog.json:2: is no document")],
+    [("[{}]", "dialog.json:2: .*--jsonArray"), ("{", "dialog.json:2: is not a document")],
 )
 async def test_a_line_that_is_no_document_is_named(tmp_path: Path, line: str, what: str) -> None:
     folder = written(tmp_path / "dump")

@@ -218,7 +218,7 @@ def test_a_connector_may_stand_apart_and_a_missing_time_out_is_a_warning() -> No
 
 
 def test_services_must_be_a_map() -> None:
-    with pytest.raises(ConfigError, match="no pipeline file"):
+    with pytest.raises(ConfigError, match="not a pipeline file"):
         read_pipeline({"services": []})
 
 

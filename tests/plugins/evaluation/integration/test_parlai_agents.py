@@ -171,9 +171,9 @@ async def test_a_batch_is_answered_one_by_one() -> None:
 @pytest.mark.parametrize(
     ("agent", "what"),
     [
-        (f"{HERE}:Speechless", "no agent of ParlAI's kind: no act"),
+        (f"{HERE}:Speechless", "not an agent of ParlAI's kind: no act"),
         (f"{HERE}:Nobody", "has no 'Nobody'"),
-        (3, "a int is no agent"),
+        (3, "a int is not an agent"),
         (Numbered({}), "neither shared nor cloned"),
     ],
 )

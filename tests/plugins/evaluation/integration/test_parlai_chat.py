@@ -161,7 +161,7 @@ async def test_nobody_at_the_address_is_unreachable() -> None:
 
 
 def test_what_is_no_address_is_refused() -> None:
-    with pytest.raises(ConfigError, match="is no WebSocket"):
+    with pytest.raises(ConfigError, match="is not a WebSocket"):
         ParlaiChatConnector(ParlaiChat(url="module:function"), name="x")
 
 

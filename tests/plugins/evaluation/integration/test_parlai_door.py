@@ -135,5 +135,5 @@ async def test_half_of_a_character_is_told_as_what_it_is_and_the_session_goes_on
         told = await socket.receive_json()
         again = await talk(socket, "hello")
 
-    assert told["text"] == "a lone surrogate is no Unicode text"
+    assert told["text"] == "a lone surrogate is not Unicode text"
     assert again == "1: hello"

@@ -185,7 +185,7 @@ def test_what_raises_is_a_row_with_an_error() -> None:
         ({"concurrency": 0}, "concurrency"),
         ({"time_limit": -1.0}, "time_limit"),
         ({"datatype": "train"}, "never ends"),
-        ({"subject": 42}, "type int is no assistant"),
+        ({"subject": 42}, "type int is not an assistant"),
         ({"subject": "no_such_agent"}, "neither an assistant's file"),
         ({"data": None}, "data are KIND:PATH"),
         ({"mutators": "word_reverse"}, "mutators is for data KIND:PATH, not for messages"),

@@ -256,7 +256,10 @@ def test_metrics_of_an_agents_own_are_kept_and_added_up(tmp_path: Path) -> None:
     ("act", "what"),
     [
         ({"text": 5}, "the act's text is of type int, not a text"),
-        ({"text": "answer 3", "metrics": {"own": "much"}}, "the act's metric 'own' is no number"),
+        (
+            {"text": "answer 3", "metrics": {"own": "much"}},
+            "the act's metric 'own' is not a number",
+        ),
         ({"text": "answer 3", "metrics": {"own": float("nan")}}, "the act's metric 'own' is nan"),
         ({"text": "answer 3", "metrics": 5}, "the act's metrics are of type int, not a dictionary"),
         ({"text": "answer 3", "text_candidates": "abc"}, "text_candidates are of type str, not a"),

@@ -178,7 +178,7 @@ async def test_what_goes_out_is_what_the_file_says() -> None:
         ({"run": "x", "url": "http://h/"}, "one of both"),
         ({"url": "http://h/", "protocol": "2025"}, "no version of MCP"),
         ({"url": "http://h/", "returns": "words"}, "hypotheses or value"),
-        ({"url": "ws://h/"}, "no URL"),
+        ({"url": "ws://h/"}, "not a URL"),
     ],
 )
 def test_what_cannot_work_is_refused_when_it_is_made(options: dict[str, Any], what: str) -> None:
@@ -221,7 +221,7 @@ async def test_a_tool_with_an_invalid_header_is_never_called(
         url = str(running.make_url("/mcp"))
         bad = McpConnector(McpTool(url=url, tool="bad"), name="bad")
         good = McpConnector(McpTool(url=url, tool="good"), name="good")
-        with pytest.raises(ConfigError, match="x-mcp-header of text is no name of a header"):
+        with pytest.raises(ConfigError, match="x-mcp-header of text is not the name of a header"):
             await bad.describe()
         with pytest.raises(BadReply):
             await ask(bad)

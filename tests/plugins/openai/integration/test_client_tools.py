@@ -101,7 +101,7 @@ async def test_an_answer_of_another_that_does_not_fit_is_refused(path: str) -> N
         _, events = await talk.post(path, stream=True, **body)
 
     assert status == 422
-    assert "the answer of other does not fit the schema: it is no JSON" in told["error"]["message"]
+    assert "the answer of other does not fit the schema: it is not JSON" in told["error"]["message"]
     last = events[-1].get("error") or events[-1]["response"]["error"]
     assert "does not fit the schema" in last["message"]
 

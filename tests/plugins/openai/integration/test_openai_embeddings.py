@@ -42,8 +42,8 @@ async def test_an_encoder_asks_it_in_batches_and_remembers() -> None:
     [
         ({"data": []}, "vectors of 0 of 1 texts"),
         ({"data": [{"index": 7, "embedding": [1.0]}]}, "vectors of 0 of 1 texts"),
-        ({"data": [{"embedding": "AACAPw=="}]}, "no embeddings"),
-        ({"data": [{"embedding": [None]}]}, "no embeddings"),
+        ({"data": [{"embedding": "AACAPw=="}]}, "not embeddings"),
+        ({"data": [{"embedding": [None]}]}, "not embeddings"),
         ({"error": {"message": "overheated"}}, "overheated"),
     ],
 )

@@ -108,7 +108,7 @@ async def test_functions_are_not_offered_and_tools_of_the_server_are() -> None:
             b'{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}',
             "content filter",
         ),
-        (b'{"output": 7}', "no response"),
+        (b'{"output": 7}', "not a response"),
     ],
 )
 async def test_a_response_without_a_text_is_a_failure(body: bytes, what: str) -> None:

@@ -78,7 +78,7 @@ def test_fewer_agents_are_chosen_from(questions: Path) -> None:
         (("--data", "jsonl:nowhere.jsonl"), "there is no such file"),
         (("--data", "jsonl:.", "--router", "learnt"), "did you mean 'learned'?"),
         (("--data", "jsonl:.", "--agents", "nobody"), "there is no agent 'nobody'"),
-        (("--data", "jsonl:.", *PLAIN, "--budget", "lots"), "'lots' is no budget"),
+        (("--data", "jsonl:.", *PLAIN, "--budget", "lots"), "'lots' is not a budget"),
         (("--data", "jsonl:.", "--cards", "test.jsonl"), "test.jsonl: "),
     ],
 )

@@ -159,9 +159,9 @@ async def test_in_a_turn_a_silent_endpoint_is_waited_for_once(folder: Path) -> N
             first = record(await turn(assistant, "temperature of lima 7", user="ann"))
             again = record(await turn(assistant, "temperature of lima 8", user="ann"))
 
-    assert [one["what"] for one in first.faults] == ["the encoder 'm' is silent for 1.5 s"]
+    assert [one["what"] for one in first.faults] == ["the encoder 'm' gave no answer for 1.5 s"]
     assert [one["what"] for one in again.faults] == [
-        "the encoder 'm' was silent for 1.5 s a moment ago"
+        "the encoder 'm' gave no answer for 1.5 s a moment ago"
     ]
     assert len(first.asked) == len(again.asked) == 1
 

@@ -73,7 +73,7 @@ def test_a_model_takes_the_place_of_another_whole(tmp_path: Path) -> None:
 def test_a_folder_of_something_else_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
 
-    with pytest.raises(ConfigError, match="is no folder of a model"):
+    with pytest.raises(ConfigError, match="is not a folder of a model"):
         save_model(tmp_path, model())
 
 
@@ -101,8 +101,8 @@ def _flip(folder: Path) -> None:
         (_set(format="other"), "is not of the format"),
         (_set(agents=["eve"]), "was changed after it was saved"),
         (_set(files={"../x.json": ""}), "was changed after it was saved"),
-        (lambda folder: (folder / "model.json").write_text("{"), "is no head of a model"),
-        (lambda folder: (folder / "model.json").write_text("[]"), "is no head of a model"),
+        (lambda folder: (folder / "model.json").write_text("{"), "is not the head of a model"),
+        (lambda folder: (folder / "model.json").write_text("[]"), "is not the head of a model"),
     ],
 )
 def test_a_harmed_model_is_refused(tmp_path: Path, harm: Callable[[Path], Any], told: str) -> None:

@@ -23,7 +23,7 @@ from prolocutor.plugins.a2a.wire.core import (
 )
 
 ASK: Final = "raw_string"
-"""What a question without a kind asks for: any text, also one such as "no"."""
+"""The kind of a question that names no kind: any text, including "no"."""
 
 _MEDIA: Final = {"image": "picture", "audio": "audio", "video": "video"}
 

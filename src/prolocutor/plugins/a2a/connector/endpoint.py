@@ -37,7 +37,7 @@ Take = Callable[[A2aEvent], bool]
 
 TASK_NOT_FOUND: Final = -32001
 _GONE: Final = frozenset({TASK_NOT_FOUND, -32004})
-"""What is said of a task that does not exist any more, or takes no more messages."""
+"""Error codes of a task that no longer exists, or takes no more messages."""
 
 _EVENT: Final = msgspec.json.Decoder(A2aEvent)
 _TASK: Final = msgspec.json.Decoder(A2aTask)
@@ -254,25 +254,25 @@ def _read_any_task(data: bytes) -> A2aTask:
     try:
         return _TASK.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadReply(f"this is no task: {error}") from None
+        raise BadReply(f"this is not a task: {error}") from None
 
 
 def _decode_guarded(read: Callable[[Any], T], data: bytes) -> T:
     try:
         return read(msgspec.json.decode(data))
     except msgspec.ValidationError as error:
-        raise BadReply(f"this is no A2A: {error}") from None
+        raise BadReply(f"this is not A2A: {error}") from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadReply(f"not JSON: {error}") from None
     except (AttributeError, TypeError, KeyError):
-        raise BadReply("this is no A2A: another kind of JSON") from None
+        raise BadReply("this is not A2A: another kind of JSON") from None
 
 
 def _decode_task_list(body: bytes, type_: type[A2aTaskList]) -> A2aTaskList:
     try:
         return msgspec.json.decode(body, type=type_)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadReply(f"this is no list of tasks: {error}") from None
+        raise BadReply(f"this is not a list of tasks: {error}") from None
 
 
 class _Response(msgspec.Struct):

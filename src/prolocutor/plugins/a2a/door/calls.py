@@ -24,7 +24,7 @@ from prolocutor.plugins.a2a.wire.core import (
 from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, PARSE_ERROR, A2aFault
 
 Answer = Any
-"""What an operation gives: a Struct, None, or an iterator of `A2aEvent`."""
+"""The result of an operation: a Struct, None, or an iterator of `A2aEvent`."""
 
 
 class A2aCall(msgspec.Struct, frozen=True):

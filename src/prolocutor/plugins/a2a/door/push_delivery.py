@@ -82,7 +82,7 @@ class PushDelivery:
                         return
                     await asyncio.gather(*map(self._tell, webhooks))
                 except ProlocutorError as error:
-                    log.error("a person's feed cannot be read: %s", error)
+                    log.error("the feed of a person cannot be read: %s", error)
                     await asyncio.sleep(1.0)
                     continue
                 await news.wait()

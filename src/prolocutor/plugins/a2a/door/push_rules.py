@@ -45,7 +45,7 @@ class PushRules:
         try:
             url = Url.read(address)
         except ValueError:
-            raise BadInput("this is no URL") from None
+            raise BadInput("this is not a URL") from None
         if url.scheme not in ("http", "https") or url.user is not None:
             raise BadInput("it is http or https, with a host and without a password")
         if url.host in self._hosts or f"{url.host}:{url.port}" in self._hosts:

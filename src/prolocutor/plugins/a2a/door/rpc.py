@@ -148,7 +148,7 @@ def make_fault(error: Exception) -> A2aFault:
 def _check_version(version: str | None, method: str, is_legacy: bool) -> None:
     """Raise `A2aFault` for a method that the announced version does not have."""
     if version is not None and is_legacy != (version != "1.0"):
-        what = f"{method} is no method of version {version}"
+        what = f"{method} is not a method of version {version}"
         raise A2aFault(VERSION_NOT_SUPPORTED, what)
 
 

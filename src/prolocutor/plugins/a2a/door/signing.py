@@ -121,7 +121,7 @@ def _pem_signer(pem: bytes) -> tuple[str, Sign]:
     try:
         private: Any = serialization.load_pem_private_key(pem, None)
     except (ValueError, TypeError) as error:
-        raise ConfigError(f"this is no private key: {error}", key="doors.a2a.sign.key") from None
+        raise ConfigError(f"this is not a private key: {error}", key="doors.a2a.sign.key") from None
     if hasattr(private, "curve"):
         name = {"secp256r1": "ES256", "secp384r1": "ES384", "secp521r1": "ES512"}.get(
             private.curve.name

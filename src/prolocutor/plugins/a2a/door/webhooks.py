@@ -63,7 +63,9 @@ class TaskWebhooks:
             raise A2aFault(INVALID_PARAMS, "url is needed", field="url")
         why = await self.rules.refusal(config.url, trusted=trusted)
         if why is not None:
-            raise A2aFault(INVALID_PARAMS, f"no webhook may be there: {why}", field="url")
+            raise A2aFault(
+                INVALID_PARAMS, f"a webhook is not allowed at this address: {why}", field="url"
+            )
         secret = config.authentication
         values = [config.token, *((secret.scheme, secret.credentials) if secret else ())]
         if any(not one.isprintable() or len(one) > 4096 for one in values):

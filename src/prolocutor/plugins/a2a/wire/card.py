@@ -68,13 +68,13 @@ def read_card(body: bytes) -> AgentCard:
     try:
         given = drop_nulls(msgspec.json.decode(body))
         if not isinstance(given, dict) or not {"name", "skills", "url"} & given.keys():
-            raise BadReply("this is no agent card: it has no name")
+            raise BadReply("this is not an agent card: it has no name")
         card = msgspec.convert(given, AgentCard)
         card.interfaces = _interfaces(given)
     except msgspec.ValidationError as error:
-        raise BadReply(f"this is no agent card: {error}") from None
+        raise BadReply(f"this is not an agent card: {error}") from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadReply(f"this is no agent card, not even JSON: {error}") from None
+        raise BadReply(f"this is not an agent card, not even JSON: {error}") from None
     return card
 
 

@@ -114,9 +114,9 @@ def _find_fault(redirect: str) -> str | None:
         parts = urlsplit(redirect)
         host = parts.hostname or ""
     except ValueError as error:
-        return f"is no address: {error}"
+        return f"is not an address: {error}"
     if not parts.scheme or parts.fragment:
-        return "is no whole address without a fragment"
+        return "is not a whole address without a fragment"
     if parts.scheme in ("javascript", "data", "vbscript", "file"):
         return f"has the scheme {parts.scheme}, which is not safe"
     if parts.scheme == "http" and host != "localhost" and not is_loopback(host):

@@ -28,7 +28,7 @@ _INLINE: Final = ("code", "entities", "example_id", "slots", "slotTypes", "progr
 
 
 def read_frame(message: str | bytes) -> dict[str, Any]:
-    """Read one frame of a socket; raise `BadInput` if it is not a JSON object, or too long."""
+    """Read one frame of a socket; raise `BadInput` if it is not JSON object, or too long."""
     if len(message) > MAX_BYTES:
         raise BadInput(f"a frame has at most {MAX_BYTES:,} bytes")
     return parse_object(message)
@@ -79,7 +79,7 @@ def frame_key(frame: dict[str, Any]) -> str | None:
 
 
 def is_blank(input: TurnInput) -> bool:
-    """Return whether an input is empty: such an input is no turn."""
+    """Return whether an input is empty: such an input is not a turn."""
     return input.parsed is None and input.program is None and not input.text.strip()
 
 

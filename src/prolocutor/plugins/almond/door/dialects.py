@@ -30,7 +30,7 @@ class Dialect(Protocol):
     """The wire form of one generation of clients."""
 
     opens_with_id: bool
-    """Whether the first frame of a socket tells the conversation's id."""
+    """Whether the first frame of a socket has the conversation's id."""
 
     cached: int
     """The number of earlier messages shown at the opening of a socket."""

@@ -122,7 +122,7 @@ class OAuthEndpoints:
         try:
             fields = dict(parse_qsl(request.body.decode(), max_num_fields=_MOST_FIELDS))
         except ValueError:
-            return _refuse("invalid_request", "this is no filled-in form")
+            return _refuse("invalid_request", "this is not a filled-in form")
         client, secret = _credentials(request.params.authorization, fields)
         application = self._applications.get(client)
         if application is None or not _knows(secret, application):

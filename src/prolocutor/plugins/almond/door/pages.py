@@ -94,7 +94,7 @@ def read_factory(controls: str | None) -> Factory:
     try:
         given = plain.decode(controls)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadInput(f"controls is no JSON: {error}", field="controls") from None
+        raise BadInput(f"controls is not JSON: {error}", field="controls") from None
     if not isinstance(given, dict):
         raise BadInput("controls should be an object, {type, fields}", field="controls")
     kind = given.get("type")
@@ -147,7 +147,7 @@ def _read_fields(body: bytes) -> dict[str, str]:
     try:
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
     except ValueError:
-        raise BadInput("this is no filled-in form") from None
+        raise BadInput("this is not a filled-in form") from None
 
 
 def _field(given: Any, position: int) -> Field:

@@ -130,7 +130,7 @@ async def expectation(assistant: Assistant, speaker: Speaker) -> dict[str, Any]:
     try:
         waiting = await assistant.archive.waiting(speaker.user, speaker.dialog)
     except StoreError as error:
-        log.error("what a dialog waits for cannot be read: %s", error)
+        log.error("the open question of a dialog cannot be read: %s", error)
         return {"ask": None}
     if waiting is None:
         return {"ask": None}

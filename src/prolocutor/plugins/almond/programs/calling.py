@@ -81,9 +81,9 @@ class ProgramCalls:
         if self._count >= MOST_CALLS:
             raise ProgramFailure("", f"a program makes at most {MOST_CALLS} calls at once")
         if left <= 0:
-            raise ProgramFailure(app, "there was no time left for it")
+            raise ProgramFailure(app, "the turn had no time left for it")
         if self.person.is_again and not skill.rerun:
-            raise ProgramFailure(app, "it was cut off, and is not to be asked the same thing twice")
+            raise ProgramFailure(app, "it was cut off, and may not be called twice")
         self._count += 1
         asks = function.name == ASK and "utterance" in parameters
         request = await self._request(call, parameters)

@@ -50,7 +50,7 @@ class DeviceClasses:
                 what = f"@{each.name} stands in the manifests of {other.name} and {skill.name}"
                 if alone:
                     raise ConfigError(what, key=skill.name)
-                log.warning("%s: that of %s is set aside", what, skill.name)
+                log.warning("%s: the manifest of %s is ignored", what, skill.name)
         self.manifests = Manifests(classes)
 
     def find_skill(self, owner: Class) -> Skill:

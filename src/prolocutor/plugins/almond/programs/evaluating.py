@@ -146,7 +146,7 @@ class Evaluation:
     def _whole(self, value: Value, scope: Fields) -> int:
         number = self._resolver.value(value, scope)
         if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
-            raise ProgramFailure("", f"{number!r:.80} is no whole number")
+            raise ProgramFailure("", f"{number!r:.80} is not a whole number")
         return int(number)
 
     def _sort(self, rows: list[ResultRow], field: str, down: bool) -> list[ResultRow]:

@@ -191,7 +191,7 @@ class Executor:
         (settled,) = (await self._check(app.code)).statements
         due = next_due(settled, runner.resolver, person.at)
         if due is None:
-            raise ProgramFailure("", "it would never come to that")
+            raise ProgramFailure("", "the program would never run")
         done = StatementOutcome()
         if find_monitor(statement) is not None:
             done = await runner.run_stream(statement, None)

@@ -108,7 +108,7 @@ class ValueResolver:
         try:
             whole = dt.date(year, month, day)
         except ValueError:
-            raise ProgramFailure("", f"{year}-{month}-{day} is no date") from None
+            raise ProgramFailure("", f"{year}-{month}-{day} is not a date") from None
         return str(plain(DateValue(whole.year, whole.month, whole.day, date.time)))
 
     def _week_day(self, value: WeekDay) -> str:

@@ -80,7 +80,7 @@ class StatementRunner:
         If all new results fail, they count as new the next time as well.
         """
         done = StatementOutcome(seen=seen, held=held)
-        assert statement.stream is not None, "the statement is no stream"
+        assert statement.stream is not None, "the statement is not a stream"
         try:
             monitor = find_monitor(statement)
             events = [ResultRow(fields={})]

@@ -31,7 +31,7 @@ LATEST: Final = 1e11
 
 def next_due(statement: CheckedStatement, resolver: ValueResolver, now: float) -> float | None:
     """Return the next time of a program (UNIX seconds); None if never again."""
-    assert statement.stream is not None, "the statement is no stream"
+    assert statement.stream is not None, "the statement is not a stream"
     stream = find_stream(statement.stream)
     if isinstance(stream, TimerStream):
         due: float | None = _timer(stream, resolver, now)
@@ -133,4 +133,4 @@ def _time(text: Any) -> dt.time:
     try:
         return dt.time.fromisoformat(str(text))
     except ValueError:
-        raise ProgramFailure("", f"{text!r:.40} is no time of day") from None
+        raise ProgramFailure("", f"{text!r:.40} is not a time of day") from None

@@ -1,4 +1,4 @@
-"""Words that ask which programs run, or to stop some."""
+"""Wishes for running programs: list them, or stop some."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIRST: Final = frozenset(
     "what what's whats which list show please stop cancel end delete remove kill do are can".split()
 )
 _ASKING: Final = frozenset("what what's whats which list show".split())
-"""With these no wish to stop something begins."""
+"""First words that cannot begin a wish to stop a program."""
 _PROGRAMS: Final = r"(?:programs?|rules?|monitors?|automations?|apps|notifications)"
 _LIST: Final = re.compile(
     rf"(?:what(?:'s| is|s)|which (?:{_PROGRAMS} )?(?:is|are)) (?:currently |still )?"
@@ -45,11 +45,11 @@ _WORDS: Final = re.compile(
     r"program|rule|monitor|automation|app|notif|timer|running|active|doing|watching|telling"
     r"|informing|alerting|everything|all"
 )
-"""Each phrase has one of these: to look for them takes a third of what reading a text takes."""
+"""Every phrase contains such a word, and the search takes a third of the time of reading a text."""
 
 
 def find_program_wish(text: str) -> ProgramWish | None:
-    """Return what a text wants of running programs; None for any other text.
+    """Return the wish of a text that lists or stops running programs; None for any other text.
 
     >>> find_program_wish("Stop the timer about the comic!")
     ProgramWish(what='stop', about='the comic', kind='timer')

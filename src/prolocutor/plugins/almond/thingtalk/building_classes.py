@@ -39,7 +39,7 @@ class ClassBuilder(ValueBuilder):
             return Type("Entity", of=OLD_NAMES[name])
         if name not in PLAIN:
             raise fault(
-                f"{name!s:.40} is no type", token_position(name), "types begin as in String"
+                f"{name!s:.40} is not a type", token_position(name), "types begin as in String"
             )
         return Type(str(name))
 
@@ -52,7 +52,7 @@ class ClassBuilder(ValueBuilder):
     def measure_type(self, unit: Token | None = None) -> Type:
         base = units.base_unit(str(unit)) if unit is not None else ""
         if base is None:
-            raise fault(f"{unit!s:.40} is no unit", token_position(cast(Token, unit)))
+            raise fault(f"{unit!s:.40} is not a unit", token_position(cast(Token, unit)))
         return Type("Measure", of=base)
 
     def enum_type(self, *choices: Token) -> Type:

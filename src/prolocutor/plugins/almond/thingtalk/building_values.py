@@ -222,7 +222,9 @@ def _between_commas(parts: list[Any], position: SourcePosition) -> list[Any]:
 
 def _week_day(name: EnumValue, rest: list[Any], position: SourcePosition) -> WeekDay:
     if name.name not in WEEK_DAYS:
-        raise fault(f"{name.name!s:.40} is no day of the week", name.position, "write enum(monday)")
+        raise fault(
+            f"{name.name!s:.40} is not a day of the week", name.position, "write enum(monday)"
+        )
     clock: TimeValue | None = None
     if rest and isinstance(rest[0], TimeValue):
         clock = rest.pop(0)
@@ -247,5 +249,5 @@ def _instant(milliseconds: int, position: SourcePosition) -> Instant:
     try:
         moment = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
     except (ValueError, OverflowError, OSError):
-        raise fault(f"{milliseconds} ms after 1970 is no date", position) from None
+        raise fault(f"{milliseconds} ms after 1970 is not a date", position) from None
     return Instant(moment, position=position)

@@ -45,8 +45,8 @@ def check(program: Program, manifests: Manifests) -> Checked:
     """Resolve the calls of a program and check its names and types.
 
     `ThingTalkError`, with line and column, for unknown classes, functions, parameters and fields,
-    for wrong types, and for parts in the wrong order. A missing required value is no error but a
-    slot.
+    for wrong types, and for parts in the wrong order. A missing required value is not an error but
+    a slot.
     """
     if program.classes:
         raise fault(
@@ -158,7 +158,7 @@ class _Checker:
             parameter = function.parameter(argument.name)
             if parameter is None or parameter.direction == "out":
                 names = [each.name for each in function.inputs]
-                said = "is an output of" if parameter else "is no parameter of"
+                said = "is an output of" if parameter else "is not a parameter of"
                 raise fault(
                     f"{argument.name!s:.60} {said} {name}",
                     argument.position,

@@ -99,7 +99,7 @@ class ValueChecker:
             case EnumValue(name) if wanted.type.name in ("Enum", "Any"):
                 if wanted.type.name == "Enum" and name not in wanted.type.choices:
                     choices = nearest(name, list(wanted.type.choices), "choices")
-                    raise fault(f"{name!s:.60} is no choice for {wanted.name}", where, choices)
+                    raise fault(f"{name!s:.60} is not a choice for {wanted.name}", where, choices)
                 return value
         _whole(value, where)
         given = value_type(value)

@@ -39,7 +39,7 @@ def unescape(text: str, position: SourcePosition) -> str:
         if len(escape) > 1:
             code = int(escape[1:].strip("{}"), 16)
             if code > 0x10FFFF:
-                raise fault(f"\\{escape} is no character", position)
+                raise fault(f"\\{escape} is not a character", position)
             return chr(code)
         if escape in "ux":
             raise fault(f"\\{escape} has to be followed by the number of a character", position)
@@ -53,7 +53,7 @@ def _whole(text: str, position: SourcePosition) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise fault("a lone surrogate is no Unicode text", position) from None
+        raise fault("a lone surrogate is not Unicode text", position) from None
     return text
 
 

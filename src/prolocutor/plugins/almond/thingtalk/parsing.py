@@ -38,7 +38,7 @@ def parse_classes(source: str) -> tuple[Class, ...]:
     tree = _grammars().read_source(source, MAX_MANIFEST_BYTES)
     if not isinstance(tree, Program) or tree.statements:
         position = tree.statements[0].position if isinstance(tree, Program) else tree.position
-        raise fault("this is no manifest", position, "write class @org.prolocutor.skill { ... }")
+        raise fault("this is not a manifest", position, "write class @org.prolocutor.skill { ... }")
     return tree.classes
 
 

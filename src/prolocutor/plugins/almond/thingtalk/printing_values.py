@@ -92,7 +92,7 @@ def _time_or_place(value: Value) -> str:
             return f"new Location({escape(name)})"
         case RelativeLocation(name):
             return f"$location.{name}"
-    raise TypeError(f"{type(value).__name__} is no value of ThingTalk")
+    raise TypeError(f"{type(value).__name__} is not a value of ThingTalk")
 
 
 def _and_time(clock: TimeValue | None) -> str:

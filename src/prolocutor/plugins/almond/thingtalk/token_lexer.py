@@ -217,7 +217,7 @@ def _prefixed_token(kind: str, rest: str, position: SourcePosition) -> Token:
     if kind in ("param", "attribute"):
         name = rest.partition(":")[0]
         if not _NAMES.fullmatch(name):
-            raise fault(f"{name!r:.40} is no name of a parameter", position)
+            raise fault(f"{name!r:.40} is not the name of a parameter", position)
         return made(_PREFIXES[kind], name, position)
     return made(_PREFIXES[kind], rest, position)
 
@@ -258,7 +258,7 @@ def _join_strings(code: Sequence[str]) -> Iterator[tuple[str, SourcePosition, bo
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise fault("a lone surrogate is no Unicode text", position) from None
+            raise fault("a lone surrogate is not Unicode text", position) from None
         column += len(text) + 1
         if text == '"' and said is None:
             said, begin = [], position

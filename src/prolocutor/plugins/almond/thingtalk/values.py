@@ -198,7 +198,7 @@ def measure(value: float, unit: str, position: SourcePosition = NOWHERE) -> Meas
     """Return a measure; `ThingTalkError` for an unknown unit."""
     if units.base_unit(unit) is None:
         raise fault(
-            f"{unit!s:.40} is no unit",
+            f"{unit!s:.40} is not a unit",
             position,
             "units are those of Thingpedia, such as C, F, km, h",
         )
@@ -246,7 +246,9 @@ def iso_date(text: str, position: SourcePosition = NOWHERE) -> Value:
         return Instant(moment.astimezone(dt.UTC), position=position)
     except (ValueError, OverflowError):
         raise fault(
-            f"{text!r:.40} is no date", position, "write it as 2026-05-31 or 2026-05-31T12:00:00Z"
+            f"{text!r:.40} is not a date",
+            position,
+            "write it as 2026-05-31 or 2026-05-31T12:00:00Z",
         ) from None
 
 

@@ -100,7 +100,7 @@ def fallback_texts(environment: DreamEnvironment) -> Sequence[str]:
             found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ConfigError(
-                f"{path} is no JSON list of texts: {error}", key="FALLBACK_FILE"
+                f"{path} is not a JSON list of texts: {error}", key="FALLBACK_FILE"
             ) from None
         texts = [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
         if texts:

@@ -40,7 +40,7 @@ class TopicRule(msgspec.Struct, frozen=True):
     said: re.Pattern[str] | None = None
 
     def fits(self, topics: set[str], exchange: Exchange) -> bool:
-        """Return whether the rule holds."""
+        """Return whether topics or words of an exchange match the rule."""
         return bool(
             self.topics & topics
             or (self.heard and self.heard.search(exchange.text))

@@ -127,7 +127,7 @@ async def _read_dialogs(file: Path, user: str | None) -> AsyncIterator[Dialog]:
             try:
                 dialog = decode_dialog(line)
             except (BadReply, KeyError, TypeError, AttributeError) as error:
-                raise BadInput(f"{file}:{number}: this is no dialog ({error})") from None
+                raise BadInput(f"{file}:{number}: this is not a dialog ({error})") from None
             if user in (None, dialog.human.user_external_id):
                 yield dialog
 

@@ -32,8 +32,8 @@ class Datatype:
         fold, *modes = text.split(":")
         if fold not in FOLDS or not set(modes) <= set(MODES):
             raise BadInput(
-                f"{text!r} is no datatype: it is train, valid or test, with :stream, :ordered or "
-                ":evalmode after it",
+                f"{text!r} is not a datatype: it is train, valid or test, with :stream, :ordered"
+                " or :evalmode after it",
                 field="datatype",
             )
         learns = fold == "train" and "evalmode" not in modes

@@ -77,7 +77,7 @@ class ImageLoader:
             try:
                 return base64.b64decode(given.partition(",")[2], validate=True)
             except binascii.Error:
-                raise BadData("is no data URL in base64", field="image") from None
+                raise BadData("is not a data URL in base64", field="image") from None
         if not isinstance(given, str | Path):
             raise BadData(f"is a {type(given).__name__}, no path or bytes", field="image")
         path = Path(given)

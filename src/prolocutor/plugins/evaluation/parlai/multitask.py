@@ -46,7 +46,7 @@ class MultiTaskTeacher:
             what = f"{len(weights)} weights are too many: there is one for each task"
             raise BadInput(what, field="weights")
         if bad := [one for one in weights if not (isfinite(one) and one >= 0)]:
-            what = f"{bad[0]} is no weight: that is a finite number, not below 0"
+            what = f"{bad[0]} is not a weight: that is a finite number, not below 0"
             raise BadInput(what, field="weights")
         self.tasks: Final = list(teachers)
         self.datatype: Final = teachers[0].datatype

@@ -70,7 +70,7 @@ def _read_line(line: str) -> Message:
 def _message(item: Any) -> Message:
     """Return the example of a JSON object; `BadData` names the field."""
     if not isinstance(item, dict):
-        raise BadData("is no object with Question and Rewrite")
+        raise BadData("is not an object with Question and Rewrite")
     key = next((name for name in HISTORIES if name in item), HISTORIES[0])
     history = item.get(key, [])
     if not isinstance(history, list) or not all(isinstance(one, str) for one in history):

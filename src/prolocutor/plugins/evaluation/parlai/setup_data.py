@@ -64,7 +64,7 @@ def make_message(entry: Entry) -> Message:
         given = zip(COLUMNS, entry, strict=False)
         message = Message((key, value) for key, value in given if value is not None)
     else:
-        raise BadData(f"a {type(entry).__name__} is no dictionary, list or tuple")
+        raise BadData(f"a {type(entry).__name__} is not a dictionary, list or tuple")
     for field in ("eval_labels", "eval_label", "episode_done"):
         if field in message:
             raise BadData("is set by the teacher, never in setup_data", field=field)

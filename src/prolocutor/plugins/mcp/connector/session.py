@@ -138,7 +138,7 @@ class McpSession:
         try:
             return _read_result(result)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise BadReply(f"no result of a tool: {error}") from None
+            raise BadReply(f"this is not the result of a tool: {error}") from None
 
     async def tools(self) -> list[ToolInfo]:
         """Return the tools of the server; they are fetched once, and again after a change."""

@@ -115,10 +115,10 @@ class StdioPeer:
             for one in read_batch(line) or (Raw(line),):
                 self._read(read_message(one))
         except RpcFault as fault:
-            log.warning("%s: passed over a line that is no message: %s", self._name, fault)
+            log.warning("%s: passed over a line that is not a message: %s", self._name, fault)
             call = self._calls.get(int(named[1])) if (named := _ID.search(line)) else None
             if call is not None and not call.done():
-                call.set_exception(BadReply(f"a line that is no message: {fault}"))
+                call.set_exception(BadReply(f"a line that is not a message: {fault}"))
 
     def _read(self, message: RpcMessage) -> None:
         if message.is_request:

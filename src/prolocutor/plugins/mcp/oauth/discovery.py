@@ -122,7 +122,7 @@ async def _find_resource(url: str, challenge: Challenge, web: OAuthWeb) -> Prote
         places = [f"{_origin(url)}{RESOURCE}{path}", f"{_origin(url)}{RESOURCE}"]
     for place in dict.fromkeys(places):
         if not is_safe(place, url):
-            raise BadReply(f"{place!r:.200} is no https address")
+            raise BadReply(f"{place!r:.200} is not an https address")
         if (found := await web.find(place, ProtectedResource)) is not None:
             if not _covers(found.resource, url):
                 raise BadReply(f"its metadata is that of another server: {found.resource!r:.200}")
@@ -144,7 +144,7 @@ async def _find_server(issuer: str, url: str, web: OAuthWeb) -> AuthorizationSer
         endpoints = (found.authorization_endpoint, found.token_endpoint)
         for endpoint in (*endpoints, found.registration_endpoint):
             if endpoint and not is_safe(endpoint, url):
-                raise BadReply(f"{endpoint!r:.200} is no https address")
+                raise BadReply(f"{endpoint!r:.200} is not an https address")
         return found
     return None
 

@@ -44,7 +44,7 @@ class OAuthWeb:
         self._within = within
 
     async def find(self, url: str, kind: type[T]) -> T | None:
-        """Return the document at an address, None for a missing document."""
+        """Return the document at an address; None if it is missing or unreadable."""
         status, body = await self._ask("GET", url, {}, b"")
         if status != 200:
             return None
@@ -73,7 +73,7 @@ class OAuthWeb:
         try:
             address = http_url(url)
         except ConfigError as error:
-            raise BadReply(f"{url!r:.200} is no address: {error}") from None
+            raise BadReply(f"{url!r:.200} is not an address: {error}") from None
         client = HttpClient(address, by_proxy=True, within=self._within)
         try:
             async with asyncio.timeout(PATIENCE):
@@ -107,7 +107,7 @@ def _read(status: int, body: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise BadReply(f"an answer of the authorization server that is none: {error}") from None
+        raise BadReply(f"the answer of the authorization server cannot be read: {error}") from None
 
 
 def is_safe(url: str, server: str) -> bool:

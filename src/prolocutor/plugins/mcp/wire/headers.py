@@ -62,9 +62,9 @@ def header_fault(schema: Any) -> str:
             return f"{MARK} stands at no argument"
         where = f"{MARK} of {'.'.join(path)}"
         if not isinstance(token, str) or not _TOKEN.fullmatch(token):
-            return f"{where} is no name of a header: {token!r:.80}"
+            return f"{where} is not the name of a header: {token!r:.80}"
         if one.get("type") not in _SIMPLE:
-            return f"{where} marks an argument that is no text, number or boolean"
+            return f"{where} marks an argument that is not a text, number or boolean"
         if token.lower() in seen:
             return f"{where} is marked before: {token}"
         seen.add(token.lower())

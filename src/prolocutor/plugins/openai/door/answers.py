@@ -144,7 +144,7 @@ class Answering:
                 raise Forbidden(what)
 
     async def do_side_task(self, given: ChatInput, task: SideTask) -> ChatAnswer:
-        """Return the answer to a side task, which is no word of a person and in no dialog."""
+        """Return the answer to a side task, which is not a word of a person and in no dialog."""
         text, skill, confidence = task.answer(), "", 1.0
         if self._side_tasks is not None:
             alone = await self._assistant.alone.ask(given.text, self._side_tasks)

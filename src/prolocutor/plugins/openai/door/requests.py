@@ -1,7 +1,7 @@
 """The requests of the door, in the form of OpenAI's API, and the input made of them.
 
 Source: OpenAI's API reference, and the types of its Python package 3.52. Keys without a field are
-ignored: agents are black boxes, so that nobody could act by a temperature.
+ignored: agents are black boxes, which have no temperature.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
 class ChatInput(msgspec.Struct, kw_only=True):
     """The input of a request: a text, the history before it, and the utterance's attributes.
 
-    `extra` becomes the attribute `openai`: instructions, metadata, parts that are no text, and
+    `extra` becomes the attribute `openai`: instructions, metadata, parts that are not text, and
     `store` where it is false. `field` is the part of the request that the texts stand in. `results`
     are the results of the client's tools, in place of a text; `wishes` are for chat models alone.
     """
@@ -240,7 +240,7 @@ def chat_input(
     """Return the input that messages come to; `field` is the part of the request they stand in.
 
     Messages of developer and system, and instructions, become an attribute. Results of tools count
-    only at the end, if they are awaited. Parts of the last message that are no text become an
+    only at the end, if they are awaited. Parts of the last message that are not text become an
     attribute too.
     """
     results = [*takewhile(lambda one: one.role == "tool", reversed(messages))][::-1]

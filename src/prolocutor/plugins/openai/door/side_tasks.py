@@ -1,6 +1,6 @@
 """Side tasks: prompts for titles, tags and follow-ups that Open WebUI sends to any model.
 
-They are no words of a person, and no agent was made for them. Such a prompt is recognized by its
+They are not words of a person, and no agent was made for them. Such a prompt is recognized by its
 form: one message that begins with `### Task:`, shows the chat between `<chat_history>` and
 `</chat_history>`, and names the key of the JSON that it wants, as in `{ "title": "..." }`.
 

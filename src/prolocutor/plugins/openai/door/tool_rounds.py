@@ -64,7 +64,7 @@ class ToolRounds:
             stored = await self.find_round(user, one.tool_call_id or "")
             if stored is None:
                 what = f"no call of a tool here has the id {one.tool_call_id!r:.80}"
-                raise BadInput(f"{what}: its result is waited for by nobody", field="tool_call_id")
+                raise BadInput(f"{what}: no call waits for its result", field="tool_call_id")
         assert stored is not None
         if not any(one.get("tool_calls") for one in wishes.messages or ()):
             called = {"role": "assistant", "content": stored.text or None}
@@ -85,7 +85,7 @@ def check_form(text: str, skill: str, form: JsonObject | None) -> None:
     try:
         value: Any = plain.decode(text)
     except ValueError:
-        fault = "it is no JSON"
+        fault = "it is not JSON"
     else:
         schema = (form.get("json_schema") or {}).get("schema", {"type": "object"})
         try:

@@ -138,7 +138,7 @@ class Patience:
                 return await call
         except TimeoutError:
             self._rests_until = monotonic() + _PAUSE
-            raise ServiceLate(f"is silent for {self._seconds:g} s") from None
+            raise ServiceLate(f"gave no answer for {self._seconds:g} s") from None
         except asyncio.CancelledError:
             if monotonic() - begun >= _NOTICED:
                 self._rests_until = monotonic() + _PAUSE
@@ -148,7 +148,7 @@ class Patience:
         """Raise `ServiceLate` while the model is not to be asked."""
         if monotonic() < self._rests_until:
             what = "" if self._seconds is None else f" for {self._seconds:g} s"
-            raise ServiceLate(f"was silent{what} a moment ago")
+            raise ServiceLate(f"gave no answer{what} a moment ago")
 
 
 class Meanings:

@@ -54,7 +54,9 @@ class OnnxEncoder:
             weights = mask[:, :, None]
             found = (found * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
         if found.ndim != 2 or len(found) != len(texts):
-            raise ConfigError(f"the model's output of shape {found.shape} is no vector a text")
+            raise ConfigError(
+                f"the model's output of shape {found.shape} is not one vector for each text"
+            )
         vectors: list[list[float]] = found.astype(np.float64).tolist()
         return vectors
 
@@ -86,7 +88,9 @@ class OnnxModel:
                 str(network), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            raise ConfigError(f"is no model to encode with: {error!s:.200}", file=place) from None
+            raise ConfigError(
+                f"is not a model to encode with: {error!s:.200}", file=place
+            ) from None
         self._tokenizer.enable_truncation(_LONGEST)
         self._tokenizer.enable_padding()
         self._inputs = {one.name: _DTYPES.get(one.type) for one in self._session.get_inputs()}

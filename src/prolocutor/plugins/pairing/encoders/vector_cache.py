@@ -79,7 +79,7 @@ def vector_is_sound(vector: Sequence[float], length: int) -> bool:
 
 
 _BATCH: Final = 32
-"""How many texts are sent at once: Text Embeddings Inference refuses more, as it is shipped."""
+"""Texts in one request: Text Embeddings Inference refuses more by default."""
 
 _NOTHING: Final = "."
 
@@ -105,7 +105,7 @@ class EndpointEncoder:
 
 
 _PART: Final = 256
-"""How many texts are encoded between two commits: what a killed run has to encode again."""
+"""Texts that are encoded between two commits, which a killed run has to encode again."""
 
 _ASKED_AT_ONCE: Final = 500
 _NEAR: Final = 1e-3

@@ -3,7 +3,7 @@
 Source: the public data of "One Agent To Rule Them All" (Findings of ACL 2022) and its description.
 A folder with `train.json` and `test.json` (question -> votes, responses, intent, `human`: the gold
 agents), `train_classifier.json` and `test_classifier.json` (`[question, gold agents]`) and
-`descriptions.json`. Traps: `human` may hold "none", which is no answer, also beside an agent;
+`descriptions.json`. Traps: `human` may hold "none", which is not an answer, also beside an agent;
 `human_vote` has the keys `none` and `intent` too; responses may be empty; `descriptions.json` may
 spell a name otherwise than all else does. Who the agents are is read from the folder.
 """
@@ -221,12 +221,12 @@ def _read(file: Path) -> Any:
 def _parts(question: Any, agents: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """Return a question's text and entry, of either kind of file, checked."""
     if not isinstance(question, list | tuple) or len(question) != 2:
-        raise BadData("is no pair of text and agents")
+        raise BadData("is not a pair of text and agents")
     text, entry = question
     if isinstance(entry, list):
         entry = {GOLD: entry}
     if not isinstance(text, str) or not isinstance(entry, dict):
-        raise BadData("is no text with an object or a list of agents")
+        raise BadData("is not a text with an object or a list of agents")
     human, votes = entry.get(GOLD, []), entry.get(VOTES, {})
     if not isinstance(human, list) or not {*map(str, human)} <= {*agents, NONE}:
         raise BadData(f"{human!r:.80} are not agents", field=GOLD)

@@ -25,7 +25,7 @@ def read_policy(text: str) -> BudgetPolicy:
     try:
         return msgspec.convert(BudgetSettings.from_short(text), BudgetSettings).made()
     except ValueError:
-        what = f"{text!r} is no budget; write all, top:3, sure:0.3, gain:0.02"
+        what = f"{text!r} is not a budget; write all, top:3, sure:0.3, gain:0.02"
         raise BadInput(what, field="budget") from None
 
 

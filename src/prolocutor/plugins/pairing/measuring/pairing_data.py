@@ -287,7 +287,7 @@ def _shares(found: Any) -> dict[str, float]:
         except msgspec.ValidationError as error:
             raise BadData(str(error), field="agents") from None
     if not isinstance(found, list | tuple) or not all(isinstance(name, str) for name in found):
-        raise BadData(f"{found!r:.80} are no names of agents", field="agents")
+        raise BadData(f"{found!r:.80} are not the names of agents", field="agents")
     return dict.fromkeys(found, 1.0)
 
 
@@ -304,4 +304,4 @@ def _answers(message: Message) -> dict[str, str]:
             return msgspec.json.decode(found, type=dict[str, str])
         return msgspec.convert(found, dict[str, str])
     except msgspec.MsgspecError as error:
-        raise BadData(f"are no answers by agent: {error}", field="answers") from None
+        raise BadData(f"are not answers by agent: {error}", field="answers") from None

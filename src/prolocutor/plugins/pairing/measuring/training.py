@@ -45,7 +45,12 @@ _WHOLE: Final = 260_000_000
 _ANSWER: Final = 2_500
 _IN_FOLD: Final = 5_000
 _MEANT: Final = 4_000
+"""Bytes of a training: of the process, of each answer, of each answer in a fold that is fitted, and
+of the vector of each answer with an encoder."""
+
 _LEAST: Final = 100
+"""Questions below which a bound of memory is refused."""
+
 _LEAST_GROUPS: Final = 4
 
 OnText = Callable[[str], None]
@@ -63,9 +68,9 @@ class TrainingMemory(msgspec.Struct, frozen=True, kw_only=True):
         return max(1, min(wanted, (self.most - self._fixed_bytes(answers)) // self._fold(answers)))
 
     def fitting(self, learned: list[LabelledQuestion], seed: int) -> list[LabelledQuestion]:
-        """Return the questions to learn from: all, or as many as fit, by chance.
+        """Return the questions to learn from: all, or a random sample that fits.
 
-        `BadInput` if hardly any would fit.
+        Raise `BadInput` if fewer than `_LEAST` fit.
         """
         each = self._fixed_bytes(_answers(learned)) - _WHOLE + self._fold(_answers(learned))
         number = (self.most - _WHOLE) * len(learned) // max(1, each)
@@ -329,7 +334,7 @@ async def _test(data: PairingData, plan: TrainingPlan, on_step: OnText) -> list[
 
 
 def comparable_rows(measured: Measurement, plan: TrainingPlan) -> list[MethodRow]:
-    """Return the rows of the method, of the one without labels, and of the best single agent."""
+    """Return the rows of the method, of the method without labels, and of the best single agent."""
     found = {(one.stage, one.method): one for one in measured.rows}
     own = [(STAGE[plan.role], name) for name in (plan.method, LABEL_FREE[plan.role])]
     return [found[key] for key in dict.fromkeys([*own, _SINGLE]) if key in found]
@@ -338,7 +343,7 @@ def comparable_rows(measured: Measurement, plan: TrainingPlan) -> list[MethodRow
 def _gain(
     measured: Measurement, rows: Sequence[MethodRow], plan: TrainingPlan
 ) -> tuple[tuple[float, float, float] | None, str | None]:
-    """Return the paired difference of the method from the best of the others."""
+    """Return the paired difference between the method and the best other method."""
     key = STAGE[plan.role], plan.method
     others = [one for one in rows if (one.stage, one.method) != key]
     if not others:

@@ -280,7 +280,9 @@ class LearnedRouter:
         try:
             router._restore(model)
         except (KeyError, ValueError, TypeError, IndexError, msgspec.ValidationError) as error:
-            raise ConfigError(f"the model {model.id} is no model of learned: {error!r}") from None
+            raise ConfigError(
+                f"the model {model.id} is not a model of learned: {error!r}"
+            ) from None
         return router
 
     @classmethod

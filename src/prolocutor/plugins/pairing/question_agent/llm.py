@@ -20,7 +20,7 @@ from prolocutor.plugins.pairing.method_catalog import CHAT, PairingMethod
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter, check_cards
 
 SECONDS: Final = 1.5
-"""How long a model may take: half a second less than services usually have."""
+"""Seconds that a model may take: half a second less than services usually have."""
 
 _TASK: Final = (
     "You decide which of several agents is to answer a question. Each agent is known by its name, "

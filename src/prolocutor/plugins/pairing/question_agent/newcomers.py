@@ -86,7 +86,7 @@ def _fit_curve(rows: Sequence[tuple[float, float, float]]) -> Sigmoid:
 
 _PROMISED: Final = 0.8
 _LENT: Final = 0.5
-"""How much counts what the card promises, and what similar agents are worth: weights of logits."""
+"""Weights of logits: for the promise of the card, and for the worth of similar agents."""
 
 _DOUBT: Final = 2.1
 _VOTES: Final = 3.0

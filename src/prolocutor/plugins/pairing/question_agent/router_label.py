@@ -18,7 +18,7 @@ DOWN: Final = 0.25
 _GOLD: Final = 0.5
 _SURE: Final = 0.9
 _ELSEWHERE: Final = 0.5
-"""How right an agent is whose answer is good; all others together where it is bad."""
+"""The probability that an agent with a good answer is right; with a bad answer, all others'."""
 
 
 class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):

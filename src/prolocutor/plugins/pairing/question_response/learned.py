@@ -294,7 +294,7 @@ class LearnedRanker:
         try:
             return cls(_restore_blend(model, cards), model.agents)
         except (KeyError, ValueError, TypeError) as error:
-            raise ConfigError(f"the model {model.id} is no learned ranker: {error!r}") from None
+            raise ConfigError(f"the model {model.id} is not a learned ranker: {error!r}") from None
 
 
 def add_style(rows: Sequence[Sequence[float]] | Floats, wording: Sequence[float]) -> Floats:

@@ -25,7 +25,7 @@ from prolocutor.plugins.pairing.question_response.unsupervised import (
 )
 
 SECONDS: Final = 0.5
-"""How long a model may take: what follows the skills has a second."""
+"""Seconds that a model may take: the stages after the skills have one second."""
 
 _TASK: Final = (
     "You judge answers to a question. Tell which of them answer it rightly and helpfully, the best "

@@ -32,7 +32,7 @@ _ROWS = 200
 """Rows of the feed that are searched for the closing of a turn."""
 
 MAX_REJOINS: Final = 3
-"""How often one call joins again after this replica was declared dead."""
+"""Times that one call joins again after this replica was declared dead."""
 
 
 class TicketPlace:
@@ -75,7 +75,7 @@ class PersonAccess:
         self._to_release: dict[str, str] = {}
         self._tasks = BackgroundTasks("place in line")
         self.leaving = False
-        """Whether this replica is going to leave: then what waits without an end gives up."""
+        """Whether this replica is going to leave: endless waits then give up."""
         self.busy = 0
         """The number of places that wait for another replica."""
 
@@ -177,7 +177,7 @@ class PersonAccess:
     async def while_held(
         self, user: str, work: Callable[[], Awaitable[T]], place: TicketPlace | None = None
     ) -> T:
-        """Do work that is no turn while no replica opens a turn of the person.
+        """Do work that is not a turn while no replica opens a turn of the person.
 
         Without a `place` in line it waits for as long as it takes.
         """

@@ -24,7 +24,7 @@ from prolocutor.stores.store_catalog import open_store
 FINDERS: Final = Catalog[Callable[[str], Awaitable[Sequence[Any]]]](
     "message broker", "prolocutor.worker_finders"
 )
-"""What finds the workers behind a broker, by the scheme of its URL."""
+"""Functions that find the workers behind a broker, by the scheme of its URL."""
 
 
 class WorkerGroup(msgspec.Struct, kw_only=True):

@@ -37,7 +37,7 @@ PAUSE: Final = 0.02
 """Seconds between two reports where much is urgent; what is counted meanwhile goes together."""
 
 WORTH: Final = 8
-"""What is counted is reported from this part of a replica's part on."""
+"""A count is reported early when it reaches this fraction (1/8) of a replica's part."""
 
 REFRESH: Final = 30
 """Reports after which all open sockets are reported anew, as the database may have lost them."""
@@ -63,7 +63,7 @@ class SharedQuotas:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.replicas = 1
-        """How many replicas live."""
+        """The number of living replicas."""
         self.urgent = asyncio.Event()
         """Set when a report should not wait for a second."""
         self._counters = counters

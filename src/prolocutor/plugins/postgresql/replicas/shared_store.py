@@ -139,10 +139,10 @@ class SharedStore(WakeUps, Protocol):
         """Hand a ticket back, if any."""
 
     async def hold(self, user: str, ticket: str) -> None:
-        """Hold a person for work that is no turn: no turn is opened until `release`.
+        """Hold a person for work that is not a turn: no turn is opened until `release`.
 
         Raise `PersonBusy` as `open_turn` does; the caller has a ticket then. A person who is
-        unknown can be held too. Holding again with the same ticket is no error.
+        unknown can be held too. Holding again with the same ticket is not an error.
         """
 
     async def release(self, user: str, ticket: str) -> None:

@@ -44,7 +44,7 @@ MAX_RECOVERIES: Final = 64
 
 
 MAX_READS: Final = 5
-"""How often a turn that cannot be read is tried, with pauses of 1, 2, 4 and 8 seconds."""
+"""Tries to read an unreadable turn, with pauses of 1, 2, 4 and 8 seconds."""
 
 
 class Succession:
@@ -80,7 +80,7 @@ class Succession:
         self._ends: dict[str, int] = {}
         self._heir = True
         self.standbys: StandbyStatus | None = None
-        """What was known of the store's standbys a moment ago."""
+        """The last known state of the store's standbys."""
         self.reachable = False
         """Whether the store answered the last time."""
 
@@ -217,7 +217,7 @@ class Succession:
         except StoreError as error:
             self._lost(error)
         except Exception:
-            log.exception("the turns of other replicas could not be looked at")
+            log.exception("the turns of other replicas could not be read")
         else:
             if not self.reachable:
                 log.info("the store can be reached")
@@ -302,9 +302,11 @@ class Succession:
         try:
             await look()
         except StoreError as error:
-            log.debug("looked in vain: %s", error)  # the beat says so already
+            log.debug(
+                "the changes of other replicas cannot be read: %s", error
+            )  # the beat says so already
         except Exception:
-            log.exception("what other replicas did could not be looked at")
+            log.exception("the changes of other replicas could not be read")
 
     async def _look_at_feeds(self) -> None:
         users = self.listeners.users

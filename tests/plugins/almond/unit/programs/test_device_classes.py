@@ -165,7 +165,7 @@ async def test_who_is_not_to_be_asked_twice_is_not() -> None:
     again.attempt = 2
     source = ProgramSource(text="@com.twitter.home_timeline();")
     run = await executor.run(ProgramStart(opened=again, source=source))
-    assert "not to be asked the same thing twice" in run.words.messages[-1]["text"]
+    assert "may not be called twice" in run.words.messages[-1]["text"]
     assert caller.keys == []
 
 

@@ -57,7 +57,7 @@ async def test_the_average_of_money_is_money() -> None:
     ("source", "why"),
     [
         ("attimer(time=[]);", "an attimer needs a time of day"),
-        ("timer(base=new Date(9999, 12, 31), interval=1h);", "it would never come to that"),
+        ("timer(base=new Date(9999, 12, 31), interval=1h);", "the program would never run"),
     ],
 )
 async def test_what_would_never_go_off_is_not_started(source: str, why: str) -> None:

@@ -31,7 +31,7 @@ def test_every_listed_program_is_right(source: str) -> None:
     [
         ("@com.twiter.post();", 1, "@com.twiter is not known", "'com.twitter'?"),
         ("@com.twitter.pst();", 1, "no function pst", "did you mean 'post'?"),
-        ('@com.twitter.post(stats="a");', 19, "no parameter of", "did you mean 'status'?"),
+        ('@com.twitter.post(stats="a");', 19, "not a parameter of", "did you mean 'status'?"),
         ("@com.twitter.post(status=5);", 26, "Number does not fit", 'as "text"'),
         ("@com.twitter.post(status=title);", 26, "nothing comes before it", '"title"'),
         ('@com.twitter.home_timeline(text="a");', 28, "is an output", "no parameters"),
@@ -41,7 +41,7 @@ def test_every_listed_program_is_right(source: str) -> None:
         ("@com.twitter.home_timeline() filter contains(text, 1);", 37, "does not compare", ""),
         ("@com.twitter.home_timeline() filter likes == true;", 46, "Boolean does not fit", ""),
         ("@com.twitter.home_timeline() filter true(likees);", 42, "no field likees", "'likes'?"),
-        ("@security-camera.set_power(power=enum(red));", 39, "red is no choice", "off, on"),
+        ("@security-camera.set_power(power=enum(red));", 39, "red is not a choice", "off, on"),
         ("@thermostat.set_target_temperature(value=5km);", 43, "Measure(m) does not", ""),
         ("@com.xkcd.get_comic(number=[1]);", 21, "Array does not fit", ""),
         ("sum(title of @com.xkcd.get_comic());", 1, "title is String", ""),

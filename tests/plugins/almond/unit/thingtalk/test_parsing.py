@@ -75,7 +75,7 @@ def test_what_is_outside_is_refused_by_its_name_and_place(source: str) -> None:
         ("@a.b()", 1, 7, "ends too early"),
         ("@a.b();\n  @c.d(x=);", 2, 10, "')' is not expected"),
         ('@a.b(x="abc);', 1, 8, "the string has no end"),
-        ("@a.b(x=5parsec);", 1, 9, "parsec is no unit"),
+        ("@a.b(x=5parsec);", 1, 9, "parsec is not a unit"),
         ("@a.b(x=new Date(2026, 2, 30));", 1, 8, "no such date"),
         ("@a.b(x=new Time(25, 0));", 1, 8, "25 is no hour"),
         ("@a.b(x=new Location(91, 0));", 1, 8, "not on earth"),
@@ -99,7 +99,7 @@ def test_what_is_outside_is_refused_by_its_name_and_place(source: str) -> None:
         ('#[name="x"] @a.b();', 1, 1, "an annotation of a program"),
         ("@a.b() join @c.d();", 1, 8, "a join"),
         ("@a.b(), @c.d() { x == 1 };", 1, 9, "a subquery"),
-        ("class @a.b { query c(in req x : Strong); }", 1, 33, "Strong is no type"),
+        ("class @a.b { query c(in req x : Strong); }", 1, 33, "Strong is not a type"),
     ],
 )
 def test_an_error_says_what_and_where(source: str, line: int, column: int, what: str) -> None:
@@ -392,9 +392,9 @@ def test_every_rule_is_built(file: str, builder: ProgramBuilder) -> None:
 
 
 def test_manifests_hold_classes_only() -> None:
-    with pytest.raises(ThingTalkError, match="this is no manifest"):
+    with pytest.raises(ThingTalkError, match="this is not a manifest"):
         parse_classes("@a.b();")
-    with pytest.raises(ThingTalkError, match="this is no manifest"):
+    with pytest.raises(ThingTalkError, match="this is not a manifest"):
         parse_classes("$yes;")
 
 

@@ -90,7 +90,7 @@ def test_the_file_may_lie_where_dream_keeps_it(
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     file = tmp_path / "fallbacks.json"
     file.write_text("[")
-    with pytest.raises(ConfigError, match=r"fallbacks\.json is no JSON list of texts"):
+    with pytest.raises(ConfigError, match=r"fallbacks\.json is not a JSON list of texts"):
         make_built_in("DummySkillConnector", {}, DreamEnvironment(fallback_file=str(file)))
 
 

@@ -209,8 +209,8 @@ def test_a_users_function_that_fails_is_counted_and_harms_nothing(
         ("no_such_module:f", "importing 'no_such_module' failed"),
         ("math:no_such", "no function 'no_such' in 'math'"),
         ("math:pi", "no function 'pi' in 'math'"),
-        (":f", "is no dotted name"),
-        ("math.", "is no dotted name"),
+        (":f", "is not a dotted name"),
+        ("math.", "is not a dotted name"),
     ],
 )
 def test_a_function_that_cannot_be_had_is_refused(name: str, fault: str) -> None:

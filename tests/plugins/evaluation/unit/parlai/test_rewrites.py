@@ -64,7 +64,7 @@ def test_history_and_question_are_the_text_and_the_rewrite_is_the_label(
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("[1]", "question 1: is no object"),
+        ("[1]", "question 1: is not an object"),
         ('[{"Question": "a", "Rewrite": "b"}, {"Question": "a"}]', "question 2: Rewrite is not"),
         ('[{"Question": "a", "Rewrite": "b", "History": "c"}]', "History is not a list"),
         ("[", "not JSON"),

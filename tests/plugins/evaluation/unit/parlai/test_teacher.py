@@ -111,7 +111,7 @@ def test_the_random_module_is_the_default_chance() -> None:
 
 @pytest.mark.parametrize("datatype", ["", "dev", "train:fast", "valid:", "test:stream:stram"])
 def test_other_datatypes_are_refused(datatype: str) -> None:
-    with pytest.raises(BadInput, match="is no datatype"):
+    with pytest.raises(BadInput, match="is not a datatype"):
         DialogTeacher(Listed(TWO), datatype)
 
 

@@ -79,7 +79,7 @@ def test_that_training_does_not_help_is_said_plainly(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--data", "jsonl:bad.jsonl"], "bad.jsonl:2: agents: 3 are no names of agents"),
+        (["--data", "jsonl:bad.jsonl"], "bad.jsonl:2: agents: 3 are not the names of agents"),
         (["--data", "jsonl:nowhere.jsonl"], "nowhere.jsonl: there is no such file"),
         (["--data", "jsonl:q.jsonl", "--method", "linaer"], "no router 'linaer'"),
         (["--data", "jsonl:q.jsonl", "--assistant", "bad.yaml"], "skills.a.card: "),

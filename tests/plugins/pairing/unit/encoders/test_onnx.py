@@ -48,5 +48,5 @@ def test_what_is_no_model_is_refused_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"no model\.onnx"):
         load_encoder(tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"nonsense")
-    with pytest.raises(ConfigError, match=f"{tmp_path}.*is no model"):
+    with pytest.raises(ConfigError, match=f"{tmp_path}.*is not a model"):
         load_encoder(tmp_path)

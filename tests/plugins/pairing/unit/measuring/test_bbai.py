@@ -114,8 +114,8 @@ def test_the_counts_of_the_public_data() -> None:
     [
         ({"q": entry(["nobody"])}, "human: question 1"),
         ({"q": {**entry([]), "alexa": None}}, "alexa: question 1"),
-        ({"q": "text"}, "question 1: is no text with an object"),
-        ([["q"]], "question 1: is no pair"),
+        ({"q": "text"}, "question 1: is not a text with an object"),
+        ([["q"]], "question 1: is not a pair"),
     ],
 )
 def test_a_fault_names_file_and_question(folder: Path, value: Any, told: str) -> None:

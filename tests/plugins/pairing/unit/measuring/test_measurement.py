@@ -235,7 +235,7 @@ def test_the_same_seed_finds_the_same() -> None:
 
 @pytest.mark.parametrize("text", ["most", "top:0", "top:x", "sure:2", "loss:0.01", ""])
 def test_other_budgets_are_refused(text: str) -> None:
-    with pytest.raises(BadInput, match="is no budget"):
+    with pytest.raises(BadInput, match="is not a budget"):
         read_policy(text)
 
 

@@ -126,7 +126,7 @@ def test_it_can_be_as_if_there_were_fewer_agents(folder: Path) -> None:
         ("jsonl", '{"text": "a", "agents": "x"}\n\n{"text": "b", "agents": 3}\n', r":3: agents: 3"),
         ("jsonl", '{"text": "a", "agents": "x"}\n{"agents": "x"}\n', r":2: text: is missing"),
         ("csv", "text,agents\na,x\nb,x,y\n", r":3: the row has 3 cells"),
-        ("csv", "text,agents,answers\na,x,\nb,x,nonsense\n", r":3: answers: are no answers"),
+        ("csv", "text,agents,answers\na,x,\nb,x,nonsense\n", r":3: answers: are not answers"),
     ],
 )
 def test_what_is_wrong_is_told_with_file_line_and_key(

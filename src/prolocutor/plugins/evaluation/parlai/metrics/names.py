@@ -1,8 +1,8 @@
 """The names of metrics, and the metrics requested by a list of names.
 
 ParlAI's names are those of ParlAI 1.7.2, where `default`, `bleu`, `distinct`, `rouge` and `all`
-stand for groups. `auc` and `auc-4` ask for the area under the curve of each class, with 3 or so
-many decimal places (ParlAI's `-auc 4`). Ours are `mrr`, the scores of published packages
+stand for groups. `auc` and `auc-4` ask for the area under the curve of each class, with 3 or 4
+decimal places (ParlAI's `-auc 4`). Ours are `mrr`, the scores of published packages
 (`score_functions.py`), and functions by dotted name, `package.module:function` or
 `package.module.function`.
 """

@@ -66,7 +66,7 @@ def short_name(dotted: str) -> str:
 def _parts(dotted: str) -> tuple[str, str]:
     module, _, function = dotted.partition(":") if ":" in dotted else dotted.rpartition(".")
     if not all(module.split(".")) or not all(function.split(".")):
-        raise ConfigError(f"{dotted!r} is no dotted name; write it as package.module:function")
+        raise ConfigError(f"{dotted!r} is not a dotted name; write it as package.module:function")
     return module, function
 
 

@@ -55,7 +55,7 @@ def normal_words(text: str) -> list[str]:
         words = spaced.decode("utf-8", "surrogatepass").split()
         only_words = "".join(words).isalnum()
     if not only_words:
-        # Signs that are no part of a word are left (quotes, dashes, accents of their own, control
+        # Signs that are not part of a word are left (quotes, dashes, accents of their own, control
         # characters), and an article may stand between them.
         return _ARTICLE.sub(" ", " ".join(words)).split()
     if ARTICLES.isdisjoint(words):
