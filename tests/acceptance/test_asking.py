@@ -28,10 +28,6 @@ def test_a_double_question_gets_one_reply_from_two_agents(
     assert not [one for one in turn["record"]["services"] if one["outcome"] != "done"]
 
 
-def test_the_demo_says_in_words_that_nobody_knows(commands: Commands) -> None:
-    assert commands.output("ask", "xyzzy plugh").startswith("I have no answer to “xyzzy plugh”.")
-
-
 def test_what_was_said_is_known_to_the_next_question(commands: Commands, own: Path) -> None:
     commands.output("ask", "my name is Ann", "--assistant", own)
 

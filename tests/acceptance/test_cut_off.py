@@ -30,41 +30,6 @@ async def test_a_turn_that_was_cut_off_runs_again_with_the_same_ids(tmp_path: Pa
         assert answer["utt_id"] == dialog.utterances[1].utt_id
 
 
-async def test_a_turn_that_nobody_asks_for_again_is_ended_all_the_same(tmp_path: Path) -> None:
-    agent = Patient()
-    async with place_of(agent, tmp_path) as place:
-        await cut_off(place, agent)
-        async with started(place):
-            await agent.calls.get()
-            agent.gate.set()
-            assert await place.server.stop() == 0
-
-        (dialog,) = await place.dialogs()
-
-        assert [one.text for one in dialog.utterances] == ["hello", "at last, ann"]
-
-
-async def test_a_turn_that_was_cut_off_twice_is_closed_and_marked(tmp_path: Path) -> None:
-    agent = Patient()
-    async with place_of(agent, tmp_path) as place:
-        await cut_off(place, agent)
-        async with started(place):
-            await agent.calls.get()
-            await place.server.kill()
-        async with started(place) as session:
-            status, answer = await ask(session, "ann", "key")
-            assert await place.server.stop() == 0
-            assert status == 200
-
-        (dialog,) = await place.dialogs()
-
-        assert answer["response"] == "I lost my thread."
-        assert answer["attributes"] == {"interrupted": True}
-        assert [one.text for one in dialog.utterances] == ["hello", "I lost my thread."]
-        assert dialog.utterances[1].attributes == {"interrupted": True}
-        assert agent.calls.empty()
-
-
 async def cut_off(place: Place, agent: Patient) -> Mapping[str, str]:
     """Kill the server while the agent works at what ann said; give how the agent was called."""
     async with started(place) as session:

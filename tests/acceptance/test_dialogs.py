@@ -62,7 +62,6 @@ def test_nothing_is_deleted_without_a_yes(commands: Commands, own: Path) -> None
         (["ask", "hi", "--assistant", "nowhere.yaml"], "nowhere.yaml: there is no such file"),
         (["ask", "hi", "--store", "bogus:x"], "there is no store 'bogus'"),
         (["check", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent here; use spaces"),
-        (["ask", "hi", "--assistant", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent"),
         (["serve", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent here"),
     ],
 )
@@ -94,21 +93,3 @@ def test_check_names_every_fault_on_a_line_of_its_own(commands: Commands) -> Non
     assert ran.stdout == ""
     assert lines[0].endswith("many.yaml:1: nam: unknown key; did you mean 'name'?")
     assert len(lines) == 8
-
-
-def test_check_shows_the_plan_with_its_levels_and_critical_path(
-    commands: Commands, own: Path
-) -> None:
-    lines = commands.output("check", own).splitlines()
-
-    assert "level 1" in lines
-    assert any("skills.greeter" in line and "starts at once" in line for line in lines)
-    assert "critical path (*): 2 s of time-outs: greeter" in lines
-
-
-def test_words_that_are_no_command_are_a_usage_error(commands: Commands) -> None:
-    ran = commands.run("asks", "hello")
-
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    assert "No such command 'asks'" in ran.stderr

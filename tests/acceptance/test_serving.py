@@ -36,18 +36,6 @@ def test_serve_answers_over_http_and_ends_in_good_order(commands: Commands, own:
     assert commands.output("dialogs", "list", "--store", own, "--user", "ann").split("\t")[3] == "1"
 
 
-def test_serve_says_where_it_is_and_three_things_to_try(commands: Commands) -> None:
-    with commands.serving("--store", "memory:") as server:
-        assert server.end(signal.SIGINT) == 0
-        assert server.process.stdout is not None
-        said = server.process.stdout.read()
-
-    *tries, page, operators = said.splitlines()[1:]
-    assert [line.split()[0] for line in tries] == ["curl", "curl", "curl"]
-    assert page == f"Or talk to it in a browser: {server.url}"
-    assert operators == f"Operators see and do more at {server.url}/console"
-
-
 def test_a_port_for_monitoring_needs_no_key(commands: Commands) -> None:
     with commands.serving("--store", "memory:", "--metrics-port", "0") as server:
         assert server.process.stdout is not None
@@ -58,17 +46,6 @@ def test_a_port_for_monitoring_needs_no_key(commands: Commands) -> None:
 
     assert word == "Metrics:"
     assert "prolocutor_busy 0.0" in figures
-
-
-def test_what_serve_says_to_try_works(commands: Commands, own: Path) -> None:
-    with commands.serving(own) as server:
-        assert server.process.stdout is not None
-        lines = [server.process.stdout.readline() for _ in range(4)]
-
-        assert "Three things to try" in lines[0]
-        assert lines[1].strip() == f"prolocutor chat {own}"
-        assert lines[2].strip() == f'prolocutor ask "hello" --assistant {own}'
-        assert lines[3].strip().startswith(f"curl {server.url} ")
 
 
 def test_once_ends_after_one_turn(commands: Commands, own: Path) -> None:

@@ -157,11 +157,6 @@ async def test_a_body_that_says_it_is_too_large_is_refused() -> None:
 
 
 async def test_a_body_that_grows_too_large_is_refused() -> None:
-    async def hold(self, _: HttpRequest) -> HttpResponse:
-        self.held.release()
-        await self.gate.wait()
-        return HttpResponse(b"")
-
     async def endless() -> Any:
         for _ in range(100):
             yield b"x" * 100

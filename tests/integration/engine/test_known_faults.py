@@ -15,7 +15,7 @@ from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import ServiceError
 from prolocutor.testing.fake_service import FakeService
 from tests.model_store import ModelStore
-from tests.unit.pipeline.talk import FALLBACK, Gate, hypothesis, settle_down
+from tests.unit.pipeline.talk import FALLBACK, hypothesis
 
 DEADLINE = 1.0
 SLACK = 20.0
@@ -43,16 +43,6 @@ async def say(pipeline: Pipeline, **options: Any) -> str:
         return text
 
 
-async def test_the_only_candidate_annotator_fails_and_the_hypotheses_stand() -> None:
-    pipeline = Pipeline(
-        skills=[skill()],
-        candidate_annotators=[says("broken", BROKEN)],
-        response_selector=says("s", {"skill_name": "fine", "text": "fine", "confidence": 1}),
-        last_chance=says("last", "Sorry."),
-    )
-    assert await say(pipeline) == "fine"
-
-
 async def test_the_response_selector_fails_and_the_most_confident_hypothesis_is_taken() -> None:
     skills = [says("low", hypothesis("low", 0.1)), says("high", hypothesis("high", 0.9))]
     assert await say(Pipeline(skills=skills, response_selector=says("s", BROKEN))) == "high"
@@ -61,34 +51,6 @@ async def test_the_response_selector_fails_and_the_most_confident_hypothesis_is_
 async def test_by_deeppavlovs_wire_an_empty_selection_means_all() -> None:
     pipeline = Pipeline(skill_selector=says("selector", [], wire="deeppavlov"), skills=[skill()])
     assert await say(pipeline) == "fine"
-
-
-@pytest.mark.parametrize("reply", [None, [], {"text": "odd"}, [{"text": "odd"}], 5, [[]]])
-@pytest.mark.parametrize("last_to_finish", [False, True])
-async def test_a_malformed_reply_is_its_skills_failure_whoever_finishes_last(
-    reply: Any, last_to_finish: bool
-) -> None:
-    gate = Gate(reply if last_to_finish else hypothesis("fine"))
-    other = says("other", hypothesis("fine") if last_to_finish else reply)
-    pipeline = Pipeline(skills=[Service("gate", gate, timeout=60.0), other])
-    async with Assistant(pipeline, store="memory:", deadline=60) as assistant:
-        asking = asyncio.create_task(assistant.reply("hi", user="ann"))
-        await settle_down()
-        gate.opened.set()
-        assert (await asking).text == "fine"
-
-
-async def test_a_hypothesis_without_text_cannot_win() -> None:
-    assert await say(Pipeline(skills=[says("broken", {"confidence": 1.0}), skill()])) == "fine"
-
-
-@pytest.mark.parametrize("key", ["formatter", "response_formatter"])
-async def test_a_formatter_that_raises_is_its_services_failure(key: str) -> None:
-    def raises(payload: Any) -> Any:
-        raise KeyError("no")
-
-    broken = says("broken", hypothesis("odd", 1.0), **{key: raises})
-    assert await say(Pipeline(skills=[broken, skill()])) == "fine"
 
 
 class Unreadable(Exception):
@@ -145,22 +107,6 @@ async def test_a_connector_whose_items_lie_spoils_no_dialog(place: str) -> None:
     assert [one.text for one in dialog.utterances] == ["hi", "fine"]
 
 
-async def test_a_formatter_without_tasks_hangs_nothing() -> None:
-    empty = says("empty", None, formatter=lambda state: [], fan_out=True)
-    assert await say(Pipeline(skills=[empty, skill()])) == "fine"
-
-
-async def test_one_skill_hangs_and_the_persons_next_message_is_answered() -> None:
-    hangs = Service("hangs", Gate(), timeout=60.0)
-    async with Assistant(
-        Pipeline(skills=[hangs, skill()]), store="memory:", deadline=0.1
-    ) as assistant:
-        said = [(await assistant.reply("hi", user="ann")).text for _ in range(3)]
-        await settle_down()
-        assert said == ["fine"] * 3
-        assert len(assistant.engine.prepared.strays) == 0
-
-
 async def test_two_messages_at_once_of_a_new_user_make_one_person_and_one_dialog() -> None:
     store = ModelStore()
     async with Assistant(Pipeline(skills=[skill()]), store=store) as assistant:
@@ -170,20 +116,3 @@ async def test_two_messages_at_once_of_a_new_user_make_one_person_and_one_dialog
         dialogs = await store.dialog_ids(DialogQuery(user="ann"))
     assert one.dialog_id == two.dialog_id
     assert dialogs == [one.dialog_id]
-
-
-async def test_a_process_that_dies_in_a_turn_loses_no_word() -> None:
-    store = ModelStore()
-    pipeline = Pipeline(skills=[Service("hangs", Gate(), timeout=60.0)])
-    first = Assistant(pipeline, store=store, deadline=60)
-    await first.start()
-    asking = asyncio.create_task(first.reply("hi", user="ann"))
-    await settle_down()
-    await first.aclose(grace=0)
-    await asyncio.wait([asking])
-    async with Assistant(Pipeline(skills=[skill()]), store=store) as second:
-        await second.reply("again", user="ann")
-        [dialog_id] = await store.dialog_ids(DialogQuery(user="ann"))
-        dialog = await store.dialog(dialog_id)
-    assert dialog is not None
-    assert [one.text for one in dialog.utterances] == ["hi", "fine", "again", "fine"]

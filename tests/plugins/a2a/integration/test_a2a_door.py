@@ -186,19 +186,6 @@ async def test_an_anonymous_visitor_is_known_by_the_context_alone() -> None:
     assert guessed == -32602
 
 
-async def test_a_message_that_is_sent_again_gets_the_stored_reply() -> None:
-    message = {"messageId": "same", "role": "ROLE_USER", "parts": [{"text": "hello"}]}
-    async with the_door() as wire:
-        first, again = [await wire.call("SendMessage", message=message) for _ in range(2)]
-        other = {**message, "parts": [{"text": "other"}], "contextId": "c"}
-        await wire.call("SendMessage", message={**message, "contextId": "c"})
-        conflict = await wire.call("SendMessage", message=other)
-
-    assert first == again
-    assert len(wire.talker.seen) == 2
-    assert conflict["error"]["data"][0]["reason"] == "CONFLICT"
-
-
 async def test_one_of_two_answers_at_once_goes_on_with_the_task() -> None:
     async with the_door() as wire:
         asked = await wire.say("ask", contextId="c")

@@ -19,7 +19,6 @@ from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
 from tests.plugins.almond.integration.wire import (
-    Client,
     almond,
     client,
     demonstrated,
@@ -508,24 +507,6 @@ async def test_who_has_a_token_is_in_the_wrong_place_at_the_anonymous_address() 
 
     assert closed.type == aiohttp.WSMsgType.CLOSE
     assert closed.data == 1008
-
-
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
-async def test_pages_of_other_sites_may_not_open_a_socket(origin: str) -> None:
-    async with demonstrated() as door:
-        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await door.http.ws_connect("/ws/conversation", headers={"Origin": origin})
-
-    assert refused.value.status == 403
-
-
-async def test_our_own_page_may() -> None:
-    async with demonstrated() as door:
-        headers = {"Origin": door.url}
-        async with door.http.ws_connect("/ws/conversation", headers=headers) as socket:
-            frames = await Client(socket).until_asked()
-
-    assert kinds(frames) == ["id", "askSpecial"]
 
 
 async def test_a_bridge_goes_on_in_the_conversation_of_its_choice_by_the_secret() -> None:

@@ -54,16 +54,6 @@ async def test_who_is_away_finds_it_later() -> None:
     assert seen == ["id", "The tea is ready.", [None]]
 
 
-async def test_a_permission_is_asked_for_with_six_buttons() -> None:
-    async with demonstrated() as door, opened(door) as ann:
-        permission = {"person": "Bob", "what": "unlock the door"}
-        await notify(door, user="local", permission=permission, skill="demonstration")
-        frames = await ann.until_asked()
-
-    assert [frame["type"] for frame in frames].count("button") == 6
-    assert frames[-1]["ask"] == "generic"
-
-
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -12,7 +12,7 @@ from prolocutor import Assistant, Pipeline
 from prolocutor.plan.pipeline import Breaker, Call, Service
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.console.ways import ServiceWay, find_way
-from prolocutor.testing.channel_kit import STRICT, Door, run_door, running
+from prolocutor.testing.channel_kit import Door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
@@ -32,21 +32,6 @@ async def serving(
         app = make_app(it, [Console(DoorContext(it))], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, it, app, None)  # type: ignore[arg-type]
-
-
-async def test_only_operators_see_and_change_agents() -> None:
-    async with (
-        run_door(lambda it: Console(DoorContext(it)), STRICT) as door,
-        door.other_visitor("the-token-of-ann") as ann,
-    ):
-        for visitor, status in ((ann, 403), (door, 401)):
-            seen = [await get(visitor, f"/api/console/{one}") for one in ("agents", "agents/gate")]
-            seen += [
-                await post(visitor, f"/api/console/agents/gate/{what}", text="x", on=False)
-                for what in ("alone", "switch", "try")
-            ]
-            assert [one[0] for one in seen] == [status] * 5
-        assert door.assistant.services()[0].off is None
 
 
 async def test_the_list_counts_what_became_of_each_agent() -> None:
@@ -277,9 +262,9 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
             "npx",
         ),
         (
-            Service("a", test_only_operators_see_and_change_agents),
+            Service("a", find_way),
             "python",
-            f"{__name__}:test_only_operators_see_and_change_agents",
+            f"{find_way.__module__}:find_way",
         ),
         (
             Service("a", says("b", 1).target),

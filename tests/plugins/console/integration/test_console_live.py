@@ -14,7 +14,7 @@ from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.console.live_feed import MOST, LiveFeed
 from prolocutor.plugins.console.live_rows import TurnChoice, TurnKind
-from prolocutor.testing.channel_kit import KEY, STRICT, run_door, running
+from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import make_app
@@ -72,13 +72,6 @@ async def opened(http: aiohttp.ClientSession, headers: dict[str, str]) -> int:
             return 101
     except aiohttp.WSServerHandshakeError as error:
         return error.status
-
-
-async def test_the_socket_is_for_operators() -> None:
-    async with run_door(lambda it: Console(DoorContext(it)), STRICT) as door:
-        for key, status in ((None, 401), ("the-token-of-ann", 403), (KEY, 101)):
-            headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-            assert await opened(door.http, headers) == status
 
 
 async def test_a_key_that_only_reads_may_watch_and_look_but_switch_nothing() -> None:

@@ -14,10 +14,9 @@ from prolocutor.config.check_warnings import told_hints
 from prolocutor.config.loading import load
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.channel import Console
-from prolocutor.testing.channel_kit import STRICT, run_door, running
+from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext, ServedFile
 from prolocutor.web.listener import make_app
-from tests.integration.doors.fakes import get
 from tests.unit.pipeline.talk import hypothesis, says
 
 FILE = """\
@@ -43,14 +42,6 @@ async def plan_of(it: Assistant, file: ServedFile | None = None) -> Any:
         async with http.get("/api/console/plan") as response:
             assert response.status == 200
             return await response.json()
-
-
-async def test_the_plan_is_for_operators() -> None:
-    async with (
-        run_door(lambda it: Console(DoorContext(it)), STRICT) as door,
-        door.other_visitor("the-token-of-ann") as ann,
-    ):
-        assert [(await get(one, "/api/console/plan"))[0] for one in (door, ann)] == [401, 403]
 
 
 async def test_the_plan_has_nodes_edges_and_two_longest_chains() -> None:

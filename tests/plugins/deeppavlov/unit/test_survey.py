@@ -202,4 +202,9 @@ def test_any_pipeline_file_and_its_yaml_come_to_the_same_services(
 
         assert [*after.pipeline.services()] == [*before.pipeline.services()]
         assert after.pipeline.last_chance == before.pipeline.last_chance
+        assert after.pipeline.user_snapshot == "current"
+        assert after.pipeline.own_words is False
+        assert after.name == before.name
+        assert after.deadline == before.deadline
+        assert after.fallback == before.fallback
         assert check(written, environ={}).ok

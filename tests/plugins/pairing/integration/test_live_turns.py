@@ -78,22 +78,6 @@ async def test_enough_cancels_who_still_answers(tmp_path: Path) -> None:
     assert record(result).seconds < 9
 
 
-async def test_a_slow_agent_is_started_at_once_where_later_would_be_too_late(
-    tmp_path: Path,
-) -> None:
-    three = agents()
-    three["weather"].says = NOT_KNOWN
-    three["weather"].card["latency"], three["travel"].card["latency"] = 15, 50
-    hedged = routed("{policy: sure, start: 1, sure: 0.9, hedge: true}")
-    three["travel"].card["description"] += " Tells whether it will rain in Boston."
-    async with assistant_of(tmp_path, three, f"deadline: 60\n{hedged}") as assistant:
-        result = await turn(assistant, QUESTION)
-
-    first = record(result).reasons[0]
-    assert set(first["asked"]) >= {"travel"}
-    assert "travel could not answer in time if asked later" in first["reason"]
-
-
 async def test_a_quota_that_is_used_up_is_kept(tmp_path: Path) -> None:
     three = agents()
     three["weather"].card["quota"] = 1
