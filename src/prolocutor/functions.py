@@ -20,6 +20,7 @@ from prolocutor.errors import ConfigError, legible
 from prolocutor.names import did_you_mean
 
 MAX_TEXT: Final = 300
+"""Characters of an exception's text that are kept."""
 
 MAX_PARTS: Final = 100_000
 """Most parts of the values of an exception that are written out, each as often as it occurs."""

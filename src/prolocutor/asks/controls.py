@@ -101,6 +101,7 @@ def opens_correction(text: str) -> bool:
 
 
 _LONGEST_CORRECTION: Final = 400
+"""Characters of a text that are searched for words of correction."""
 
 
 def _strip_leads(said: str) -> Control | None:

@@ -31,6 +31,8 @@ _SPELLED: Final = {
 } | {"oh": "0", "o": "0", "plus": "+"}
 _REPEATED: Final = {"double": 2, "triple": 3}
 _SHORTEST: Final = 100_000
+"""The least national number that is taken without a country code."""
+
 _COUNTRY: Final = "Please say it with its country code, as in +49 30 123456."
 
 

@@ -10,6 +10,8 @@ from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Ou
 from prolocutor.dialog.plain import JsonObject
 
 LONGEST: Final = 2048
+"""Characters of an address."""
+
 _UPLOAD: Final = re.compile(r"/uploads/[\w.-]+(?:/[\w.-]+)*")
 _UNSAFE: Final = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff<>\"\\^`{|}]")
 _INSTEAD: Final = "Please upload it, or send an address that begins with https://."

@@ -156,6 +156,7 @@ _STEP: Final = 0.25
 _CLOSING: Final = 5.0
 """Seconds for what waits when the assistant closes."""
 _WARN: Final = 60.0
+"""Seconds between two warnings of lost records."""
 
 
 class RecordKeeping:

@@ -61,6 +61,7 @@ from prolocutor.reading.libraries import load_ahead
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 2
+"""Runs of a turn, the first included; a turn that is cut off again is closed."""
 
 _OF_OTHERS: Final = (DeclaredDead, NotFound, PersonBusy, TakenOver)
 """Errors of a turn that another replica runs, has stored, or is about to take over."""

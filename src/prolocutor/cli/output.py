@@ -52,6 +52,7 @@ Show = Callable[[int, Sequence[str]], None]
 
 _OBEYED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _EVERY: Final = 200
+"""Items between two updates of a progress bar."""
 
 _GAP: Final = "  "
 _LONGEST: Final = 24

@@ -28,7 +28,11 @@ PATIENCE: Final = 2.0
 """Seconds for an owner to open its door or to be done."""
 
 ANSWER_TIME: Final = 120.0
+"""Seconds to wait for an answer of the store's owner."""
+
 _PAUSE: Final = 0.05
+"""Seconds between two looks for the owner's door."""
+
 _KINDS: Final = {kind.code: kind for kind in (NotFound, BadInput)}
 
 

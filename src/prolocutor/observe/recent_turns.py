@@ -46,6 +46,7 @@ PERIOD: Final = 300.0
 """Seconds over which the mean is taken."""
 
 SLICES: Final = 30
+"""Parts of `PERIOD`, of which the oldest is dropped."""
 
 _Slice = dict[str, list[float]]
 

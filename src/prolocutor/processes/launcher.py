@@ -20,6 +20,8 @@ from typing import NoReturn
 
 PR_SET_PDEATHSIG = 1
 GRACE = 2.0
+"""Seconds between the signals to end and to kill."""
+
 DEFAULT_SIGNALS = (
     signal.SIGHUP,
     signal.SIGINT,

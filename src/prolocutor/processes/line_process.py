@@ -18,7 +18,11 @@ from prolocutor.errors import ConfigError, ServiceUnreachable
 from prolocutor.processes.supervisor import LAUNCHER, ProcessOutput, end_of_process
 
 GRACE: Final = 2.0
+"""Seconds for a program to end by itself."""
+
 STEADY: Final = 60.0
+"""Seconds of life after which waits before a restart start over."""
+
 BACKOFF: Final = (0.5, 30.0)
 MAX_LINE: Final = 16_000_000
 MAX_BLANK: Final = 10_000

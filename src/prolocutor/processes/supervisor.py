@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 
 MAX_LINE: Final = 2000
+"""Characters of a line of output that are logged."""
 
 
 class ProcessOutput:

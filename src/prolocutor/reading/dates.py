@@ -148,6 +148,7 @@ _MONTHS: Final = "|".join(
 )
 _DATED: Final = re.compile(rf"\d.*\b(?:sept|{_MONTHS})\b|\b(?:sept|{_MONTHS})\b.*\d")
 _FURTHEST: Final = 400 * 366
+"""Days from today that are read."""
 
 
 def read_day(said: str, context: ReadingContext) -> dt.date | None:

@@ -28,7 +28,10 @@ _ELIDED: Final = re.compile(r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}")
 _OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
 _LEAST: Final = 1.0
+"""The least score of a language that is recognized."""
+
 _AHEAD: Final = 0.5
+"""The least lead of its score over the second language's."""
 
 
 class DetectedLanguage(NamedTuple):

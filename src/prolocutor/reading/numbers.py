@@ -10,6 +10,8 @@ from typing import Any, Final
 from prolocutor.reading import libraries
 
 _WHOLE: Final = 2**53
+"""The number up to which a float holds every integer."""
+
 _DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)?|[.,]\d+")
 _GROUPED: Final = re.compile(r"\d{1,3}(?P<by>[, '_])(?:\d{2,3}(?P=by))*\d{3}(?:\.\d+)?")
 _CONTINENTAL: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}")

@@ -31,6 +31,7 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 ALIKE: Final = 0.8
+"""The share of common words from which on texts are near duplicates."""
 
 
 def near_duplicates(texts: Sequence[str], alike: float = ALIKE) -> list[int]:

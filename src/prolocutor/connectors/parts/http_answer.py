@@ -27,6 +27,7 @@ MAX_STREAMED: Final = 256 * 1024 * 1024
 """Most bytes of an answer that goes to a stream, with its framing; the stream has its own limit."""
 
 MAX_EXCERPT: Final = 200
+"""Characters of an answer that are quoted in an error."""
 
 EVENT_STREAM: Final = b"text/event-stream"
 _TIMEOUT: Final = re.compile(rb"\btimeout\s*=\s*\"?(\d{1,9})", re.IGNORECASE)

@@ -17,6 +17,8 @@ from prolocutor.plan.pipeline import Stage
 
 STAGE: Final = Stage.SKILL.value
 DEADLINE: Final = 40
+"""Seconds for a turn, in a new file."""
+
 DEFAULT_DEADLINE: Final = 5
 _NAME: Final = re.compile(r"[\w.:+@ -]{1,100}")
 

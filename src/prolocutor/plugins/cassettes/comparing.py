@@ -15,6 +15,8 @@ CLOSE: Final = 1e-6
 """By how much numbers that are equal may differ, as a share."""
 
 MOST_LINES: Final = 12
+"""Changes of a request that are listed."""
+
 _LONGEST: Final = 160
 
 

@@ -21,6 +21,8 @@ FRESH: Final = 2.0
 """Seconds for which what was read of the store is cached, unless a turn ends before."""
 
 LONG: Final = 2 * DAY
+"""The length in seconds from which on a period is long."""
+
 LONG_FRESH: Final = 60.0
 """Seconds for which figures of a period longer than `LONG` are cached, whatever happens."""
 

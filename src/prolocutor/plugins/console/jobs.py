@@ -21,6 +21,8 @@ from prolocutor.errors import NotFound, Overloaded, ProlocutorError
 log = logging.getLogger(__name__)
 
 MOST_WAITING: Final = 20
+"""Jobs of a kind that may wait."""
+
 MOST_ENDED: Final = 100
 """Jobs that are remembered after their end; the oldest are forgotten first."""
 

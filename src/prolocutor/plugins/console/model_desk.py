@@ -27,6 +27,7 @@ LOOKS: Final = 1.0
 """Seconds between two looks at the folders."""
 
 _MOST: Final = 200
+"""Records of the models that are kept."""
 
 ModelState = Literal["live", "new", "former"]
 

@@ -26,6 +26,8 @@ from prolocutor.plugins.console.turn_notes import Tag
 from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 _LOOK: Final = 0.5
+"""Seconds between two looks at a running evaluation."""
+
 _SHOWN: Final = 1000
 """Seconds between two looks at how far a run is, and characters that are shown of its error."""
 _NO_NAME: Final = re.compile(r"[^\w.-]+")

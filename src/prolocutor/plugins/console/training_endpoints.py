@@ -31,6 +31,7 @@ from prolocutor.processes.line_process import LineProcess
 from prolocutor.web.operations import OperatorWrite, TypedRequest
 
 PATIENCE: Final = 60.0
+"""Seconds for the start of a training's process."""
 
 
 class WhatToTrain(msgspec.Struct, frozen=True):

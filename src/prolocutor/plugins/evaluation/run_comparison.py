@@ -18,6 +18,8 @@ from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
 from prolocutor.plugins.evaluation.run_report import clustered_mean
 
 HALF: Final = 0.5
+"""The least score of a right answer."""
+
 _FEW: Final = 2000
 
 RowPair = tuple[ExampleRow, ExampleRow]

@@ -26,6 +26,7 @@ _ROOM: Final = 2
 
 _STEPS: Final = 40
 _NONE: Final = 1.01
+"""A bound that no probability reaches."""
 
 
 class RiskPoint(msgspec.Struct, frozen=True):

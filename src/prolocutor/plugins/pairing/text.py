@@ -21,6 +21,7 @@ _ENDINGS: Final = (
 _K1: Final = 1.2
 _B: Final = 0.75
 _MOST_POSTINGS: Final = 50_000
+"""Postings that a search reads."""
 
 STOP_WORDS: Final = frozenset(
     "a an the and or of to in on at for from by with as is are was were be been am do does did "

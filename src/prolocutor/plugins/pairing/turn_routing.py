@@ -50,6 +50,7 @@ def hypothesis_slot(hypothesis: Mapping[str, Any]) -> str:
 
 
 _TURNS: Final = 1000
+"""Turns whose routing is remembered."""
 
 
 class RoutingResult(msgspec.Struct, frozen=True):

@@ -30,7 +30,10 @@ DECLARED_DEAD: Final = "PR001"
 MOVED: Final = "PR002"
 """The error code by which our functions say that this replica was declared dead."""
 FIRST_PAUSE: Final = 0.05
+"""Seconds before the first new try to connect."""
+
 LONGEST_PAUSE: Final = 1.0
+"""Seconds between two tries to connect, at most."""
 
 _AWAY: Final = frozenset(("57P01", "57P02", "57P03", "57P05", "25006", "53300"))
 """Error codes of a server that stops, starts, was demoted or has no place for another line."""

@@ -45,6 +45,8 @@ from prolocutor.plugins.postgresql.turn_records import PostgresqlTurnRecords
 from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps
 
 WITHIN: Final = 5.0
+"""Seconds for a statement about quotas and services."""
+
 TIDY: Final = 60.0
 """Seconds between two deletions of counters that are empty."""
 

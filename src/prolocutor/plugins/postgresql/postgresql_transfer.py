@@ -52,10 +52,14 @@ from prolocutor.stores.turn_records import (
 )
 
 WITHIN: Final = 120.0
+"""Seconds for a statement of a transfer."""
+
 ANY_NUMBER: Final = 2_147_483_647
 FENCED_WITHIN: Final = 60.0
 """Seconds in which the turns of a person have to end who is to go elsewhere."""
 LOOK: Final = 0.02
+"""Seconds between two looks at a turn that still runs."""
+
 MOVER: Final = 0
 """The replica that never dies, which holds who goes elsewhere."""
 EVER: Final = 2**52

@@ -40,6 +40,8 @@ PAGE: Final = 200
 DIALOGS: Final = 100
 """Dialogs listed at once."""
 WITHIN: Final = 30.0
+"""Seconds for a statement that reads."""
+
 QUICK: Final = 8.0
 """Seconds for what readers of feeds wait for; then the line is taken for mute and made anew."""
 

@@ -19,6 +19,7 @@ from prolocutor.plugins.postgresql.statements import find_statement, shown_text,
 from prolocutor.stores.statements import make_struct
 
 WITHIN: Final = 10.0
+"""Seconds for a statement of a replica."""
 
 T = TypeVar("T")
 

@@ -56,6 +56,8 @@ from prolocutor.stores.turn_records import (
 )
 
 WITHIN: Final = 30.0
+"""Seconds for a statement about records of turns."""
+
 TRIMMED: Final = 500
 """Records that one statement deletes at most."""
 AGENTS_TRIMMED: Final = 2000

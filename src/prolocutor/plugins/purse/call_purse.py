@@ -43,6 +43,8 @@ ASKED: Final = "purse"
 """The kind of the documents of requests that wait for a yes, and the member of an ask's context."""
 
 TIDY: Final = 3600.0
+"""Seconds between two deletions of old sums."""
+
 _ROUNDING: Final = 1e-9
 MOST: Final = 1e9
 """The most that an agent may say a call cost; whatever is more is taken for no amount."""

@@ -33,6 +33,8 @@ PRIOR_INFORMATION: Final = 150.0
 """The point at which the confidence sequence is tightest: a standard error of about 0.03."""
 
 _LEAST_FITTED: Final = 20
+"""Scored turns, below which nothing is fitted."""
+
 _LEAST_SPREAD: Final = 1e-9
 
 

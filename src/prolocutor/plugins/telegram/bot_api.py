@@ -24,6 +24,8 @@ PATIENCE: Final = 20.0
 """Seconds for an answer, beyond the seconds of a long poll."""
 MAX_ANSWER: Final = 20_000_000
 LONGEST_PAUSE: Final = 30.0
+"""Seconds between two tries of a call, at most."""
+
 _NO_TOKEN: Final = frozenset({401, 404})
 """Statuses for an unknown token and for a malformed token."""
 _PASSING: Final = 409

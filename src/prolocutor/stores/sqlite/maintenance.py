@@ -19,6 +19,8 @@ from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 PIECE: Final = 4 << 20
 """Bytes that are looked through at once."""
 _AT_ONCE: Final = 1 << 20
+"""Bytes of the file that are read at once."""
+
 _MOST_PAGES: Final = 1 << 24
 """The number of pages up to which a continued page cannot be taken for a table's page."""
 _HEADERS: Final = {2: 12, 5: 12, 10: 8, 13: 8}

@@ -98,6 +98,7 @@ def _request(kind: int) -> bytes:
 
 _TRIES: Final = 10
 _PAUSE: Final = 0.02
+"""Seconds between two tries to lock."""
 
 
 class LockHolder(msgspec.Struct, frozen=True):

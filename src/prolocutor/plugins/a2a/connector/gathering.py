@@ -22,6 +22,7 @@ from prolocutor.plugins.a2a.wire.core import (
 )
 
 MAX_PARTS: Final = 100_000
+"""Parts of all artifacts of a task."""
 
 
 class GatheredAnswer:

@@ -24,7 +24,10 @@ BASE: Final = "/a2a"
 SKILLS: Final = "/a2a/skills"
 MODES: Final = ("text/plain", "application/json")
 MAX_EXAMPLES: Final = 50
+"""Examples of a skill on the card."""
+
 KEPT: Final = 100
+"""Cards that are cached."""
 
 
 class MadeCard(msgspec.Struct, frozen=True):

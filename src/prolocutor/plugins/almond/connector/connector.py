@@ -38,6 +38,7 @@ CONVERSATION_KEY: Final = "almond_conversation:"
 CONFIDENCE: Final = 0.5
 MAX_CONNECTIONS: Final = 64
 IDLE: Final = 300.0
+"""Seconds after which an idle connection may be closed."""
 
 
 class AlmondConnector:

@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 MAX_MESSAGES: Final = 100
 MAX_TURN_BYTES: Final = 4_000_000
 OPENING_QUIET: Final = 2.0
+"""Seconds to wait for the first messages of a new connection."""
+
 SILENT: Final = 0.3
 """Seconds after which the first generation's `askSpecial` without a message ends a turn."""
 

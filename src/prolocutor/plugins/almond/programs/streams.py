@@ -18,7 +18,11 @@ from prolocutor.plugins.almond.thingtalk.tree import AtTimerStream, Invocation, 
 from prolocutor.plugins.almond.thingtalk.values import Value
 
 SHORTEST_TIMER: Final = 10.0
+"""Seconds between two runs of a timer, at least."""
+
 SHORTEST_POLL: Final = 60.0
+"""Seconds between two calls of a monitor, at least."""
+
 USUAL_POLL: Final = 600.0
 """Seconds between polls of a monitor without `poll_interval` in its manifest."""
 

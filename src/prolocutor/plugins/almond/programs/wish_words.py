@@ -9,6 +9,8 @@ from prolocutor.contracts.programs import ProgramWish
 from prolocutor.reading.plain_text import plain
 
 LONGEST: Final = 120
+"""Characters of a text that may be a wish."""
+
 _FIRST: Final = frozenset(
     "what what's whats which list show please stop cancel end delete remove kill do are can".split()
 )

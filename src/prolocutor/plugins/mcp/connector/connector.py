@@ -69,7 +69,10 @@ AGAIN: Final = 0.05
 """Seconds until a server that only gives its state away is called again."""
 
 DESCRIBING: Final = 20.0
+"""Seconds for reading the tools for a card."""
+
 RECOGNIZING: Final = 5.0
+"""Seconds for finding out whether a URL is an MCP server."""
 
 Returns = Literal["hypotheses", "value"]
 

@@ -123,6 +123,8 @@ MAX_RESULT: Final = 4_000_000
 """Most bytes of one message of a server."""
 
 RESUMES: Final = 2
+"""Times that a broken stream is resumed."""
+
 LINGER: Final = 0.25
 """Seconds for which the end of a stream is waited for once its answer is there."""
 

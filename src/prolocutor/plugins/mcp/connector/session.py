@@ -45,6 +45,8 @@ PROBE: Final = 5.0
 """Seconds after which a server that does not answer `server/discover` gets the handshake."""
 
 START: Final = 60.0
+"""Seconds for the handshake."""
+
 MAX_PAGES: Final = 100
 CAPABILITIES: Final[JsonObject] = {"elicitation": {"form": {}}}
 CLIENT: Final[JsonObject] = {"name": "prolocutor", "version": version_of("prolocutor")}

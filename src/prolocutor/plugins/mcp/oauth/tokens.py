@@ -29,6 +29,8 @@ EARLY: Final = 30.0
 """Seconds before its end at which a token is renewed."""
 
 _ASSERTED: Final = 300
+"""Seconds for which a signed assertion is valid."""
+
 _METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
 
 

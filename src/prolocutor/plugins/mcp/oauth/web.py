@@ -15,6 +15,8 @@ from prolocutor.connectors.parts.url import http_url
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
 
 MAX_ANSWER: Final = 1_000_000
+"""Bytes of an answer."""
+
 PATIENCE: Final = 8.0
 """Seconds for an answer."""
 

@@ -20,10 +20,16 @@ from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.text import content_stems
 
 _USUAL: Final = -2.0
+"""The logit of an agent's probability where nothing is known of any agent."""
+
 _MOST: Final = 300
 _STEP: Final = 0.25
+"""Width of the bins of logits."""
+
 _ROUNDS: Final = 25
 _RIDGE: Final = 4.0
+"""Strength of the prior of a slope of 1 and an offset of 0."""
+
 _LONGEST_SENTENCE: Final = 1.0
 _LEAST: Final = 1e-3
 _PLAIN: Final = Sigmoid()
@@ -90,9 +96,14 @@ _LENT: Final = 0.5
 
 _DOUBT: Final = 2.1
 _VOTES: Final = 3.0
+"""Ratings that the usual share of right answers counts for."""
+
 _LEAST_ALIKE: Final = 0.02
+"""The similarity of agents without a common word."""
+
 _RIGHT: Final = 0.5
 _FARTHEST: Final = 3.0
+"""The largest absolute difference of logits that counts."""
 
 
 class NewAgents:

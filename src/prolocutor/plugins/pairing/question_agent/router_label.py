@@ -16,6 +16,8 @@ DOWN: Final = 0.25
 """The weight of an answer that was rated as bad."""
 
 _GOLD: Final = 0.5
+"""The share above which an agent is right."""
+
 _SURE: Final = 0.9
 _ELSEWHERE: Final = 0.5
 """The probability that an agent with a good answer is right; with a bad answer, all others'."""

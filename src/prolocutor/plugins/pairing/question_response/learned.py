@@ -162,6 +162,7 @@ MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
 """The names of the features, in order: without an encoder, and with one."""
 
 _WIDEST: Final = 5.0
+"""Standard deviations from the mean beyond which a feature is cut."""
 
 _WORDS: Final = {
     "covered": "likeness to the question",

@@ -27,6 +27,7 @@ from prolocutor.plugins.pairing.question_response.learned import (
 )
 
 _LEAST_SEEN: Final = 2
+"""Times that a term has to occur to count."""
 
 
 class StyleWeights(msgspec.Struct, frozen=True):

@@ -94,6 +94,8 @@ async def learned_meaning(training: TrainingData) -> tuple[LearnedMeaning, Meani
 _HIDDEN: Final = 6
 _FEW: Final = 5
 _LUCK: Final = 0.15
+"""The largest number added to prior probabilities by chance, so that views differ."""
+
 _RIGHT: Final = 0.5
 
 
@@ -192,9 +194,13 @@ def is_right(one: LabelledQuestion, agent: str) -> bool:
 
 
 _LEAST_RIGHT: Final = 20
+"""Questions with a right answer, below which nothing is learned."""
+
 _INNER_FOLDS: Final = 5
 _PARTS: Final = 3
 _LINEAR_SHARE: Final = 0.5
+"""The weight of the linear model beside the forest."""
+
 _HIDDEN_VIEW: Final = 1
 
 

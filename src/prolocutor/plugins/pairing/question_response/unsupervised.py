@@ -73,15 +73,22 @@ _WEIGHTS: Final = {
 }
 _YES_TO_CLOSED: Final = 0.5
 _BEND: Final = 1.5
+"""The score at which the slope of the probability changes."""
+
 _BELOW: Final = 0.9
 _ABOVE: Final = 0.55
 _OFFSET: Final = -0.3
 _ECHO: Final = 3.0
+"""The cost of an answer that repeats the question."""
+
 _LEAST_RUN: Final = 3
 _LONGEST_ASKED: Final = 60
+"""Words of a question that are compared with an answer."""
+
 _MOST_OF_IT: Final = 0.75
 _SURENESS: Final = 6.0
 _CLOSE: Final = 0.1
+"""A distance from the mean confidence up to which confidences count as equal."""
 
 _TERMS: Final = tuple((PLACE[name], weight) for name, weight in _WEIGHTS.items())
 _YES: Final = PLACE["form_yes"]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from prolocutor.plugins.evaluation.parlai.metrics.metric import Metric, MetricFault, Number
 
 DIGITS: Final = 3
+"""Decimal places of probabilities."""
 
 
 class AUCMetrics(Metric):

@@ -115,6 +115,8 @@ def _count_shared_words(shared: set[str], guess: Sequence[str], label: Sequence[
 Gram = str | tuple[str, ...]
 
 _EPSILON: Final = 1e-12
+"""The count in place of 0, as in ParlAI, because 0 has no logarithm."""
+
 _EMPTY: Final = [""]
 
 
