@@ -48,7 +48,7 @@ def read_card(name: str, written: Mapping[str, Any], folder: Path) -> Card:
 
 
 def add_prices(pipeline: Pipeline, folder: Path) -> Pipeline:
-    """Return the pipeline with the prices that stand in the files of cards."""
+    """Return the pipeline with the prices in the files of cards."""
     skills = [_add_price(skill, folder) for skill in pipeline.services_at(Stage.SKILL)]
     return msgspec.structs.replace(pipeline, skills=skills)
 
@@ -94,7 +94,7 @@ Descriptions = Mapping[str, JsonObject | ServiceError | ConfigError]
 
 
 def describing(pipeline: Pipeline) -> list[Skill]:
-    """Return the skills with connectors that can fetch descriptions from their agents."""
+    """Return the skills whose connectors can fetch descriptions from their agents."""
     return [skill for skill in pipeline.services_at(Stage.SKILL) if _can_describe(skill)]
 
 

@@ -68,7 +68,7 @@ def assistant_of_file(
 ) -> AbstractAsyncContextManager[Assistant]:
     """Start the assistant described by a file, as `build_assistant` does.
 
-    Raise `ConfigFaults` for a file that is wrong.
+    Raise `ConfigFaults` for a faulty file.
     """
     return build_assistant(load(path), store=store, observers=observers)
 

@@ -1,4 +1,4 @@
-"""Warnings and hints about a file that is not wrong."""
+"""Warnings and hints about a valid file."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _late(settings: Settings, graph: Graph) -> Iterator[tuple[str, str]]:
 
 
 def _find_unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Find services with results that no other service waits for."""
+    """Find services with results used by no other service."""
     heard = {Stage.RESPONSE_SELECTOR, Stage.POSTPROCESSOR, Stage.RESPONSE_ANNOTATOR}
     if not graph.stages[Stage.RESPONSE_SELECTOR]:
         heard |= {Stage.SKILL, Stage.CANDIDATE_ANNOTATOR}
@@ -105,7 +105,7 @@ def _find_hurried(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
 
 
 def _not_rewritten(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
-    """Find services that rewrite follow-ups in files without a way to use the rewriting."""
+    """Find services for rewriting follow-ups, in files without a way to use the rewriting."""
     if any((one.service.label or one.service.name) == FOLLOW_UP for one in services):
         return
     for written in services:
@@ -175,7 +175,7 @@ def file_hints(
 ) -> tuple[Fault, ...]:
     """Return the warnings and hints about a file by line, or its faults where it has any.
 
-    No agent is asked anything. It imports the modules that the file names.
+    No agent is asked anything. It imports the modules named in the file.
     """
     try:
         loaded = survey(path, environ, code=code)
@@ -203,7 +203,7 @@ def told_hints(path: Path) -> list[tuple[str, str]]:
 
 
 def _find_threaded(loaded: Survey) -> Iterator[Fault]:
-    """Find the plain functions that run in threads."""
+    """Find the plain functions run in threads."""
     functions = import_all(loaded.services, Findings(loaded.settings.file, []))
     for written in loaded.services:
         service, function = written.service, functions.get(written.path)

@@ -88,7 +88,7 @@ def _or_variable(schema: JsonSchema) -> JsonSchema:
 
 
 class NumberField(msgspec.Struct, frozen=True, kw_only=True):
-    """A number within bounds; `words` stand for values that are not numbers."""
+    """A number within bounds; `words` stand for values other than numbers."""
 
     what: str = "a number"
     bounds: Bounds = Bounds()
@@ -113,7 +113,7 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
         return int(value) if whole else float(value)
 
     def _number_written(self, node: YamlNode) -> str | None:
-        """Describe a number of seconds that has a unit by the number to write in its place."""
+        """Describe a number of seconds with a unit by the number to write in its place."""
         text = node.value if isinstance(node.value, str) and "seconds" in self.what else ""
         if (found := _WITH_UNIT.fullmatch(text)) is None:
             return None
@@ -192,7 +192,7 @@ class FlagField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TextField(msgspec.Struct, frozen=True, kw_only=True):
-    """Text that is not empty; `pattern` must match the whole. A secret is never shown.
+    """Text of at least one character; `pattern` must match the whole. A secret is never shown.
 
     `group` is the entry-point group of the name, if the text is a name.
     """
@@ -284,7 +284,7 @@ class ListField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JsonField(msgspec.Struct, frozen=True, kw_only=True):
-    """Any JSON: a map of it, or with `anything` any value; `table` has the keys that are known."""
+    """Any JSON: a map of it, or with `anything` any value; `table` has the known keys."""
 
     what: str = "a map"
     anything: bool = False
@@ -369,7 +369,7 @@ def _looks_like(node: YamlNode, kind: FieldKind) -> bool:
 
 
 class ReadBy(msgspec.Struct, frozen=True, kw_only=True):
-    """Plain data that a function makes into a value.
+    """Plain data, made into a value by a function.
 
     It raises `ValueError` with the expected value, or `ConfigError` with the fault and the `key` of
     a part. With `each` it makes a list of one value, or of each value of a list, and the lists are
@@ -453,7 +453,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
         return UNREAD
 
     def values(self, node: YamlNode, findings: Findings) -> Any:
-        """Return the values that could be read, by key; UNREAD if this is not a map."""
+        """Return the readable values, by key; UNREAD if this is not a map."""
         entries = {} if node.value is None else node.value
         if not isinstance(entries, dict):
             return findings.note_unexpected(node, self.what)

@@ -121,7 +121,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def check_plugins(loaded: Survey, findings: Findings) -> None:
-    """Record every connector, selector and door that cannot be made, and an unknown store."""
+    """Record every invalid connector, selector and door, and an unknown store."""
     for written in loaded.services:
         _check_connector(written, loaded, findings)
     _check_cards(loaded, findings)
@@ -133,7 +133,7 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
 
 
 def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
-    """Record a connector that cannot be made; functions are imported elsewhere."""
+    """Record an invalid connector; functions are imported elsewhere."""
     service, call = written.service, written.service.call
     if isinstance(call.target, PendingTarget) or call.target == "" or function_name(call):
         return
@@ -173,7 +173,7 @@ def check(
 ) -> CheckReport:
     """Find all faults and warnings of a file, and plan its turn.
 
-    Imports the modules that the file names, so their own code runs.
+    Imports the modules named in the file, so their own code runs.
     """
     try:
         loaded = survey(path, environ, code=code)

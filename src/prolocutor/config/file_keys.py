@@ -33,7 +33,7 @@ def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Fin
 
 
 def plugged_tables(catalog: Catalog[Any]) -> dict[str, TableField]:
-    """Return the keys of the options of all plug-ins that are installed, by the plug-in's name."""
+    """Return the keys of the options of all installed plug-ins, by the plug-in's name."""
     return {name: struct_table(loaded) for name, loaded in catalog.import_all()}
 
 
@@ -94,7 +94,7 @@ class PluggedField(msgspec.Struct, frozen=True):
 
     @property
     def table(self) -> TableField:
-        """The plug-ins that are installed and have options."""
+        """The installed plug-ins with options."""
         tables = {name: one for name, one in plugged_tables(self.catalog).items() if one.keys}
         described = {name: docstring_summary(table.make) for name, table in tables.items()}
         return TableField(keys=tables, descriptions=described)

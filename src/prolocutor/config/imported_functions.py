@@ -84,7 +84,7 @@ def _is_beside(key: str, written: ServiceEntry) -> bool:
 
 
 def _module_beside(dotted: str, findings: Findings) -> str | None:
-    """Return the name with the module beside the file that was probably meant."""
+    """Return the name with the probable module beside the file."""
     module, _, function = dotted.partition(":")
     files = findings.folder.glob("*.py")
     near = closest(module, [file.stem for file in files if file.stem != module])

@@ -69,17 +69,17 @@ def key_in_file(key: str, keys: Mapping[str, str]) -> str:
 
 
 class FileFormat(Protocol):
-    """Another form of file that describes an assistant."""
+    """Another form of assistants' files."""
 
     @property
     def refusal(self) -> str:
-        """The message for a file of a form that cannot be changed: its form, and the remedy."""
+        """The message for a file of an unchangeable form: its form, and the remedy."""
 
     def recognizes(self, path: Path) -> bool:
         """Return whether a file has this form, by its name or its content."""
 
     def survey(self, path: Path, code: Path | None) -> Survey:
-        """Read the file; `code` is the folder of the code that it names. Raise `ConfigFaults`."""
+        """Read the file; `code` is the folder of its code. Raise `ConfigFaults`."""
 
 
 FORMATS: Final = Catalog[Callable[[], FileFormat]]("file format", "prolocutor.files")

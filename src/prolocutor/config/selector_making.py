@@ -1,4 +1,4 @@
-"""Selectors that a file names by a key of their own: their catalog, and how they are made."""
+"""Selectors with their own key in a file: their catalog, and how they are made."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MadeSelectors(msgspec.Struct, frozen=True):
 
 
 def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> MadeSelectors:
-    """Make the selectors of a pipeline; raise `ConfigError` for a selector that cannot be made."""
+    """Make the selectors of a pipeline; raise `ConfigError` for an invalid selector."""
     services = {stage: pipeline.services_at(stage) for stage in _STAGES}
     wanted = [one.target for some in services.values() for one in some if _is_pending(one.target)]
     made = MadeSelectors(pipeline, [], [])

@@ -75,7 +75,7 @@ _SYNONYMS: Final = {
 
 
 class CallKeys(msgspec.Struct, frozen=True):
-    """The keys of a service that name its target."""
+    """The keys of a service for its target."""
 
     call: Annotated[
         Any, about("The target of the calls.", what="module:function, a URL or a map", json=True)
@@ -92,7 +92,7 @@ class CallKeys(msgspec.Struct, frozen=True):
 class ServiceEntry(msgspec.Struct, frozen=True):
     """A service of a file, and where it and its `call` are written.
 
-    Settings that could not be read have their defaults."""
+    Unreadable settings have their defaults."""
 
     stage: Stage
     service: StageService
@@ -209,7 +209,7 @@ def function_name(target: object) -> str | None:
 
 
 def check_processes(written: Iterable[ServiceEntry], known: list[str], findings: Findings) -> None:
-    """Record every call of a process that is not in the file."""
+    """Record every call of a process missing in the file."""
     for each in written:
         target = each.service.call.target
         if isinstance(target, ProcessTarget) and target.process not in known:
@@ -329,7 +329,7 @@ def _selector(
     node: YamlNode,
     findings: Findings,
 ) -> Any:
-    """Read a selector that a key names, and take its own keys out of `entries`.
+    """Read a selector named by a key, and take its own keys out of `entries`.
 
     A `connector` and its `call` are the way to the model.
     """
@@ -359,7 +359,7 @@ def _selector(
 def _method_options(
     kind: FieldKind, name: str, entries: dict[str, YamlNode], node: YamlNode, findings: Findings
 ) -> Any:
-    """Read the options of the method that a selector names, and take its keys out of `entries`.
+    """Read the options of a selector's method, and take its keys out of `entries`.
 
     Return None for a method without options; unknown methods are reported later.
     """
@@ -395,7 +395,7 @@ def method_structs(kind: FieldKind) -> dict[str, type[msgspec.Struct]]:
 
 
 def _endpoint(node: YamlNode, findings: Findings) -> Call:
-    """Read the `call` of a model that a selector asks: its address, or a map with options."""
+    """Read the `call` of a selector's model: its address, or a map with options."""
     if isinstance(node.value, dict):
         values = plain_value(node, findings)
         if values is UNREAD:
@@ -459,7 +459,7 @@ def _address(node: YamlNode, url: str, entries: dict[str, YamlNode], findings: F
 
 
 def _beside(target: ProcessTarget, entries: dict[str, YamlNode], findings: Findings) -> Target:
-    """Return a path of a process with the options that stand beside it."""
+    """Return a path of a process with the options beside it."""
     table = struct_table(CONNECTORS.load("http"))
     own = {key: entries.pop(key) for key in list(entries) if key == "wire"}
     options = {key: table.keys[key].read(child, findings) for key, child in own.items()}

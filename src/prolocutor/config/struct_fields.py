@@ -46,7 +46,7 @@ _MAPS: Final = (dict, Mapping)
 
 @lru_cache(maxsize=256)
 def struct_table(struct: type[msgspec.Struct]) -> TableField:
-    """Return the keys that a Struct has in a file, with the kind of each value."""
+    """Return the keys of a Struct in a file, with the kind of each value."""
     keys, descriptions, defaults, required = {}, {}, {}, []
     for field, hint in _fields(struct):
         meta = _Meta(hint)

@@ -77,7 +77,7 @@ class UnsetVariable(Exception):
 def substitute(text: str, environ: Mapping[str, str]) -> str:
     """Fill in the variables of a text once; their values are not searched for variables.
 
-    The default stands in for a variable that is unset or empty, as in a shell.
+    The default replaces an unset or empty variable, as in a shell.
     """
     if "${" not in text:
         return text
@@ -149,7 +149,7 @@ class YamlNode(msgspec.Struct, frozen=True):
 
 
 class YamlDocument(msgspec.Struct):
-    """One file, read: the tree, and the faults that do not keep the rest from being read."""
+    """The tree of a read file, and its faults."""
 
     file: str
     root: YamlNode

@@ -25,7 +25,7 @@ from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 
 class ChosenAssistant(msgspec.Struct, frozen=True):
-    """The assistant that runs the turn again: one of the door's `assistants`, or the one in use."""
+    """The assistant for the second run: one of the door's `assistants`, or the assistant in use."""
 
     assistant: str | None = None
 

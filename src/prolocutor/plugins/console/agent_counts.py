@@ -89,7 +89,7 @@ class ServiceHistory:
 
 
 class CachedCounts(msgspec.Struct, frozen=True):
-    """Figures that were read `at` a time, after `ended` turns had ended in this process."""
+    """Figures read `at` a time, after `ended` turns in this process."""
 
     at: float
     ended: int
@@ -118,7 +118,7 @@ class AgentCounts:
         self._reading = asyncio.Lock()
 
     async def since(self, since: float) -> PeriodCounts:
-        """Return the figures since the start of the quarter of an hour that contains `since`."""
+        """Return the figures since the start of the quarter of an hour of `since`."""
         since = since // SPAN * SPAN
         if self._recorder is None:
             return PeriodCounts(self._recent, since)

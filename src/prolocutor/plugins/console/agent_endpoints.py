@@ -68,7 +68,7 @@ class LoneWords(msgspec.Struct, frozen=True):
 class LoneReply(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of an agent alone. `error` and `code` describe the failure, if the call failed.
 
-    `faults` are the errors of hypotheses that were left out.
+    `faults` are the errors of rejected hypotheses.
     """
 
     hypotheses: list[JsonObject]
@@ -141,7 +141,7 @@ class AgentEndpoints:
         return await self._show_detail(step)
 
     async def try_agent(self, request: TypedRequest[AgentPath, EmptyBody]) -> AgentDetail:
-        """Let the breaker of a service that is left alone admit its next call."""
+        """Let the open breaker of a service admit its next call."""
         step = self._step(request.params)
         step.guard.breaker.let_try()
         return await self._show_detail(step)

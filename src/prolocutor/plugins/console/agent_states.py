@@ -32,7 +32,7 @@ _STATES: Final[dict[BreakerState, AgentState]] = {
 
 
 class AgentStates:
-    """An observer that notes when breakers changed, and the outcomes of the latest calls."""
+    """An observer of changes of breakers, and of the outcomes of the latest calls."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -49,7 +49,7 @@ class AgentStates:
     def turn_ended(self, record: TurnRecord) -> None:
         """Note for each called service whether it failed.
 
-        The first answer of a service that was left alone clears its earlier failures.
+        The first answer after an open breaker clears earlier failures.
         """
         for one in record.services:
             if one.started is None:

@@ -75,7 +75,7 @@ class AgentList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentOverlap(msgspec.Struct, frozen=True):
-    """The share of an agent's well answered questions that another agent answers well too."""
+    """The share of an agent's well answered questions with a good answer of another agent, too."""
 
     agent: str
     share: float
@@ -108,7 +108,7 @@ class AgentDetail(AgentItem, frozen=True, kw_only=True):
 
     `way` is its address, without keys and queries. `latest` is its latest failure, if possible of a
     kind other than being left alone; `failures` has the latest failure of each kind. `requires` are
-    the services without which it is skipped, `needed_by` the services that are skipped without it.
+    the services without which it is skipped, `needed_by` the services skipped without it.
     `off_by` is the operator who switched it off. `answers`: operators can talk to it alone.
     """
 
@@ -259,7 +259,7 @@ class AgentViews:
         return sorted(shares, key=lambda one: (-one.share, one.agent))
 
     def _needing(self, step: ServiceStep) -> Iterator[str]:
-        """Name the services that are skipped without this service, directly or through others."""
+        """Name the services skipped without this service, directly or through others."""
         gone = {step.index}
         for other in self._prepared.steps:  # in an order in which each comes after what it needs
             if gone.intersection(other.requires):

@@ -88,8 +88,8 @@ class ConversationPageParams(ConversationFilter, frozen=True, kw_only=True):
 class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
     """A dialog in the list: its last turn, and figures over its recorded turns.
 
-    With `words`, `said` and `reply` are from the latest turn that has the words, and `hit` is the
-    `utt_id` of its reply. `failed` is the number of services that failed.
+    With `words`, `said` and `reply` are from the latest turn with the words, and `hit` is the
+    `utt_id` of its reply. `failed` is the number of failed services.
     """
 
     dialog_id: str
@@ -216,7 +216,7 @@ class DialogListEndpoints:
     async def count_conversations(
         self, request: TypedRequest[ConversationFilter, None]
     ) -> KindCounts:
-        """Count the dialogs of each kind that match the other conditions."""
+        """Count the dialogs of each kind under the other conditions."""
         wanted = msgspec.structs.replace(request.params, kind="all")
         now = time.monotonic()
         known = self._counted.get(wanted)
@@ -324,7 +324,7 @@ class DialogListEndpoints:
 
 
 def _dialog_ids(kind: str, handed: Mapping[str, HandedOver]) -> list[str] | None:
-    """Return the ids of the dialogs that wait or are taken over; None for the other kinds."""
+    """Return the ids of the waiting and taken over dialogs; None for the other kinds."""
     if kind not in ("waits", "taken"):
         return None
     return [id_ for id_, one in handed.items() if bool(one.handover.by) == (kind == "taken")]

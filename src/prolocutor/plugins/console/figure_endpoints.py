@@ -72,7 +72,7 @@ class DailyShares(msgspec.Struct, frozen=True, kw_only=True):
     """Columns by day (UTC, from `at` on): the number of turns, and shares of them.
 
     `none` had no answer, `down` a thumb down; null for a day without turns. `live` are the models
-    that were put in use.
+    put in use.
     """
 
     at: list[int]

@@ -67,7 +67,7 @@ class ConversationHandover(msgspec.Struct, frozen=True):
 
 
 class ListedHandover(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog that waits for a person, or that a person has taken over."""
+    """A dialog waiting for an operator or taken over by an operator."""
 
     dialog_id: str
     user: str
@@ -76,7 +76,7 @@ class ListedHandover(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HandoverList(msgspec.Struct, frozen=True):
-    """The dialogs that wait for a person or are taken over, the longest first."""
+    """The waiting and taken over dialogs, the longest first."""
 
     items: list[ListedHandover]
 
@@ -101,7 +101,7 @@ class HandoverEndpoints:
         ]
 
     async def list_handovers(self, request: TypedRequest[None, None]) -> HandoverList:
-        """List the dialogs that wait for a person or are taken over."""
+        """List the waiting and taken over dialogs."""
         return HandoverList(
             [
                 ListedHandover(
@@ -130,7 +130,7 @@ class HandoverEndpoints:
         return await self._show_handover(request.params.dialog_id, user, dialog)
 
     async def say(self, request: TypedRequest[SpeechParams, OperatorWords]) -> ConversationHandover:
-        """Say something to the person of a dialog that was taken over."""
+        """Say something to the person of a taken over dialog."""
         params = request.params
         user, dialog = await self._desk.find(params.dialog_id)
         await self._desk.say(

@@ -70,7 +70,7 @@ class JobEndpoints:
         return make_job_view(self._jobs.find(request.params.id))
 
     async def stop_job(self, request: TypedRequest[JobPath, None]) -> JobView:
-        """Stop a job that has not ended."""
+        """Stop a waiting or running job."""
         await self._forget_deleted([self._jobs.find(request.params.id)])
         return make_job_view(await self._jobs.stop(request.params.id))
 

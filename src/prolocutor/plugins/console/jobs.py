@@ -53,7 +53,7 @@ Work = Callable[[Job], Awaitable[object]]
 class JobRegister:
     """The jobs of a process, by id.
 
-    `at_once` is the number of jobs of a kind that run at the same time; further jobs wait. Jobs end
+    `at_once` is the number of simultaneous jobs of a kind; further jobs wait. Jobs end
     with the process.
     """
 
@@ -67,7 +67,7 @@ class JobRegister:
     def start(self, kind: str, work: Work, *, by: str, about: str | None = None) -> Job:
         """Run `work(job)` when its turn comes; its return value, a Struct or JSON, is the result.
 
-        `about` is the id of the reply that the job is about, if any. A `ProlocutorError` of `work`
+        `about` is the id of the job's reply, if it has one. A `ProlocutorError` of `work`
         becomes the job's error, any other exception is logged. Raise `Overloaded` if too many jobs
         of this kind wait.
         """

@@ -48,7 +48,7 @@ class TurnRowPage(msgspec.Struct, frozen=True):
 
 
 class LiveEndpoints:
-    """Sends operators the turns that run, and lists earlier turns."""
+    """Sends running turns to operators, and lists earlier turns."""
 
     def __init__(self, feed: LiveFeed, recorder: TurnRecorder | None) -> None:
         self._feed = feed

@@ -66,7 +66,7 @@ class LiveViewer:
         return shown
 
     def ends(self, row: Ended) -> bool:
-        """Return whether a turn that has ended is shown."""
+        """Return whether an ended turn is shown."""
         known = self._known.pop(row.turn_id, None)
         return self._choice.fits(row) and (self._admits() if known is None else known)
 
@@ -75,7 +75,7 @@ class LiveViewer:
         self._socket.send(message)
 
     def close(self) -> None:
-        """Stop the message about turns that were left out."""
+        """Stop the message about omitted turns."""
         if self._telling is not None:
             self._telling.cancel()
 
@@ -90,7 +90,7 @@ class LiveViewer:
         return False
 
     def _tell(self) -> None:
-        """Send the number of turns that were left out."""
+        """Send the number of omitted turns."""
         self._telling = None
         number, self._left_out = self._left_out, 0
         self.send(_encode(LeftOut(n=number)))
@@ -107,7 +107,7 @@ class RunningTurn(msgspec.Struct):
 class LiveFeed:
     """Follows the turns of one assistant while there are viewers; implements `Following`.
 
-    Turns that take longer than `slow` seconds are slow.
+    Turns of more than `slow` seconds are slow.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class LiveFeed:
 
     @contextmanager
     def viewing(self, socket: WebSocket, choice: TurnChoice) -> Iterator[None]:
-        """Let an operator watch while the block runs, beginning with the turns that already run."""
+        """Let an operator watch while the block runs, beginning with the running turns."""
         viewer = LiveViewer(socket, choice, self._clock)
         for turn_id, turn in self._turns.items():
             if viewer.begins(turn_id):
@@ -150,7 +150,7 @@ class LiveFeed:
                 self._asking.clear()
 
     def turn_begun(self, begun: TurnBegun) -> None:
-        """Show a turn that begins to the operators whose limit of turns admits it."""
+        """Show a new turn to the operators within their limit of turns."""
         viewers = [one for one in self._viewers if one.begins(begun.turn_id)]
         if not viewers:
             return
@@ -168,7 +168,7 @@ class LiveFeed:
         _send(viewers, message)
 
     def service_asked(self, turn_id: str, service: str, stage: str) -> None:
-        """Show the services that are asked; services that are asked at once are one message."""
+        """Show the asked services, in one message if they are asked at once."""
         if turn_id not in self._turns:
             return
         last = self._asking[-1] if self._asking else None
@@ -199,7 +199,7 @@ class LiveFeed:
         turn.asked = [one for one in turn.asked if one.agents]
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Show a turn that has ended."""
+        """Show an ended turn."""
         self._flush()
         self._turns.pop(record.turn_id, None)
         row = make_row(record, record.flags(self._slow))
@@ -212,7 +212,7 @@ class LiveFeed:
                 self.show_switch(step)
 
     def show_switch(self, step: ServiceStep) -> None:
-        """Show the state of a service that has changed."""
+        """Show the changed state of a service."""
         if self._viewers:
             now = BreakerChange(
                 agent=step.name, stage=step.stage_name, state=self._states.find_state(step)

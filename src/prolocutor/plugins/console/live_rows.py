@@ -74,7 +74,7 @@ class AskedNow(LiveMessage, frozen=True, kw_only=True, tag="asked"):
 
 
 class SettledNow(LiveMessage, frozen=True, kw_only=True, tag="settled"):
-    """The outcome of a service that was asked, and its seconds."""
+    """The outcome of an asked service, and its seconds."""
 
     turn_id: str
     agent: str
@@ -123,13 +123,13 @@ class PersonWanted(LiveMessage, frozen=True, kw_only=True, tag="waits"):
 
 
 class LeftOut(LiveMessage, frozen=True, kw_only=True, tag="left_out"):
-    """The number of matching turns that were not sent, since there were more than 10 a second."""
+    """The number of matching turns not sent, beyond 10 a second."""
 
     n: int
 
 
 def make_row(record: TurnRecord, flags: Sequence[TurnFlag]) -> Ended:
-    """Return the row of a turn that has ended."""
+    """Return the row of an ended turn."""
     speakers = dict.fromkeys(one.rpartition(".")[0] for one in record.chosen)
     return Ended(
         turn_id=record.turn_id,

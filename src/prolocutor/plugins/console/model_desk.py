@@ -27,13 +27,13 @@ LOOKS: Final = 1.0
 """Seconds between two looks at the folders."""
 
 _MOST: Final = 200
-"""Records of the models that are kept."""
+"""Records of models put live that are kept."""
 
 ModelState = Literal["live", "new", "former"]
 
 
 class PutLive(msgspec.Struct, frozen=True, kw_only=True):
-    """A model that replaced the model `before` ("" for none), with the time and the operator."""
+    """A replacement of the model `before` ("" for none), with the time and the operator."""
 
     at: float
     by: str
@@ -45,9 +45,9 @@ class PutLive(msgspec.Struct, frozen=True, kw_only=True):
 class ConsoleModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model: in use (`live`), trained and not used yet (`new`), or used before (`former`).
 
-    `learned` is the number of questions that it learned, `made` the UTC date. `since` and `by` are
-    the time and the operator of the last time it was put live here; `report` compares it with the
-    model that was in use.
+    `learned` is its number of learned questions, `made` the UTC date. `since` and `by` are the time
+    and the operator of the last time it was put live here; `report` compares it with the former
+    model.
     """
 
     id: str
@@ -63,7 +63,7 @@ class ConsoleModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelDesk:
-    """Lists models and puts them in use; replicas that read the same folders follow."""
+    """Lists models and puts them in use; replicas with the same folders follow."""
 
     def __init__(
         self, store: RecordStore, labels: OperatorLabels, models: Sequence[ModelInUse]
@@ -75,7 +75,7 @@ class ModelDesk:
         self._watching = BackgroundTasks("models")
 
     def open(self) -> None:
-        """Remove the folders of trainings that were cut off, and watch the folders of models."""
+        """Remove the folders of interrupted trainings, and watch the folders of models."""
         if self._models:
             for shelf in self._shelves.values():
                 shelf.sweep()
@@ -149,8 +149,8 @@ class ModelDesk:
     async def put_live(self, id_: str, by: str) -> PutLive:
         """Replace the model in use; running turns keep the old model.
 
-        Raise `NotFound` for an unknown model, `Conflict` for a model that is damaged or of another
-        method than the assistant's file names.
+        Raise `NotFound` for an unknown model, `Conflict` for a damaged model or another method than
+        that of the assistant's file.
         """
         async with self._lock:
             role = await self._find_role(id_)
@@ -173,7 +173,7 @@ class ModelDesk:
             return done
 
     async def delete(self, id_: str) -> None:
-        """Delete a model that is not in use; raise `NotFound` for an unknown model."""
+        """Delete an unused model; raise `NotFound` for an unknown model."""
         async with self._lock:
             role = await self._find_role(id_)
             _, shelf = self.find_in_use(role)
@@ -194,7 +194,7 @@ class ModelDesk:
             await self._store.delete_record("", KIND, key)
 
     async def _watch(self) -> None:
-        """Watch for replaced models, so that the next turn gets the new model."""
+        """Watch for replaced models, for the next turn to get the new model."""
         while True:
             await asyncio.sleep(LOOKS)
             for one in self._models:

@@ -19,7 +19,7 @@ class ConsoleModelPath(msgspec.Struct, frozen=True):
 
 
 class ConsoleModelList(msgspec.Struct, frozen=True):
-    """The models, first the models in use; `roles` are the roles that can be trained.
+    """The models, first the models in use; `roles` are the trainable roles.
 
     `problems` are the faults of learning. `idle` are the roles without anything to learn yet.
     """
@@ -47,7 +47,7 @@ class ModelEndpoints:
         ]
 
     async def list_models(self, request: TypedRequest[None, None]) -> ConsoleModelList:
-        """List the models of routers and rankers that are read from folders."""
+        """List the models of routers and rankers in folders."""
         desk = self._desk
         idle = [] if self._has_data else await desk.idle_roles()
         return ConsoleModelList(await desk.list_models(), desk.roles, desk.problems, idle)
@@ -57,5 +57,5 @@ class ModelEndpoints:
         return await self._desk.put_live(request.params.id, request.visitor.name)
 
     async def delete_model(self, request: TypedRequest[ConsoleModelPath, None]) -> None:
-        """Delete a model that is not in use."""
+        """Delete an unused model."""
         await self._desk.delete(request.params.id)

@@ -1,4 +1,4 @@
-"""Notes: the tags and the comment that operators give to a turn, and data sets of turns by tag."""
+"""Notes: the operators' tags and comment of a turn, and data sets of turns by tag."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DataSetParams(msgspec.Struct, frozen=True):
 
 
 class NoteEndpoints:
-    """Takes notes, lists their tags, and makes data sets of the turns that have a tag."""
+    """Takes notes, lists their tags, and makes data sets of the turns with a tag."""
 
     def __init__(self, turns: ReplyEndpoints, assistant: Assistant) -> None:
         self._store, self._labels = assistant.store, assistant.labels
@@ -77,12 +77,12 @@ class NoteEndpoints:
         return note
 
     async def list_tags(self, request: TypedRequest[None, None]) -> NoteList:
-        """List the tags that turns have."""
+        """List the tags of turns."""
         tags = Counter(tag for note in await self._notes.all() for tag in note.tags)
         return NoteList(dict(tags.most_common(200)))
 
     async def show_data_set(self, request: TypedRequest[DataSetParams, None]) -> HttpResponse:
-        """Return the turns that have a tag as JSON lines, for `evaluate` and `train`.
+        """Return the turns with a tag as JSON lines, for `evaluate` and `train`.
 
         Each turn is an episode: the turns before it, without labels, and the turn itself. Its label
         is the operator's answer in words, else the original reply.
@@ -91,7 +91,7 @@ class NoteEndpoints:
         return HttpResponse(b"".join(lines), content_type=JSON_LINES)
 
     async def data_set(self, tag: str) -> list[bytes]:
-        """Return the lines of a data set; raise `NotFound` for a tag that no turn has."""
+        """Return the lines of a data set; raise `NotFound` for a tag without turns."""
         notes = await self._notes.all(tag)
         corrected = {
             turn.utt_id: label for label in await self._labels.all_labels() for turn in label.turns

@@ -15,7 +15,7 @@ from prolocutor.web.operations import OperatorWrite, TypedRequest
 
 
 class ConsolePerson(msgspec.Struct, frozen=True):
-    """The parameters of a request about a person, by the name that the assistant has for them."""
+    """The parameters of a request about a person, by their name at the assistant."""
 
     user: Annotated[str, Meta(min_length=1)]
 

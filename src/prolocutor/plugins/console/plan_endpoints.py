@@ -53,7 +53,7 @@ class PlanService(msgspec.Struct, frozen=True, kw_only=True):
 class AssistantPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The plan of a turn.
 
-    `file` is the file that it was made of, `read` the time of reading (UNIX seconds). `edges` are
+    `file` is the assistant's file, `read` the time of reading (UNIX seconds). `edges` are
     [from, to, kind] by `id`: `after` waits, `requires` is skipped unless the other is done.
     `critical` is the chain with the greatest sum of time-outs, `longest` the chain with the
     greatest sum of `p50`.
@@ -156,7 +156,7 @@ class PlanEndpoint:
         return path[::-1]
 
     def _check_unchanged(self) -> Iterator[PlanHint]:
-        """Say that the file has changed since it was read."""
+        """Warn of a file that has changed since it was read."""
         if self._file is None:
             return
         path = self._file.path

@@ -50,7 +50,7 @@ class _Slot(msgspec.Struct):
 
 
 class RecentFigures:
-    """An observer that counts the outcomes of each service in the turns of the last day.
+    """An observer of the outcomes of each service in the turns of the last day.
 
     Its memory does not grow with the traffic: there are 97 slots of a quarter of an hour. `since`
     is the time when it began.
@@ -108,7 +108,7 @@ class RecentFigures:
         return sorted(self._latest.get(key, {}).values(), key=lambda one: one.at, reverse=True)
 
     def together(self, agent: str, since: float) -> dict[str, int]:
-        """Return for each agent, itself included, the number of turns that both answered well."""
+        """Return for each agent, itself included, the number of turns with good answers of both."""
         found: Counter[str] = Counter()
         for slot in self._slots_since(since):
             for (one, other), number in slot.together.items():
@@ -135,7 +135,7 @@ def total(spans: Iterable[AgentSpan]) -> AgentSpan:
 
 
 def _answers(record: TurnRecord) -> set[str]:
-    """Return the skills that answered well.
+    """Return the skills with good answers.
 
     An answer is good if the ranker finds it likely to be right; without ranker, if its skill does.
     """

@@ -1,4 +1,4 @@
-"""Endpoints of evaluation runs: the folders that `prolocutor evaluate run` writes."""
+"""Endpoints of evaluation runs: the folders of `prolocutor evaluate run`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class RunEndpoints:
         return await self._read(lambda reader: reader.details(params.name, params.against))
 
     async def list_rows(self, request: TypedRequest[RunRowParams, None]) -> RunRowList:
-        """List rows of a run; with `against`, the rows that flipped."""
+        """List rows of a run; with `against`, the flipped rows."""
         params = request.params
         after = ROW_CURSOR.read(params.cursor) or 0
         wanted = RowQuery(kind=params.kind, group=params.group, against=params.against)

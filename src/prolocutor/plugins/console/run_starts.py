@@ -1,4 +1,4 @@
-"""Evaluations that operators start: `prolocutor evaluate run` in a process of its own."""
+"""Evaluations started by operators: `prolocutor evaluate run` in a process of its own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
 
 class NewRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The turns to evaluate: the turns that have a `tag`, or the `data` of the door's options.
+    """The turns to evaluate: the turns with a `tag`, or the `data` of the door's options.
 
     `assistant` is one of the door's `assistants`, "" for the assistant in use. `name` is the name
     of the run's folder.
@@ -46,7 +46,7 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StartedRun(msgspec.Struct, frozen=True):
-    """The name of a run that has ended."""
+    """The name of an ended run."""
 
     name: str
 
@@ -137,7 +137,7 @@ async def _evaluate(file: Path, data: list[str], out: Path, job: Job, examples: 
 
 
 async def _look(rows: Path, examples: int, job: Job) -> None:
-    """Tell the job the progress of a run, by the rows that it has written."""
+    """Tell the job the progress of a run, by its written rows."""
     while examples:
         with suppress(OSError):
             written = await asyncio.to_thread(rows.read_bytes)

@@ -30,7 +30,7 @@ Utterance = HumanUtterance | BotUtterance
 
 
 class TurnRunAgain(msgspec.Struct, frozen=True):
-    """The result of a turn that was run again: its record, and both utterances."""
+    """The result of a repeated turn: its record, and both utterances."""
 
     record: TurnRecord
     utterances: list[Utterance]

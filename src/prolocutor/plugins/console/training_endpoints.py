@@ -35,7 +35,7 @@ PATIENCE: Final = 60.0
 
 
 class WhatToTrain(msgspec.Struct, frozen=True):
-    """The role that learns from the labels."""
+    """The role to train with the labels."""
 
     what: Literal["router", "ranker"]
 

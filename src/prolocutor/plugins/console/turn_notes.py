@@ -1,4 +1,4 @@
-"""Operators' notes on turns: tags, comments, and the agents that would have been right."""
+"""Operators' notes on turns: tags, comments, and the right agents."""
 
 from __future__ import annotations
 

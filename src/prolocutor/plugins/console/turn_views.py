@@ -37,7 +37,7 @@ class ScoredHypothesis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AskedWave(msgspec.Struct, frozen=True, kw_only=True):
-    """Skills that were asked together, `at` seconds after the turn's start, with the reason."""
+    """Skills asked together, `at` seconds after the turn's start, with the reason."""
 
     at: float
     asked: list[str]
@@ -46,7 +46,7 @@ class AskedWave(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LostTime(msgspec.Struct, frozen=True):
-    """The seconds that a turn waited for a service that failed."""
+    """The seconds of waiting for a failed service."""
 
     service: str
     seconds: float
@@ -76,8 +76,8 @@ class ShownChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """The turn of a reply; null stands for values no longer kept.
 
-    Times of services and waves are seconds since the turn's start. `lost` are failures that the
-    turn waited for, by the critical path. `again`: the turn can be run again.
+    Times of services and waves are seconds since the turn's start. `lost` are failures on which the
+    turn waited, by the critical path. `again`: the turn can be run again.
     """
 
     utt_id: str

@@ -43,7 +43,7 @@ def find_way(service: StageService) -> ServiceWay:
 
 
 def _public_address(address: str) -> str:
-    """Return an address without the parts that may be secret; of a command, its program alone."""
+    """Return an address without possibly secret parts; of a command, its program alone."""
     if not _ADDRESS.match(address):
         return (address.split() or [""])[0][:MAX_WAY]
     try:

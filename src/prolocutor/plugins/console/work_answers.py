@@ -1,4 +1,4 @@
-"""The agents' answers in a turn, and the other agents that a router would ask."""
+"""The agents' answers in a turn, and the other agents of a router's choice."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class OfferedAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkAnswers:
-    """The agents' answers to a question at the time, and other agents that are likely to be right.
+    """The agents' answers to a question at the time, and other likely agents.
 
-    `cards` are the cards of skills that are not the services' own.
+    `cards` are the cards of skills from other sources than the services.
     """
 
     def __init__(self, assistant: Assistant, cards: Mapping[str, Card]) -> None:
@@ -69,7 +69,7 @@ class WorkAnswers:
         return said.text, order
 
     async def likely(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return for each text the agents that the router in use would ask, the likeliest first."""
+        """Return for each text the agents chosen by the router in use, the likeliest first."""
         return await asyncio.to_thread(lambda: [self._route(text) for text in texts])
 
     def _route(self, text: str) -> list[str]:
@@ -95,7 +95,7 @@ class WorkAnswers:
         return _make_card(skill.name, skill.card_members) if known is None else known
 
     def _route_by_cards(self, question: UserQuestion) -> Sequence[Pairing]:
-        """Route by the cards, if a router that does so is installed."""
+        """Route by the cards, if such a router is installed."""
         if self._cards is None:
             if _CARDS not in ROUTERS.names():
                 return []

@@ -1,4 +1,4 @@
-"""Endpoints of the work list, and of the labels that operators give."""
+"""Endpoints of the work list, and of operators' labels."""
 
 from __future__ import annotations
 
@@ -58,9 +58,8 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
     """A question: its number of `times` and `people`, and its other wordings (`also`).
 
     `last` is its latest time, `utt_id` the reply to it then, `said` the text of that reply, `spoke`
-    its speaker. `answers` are the answers of the agents that were asked, `likely` the agents that
-    the router would ask now. `sign` is null for a reply that nobody disliked, `label` the existing
-    label.
+    its speaker. `answers` are the answers of the asked agents, `likely` the agents that the router
+    would ask now. `sign` is null for a reply without a dislike, `label` the existing label.
     """
 
     id: str
@@ -84,7 +83,7 @@ class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
 
     `kinds` is their number, `questions` their number with duplicates.
 
-    `labels` counts all labels, `agents` names the agents that may be right.
+    `labels` counts all labels, `agents` names all agents.
     """
 
     items: list[WorkItem]
@@ -96,10 +95,10 @@ class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """The agents that are right for a question; an empty list: nobody.
+    """The right agents for a question; an empty list: nobody.
 
-    `work` is the id of an item of the work list, or the `utt_id` of any reply. `answer` is the text
-    that would have been right.
+    `work` is the id of an item of the work list, or the `utt_id` of any reply. `answer` is the
+    right text.
     """
 
     work: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -115,7 +114,7 @@ class LabelMade(msgspec.Struct, frozen=True):
 
 
 class WorkPath(msgspec.Struct, frozen=True):
-    """The parameters of a request about the question that a reply answers."""
+    """The parameters of a request about the question of a reply."""
 
     utt_id: str
 
@@ -155,7 +154,7 @@ class WorkEndpoints:
         ]
 
     async def list_work(self, request: TypedRequest[WorkParams, None]) -> WorkPage:
-        """List questions that people were not content with, near duplicates together."""
+        """List questions with disliked replies, near duplicates together."""
         params = request.params
         after = WORK_CURSOR.read(params.cursor)
         groups = await self._work.groups(params.since, params.sign)
@@ -173,7 +172,7 @@ class WorkEndpoints:
         )
 
     async def show_work(self, request: TypedRequest[WorkPath, None]) -> WorkItem:
-        """Show the question that a reply answers, with its near duplicates, or alone."""
+        """Show the question of a reply, with its near duplicates, or alone."""
         utt_id = request.params.utt_id
         group = await self._find_group(utt_id)
         if group is None:

@@ -1,4 +1,4 @@
-"""WorkList: questions that people were not content with, near duplicates together."""
+"""WorkList: questions with disliked replies, near duplicates together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PAGE: Final = 200
 
 
 class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that its person was not content with; `said` and `reply` are shortened."""
+    """A turn with a disliked reply; `said` and `reply` are shortened."""
 
     utt_id: str
     dialog_id: str
@@ -83,7 +83,7 @@ class WorkGroup(msgspec.Struct, frozen=True):
 
 
 class WorkList:
-    """The groups of an assistant's flagged turns that have no label yet."""
+    """The groups of an assistant's flagged turns without a label."""
 
     def __init__(self, assistant: Assistant, *, clock: Callable[[], float] = time.time) -> None:
         self._assistant = assistant
@@ -163,7 +163,7 @@ class WorkList:
 
 
 def _abstaining(assistant: Assistant) -> AbstainingSelector | None:
-    """Return the selector that may abstain; None without such a selector."""
+    """Return the selector with a rule for abstention, or None."""
     for step in assistant.engine.prepared.every():
         selector = step.service.call.target
         target = getattr(selector, "target", selector)

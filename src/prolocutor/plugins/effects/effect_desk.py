@@ -1,8 +1,8 @@
-"""EffectDesk: the keeper of effects; it settles effects that turns leave open or operators decide.
+"""EffectDesk: the keeper of effects; it settles open effects, and effects decided by operators.
 
-Every few seconds it looks through the open effects: approvals that are overdue, calls of dead
-processes, outcomes that the person does not know yet. Several processes may do so at once, because
-each step in the ledger is made by one process only.
+Every few seconds it looks through the open effects: overdue approvals, calls of dead processes,
+outcomes to tell the person. Several processes may do so at once, because each step in the ledger is
+made by one process only.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Decision = Literal["approve", "refuse", "done", "not_done", "again"]
 
 
 class EffectDesk:
-    """Keeps the calls of the skills that act."""
+    """Keeps the calls of acting skills."""
 
     def __init__(self, store: Store, pipeline: Pipeline | None = None) -> None:
         self.book = EffectBook(store)
@@ -92,9 +92,9 @@ class EffectDesk:
                 await self.ledger.drop(stored)
 
     async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
-        """Settle the effects that the reply does not mention, because another skill's answer won.
+        """Settle the effects missing in the reply, because another skill's answer won.
 
-        A question that nobody saw is dropped, and the person is told of completed effects.
+        An unseen question is dropped, and the person is told of completed effects.
         """
         for key, service in self.book.leave(opening.turn_id).items():
             if service in spoken:

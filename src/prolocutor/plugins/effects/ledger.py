@@ -1,9 +1,8 @@
 """EffectLedger: the state of each effect, as a document of its person in the store.
 
 An effect goes from `waiting` (for an approval) or nothing to `started`, and from there to `done`,
-`not_done` or `unknown`. Each step is written only if no other process was faster, so that one of
-several processes starts an effect. Open effects have a kind of record of their own, so that they
-are found quickly.
+`not_done` or `unknown`. Each step is written only if no other process was faster, so one of several
+processes starts an effect. Open effects have their own kind of record, to be found quickly.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class EffectStep(msgspec.Struct, frozen=True):
 
 
 class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An effect: the call of a skill that acts.
+    """An effect: the call of an acting skill.
 
     `key` identifies the effect to the agent. `title` describes the action, mostly in the person's
     words, `fields` holds its values, `kinds` the kind of each field (members of a JSON Schema);
@@ -88,7 +87,7 @@ class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         return self.untold or self.state not in SETTLED
 
     def to(self, state: EffectState, at: float, by: str, **changes: Any) -> EffectRecord:
-        """Return the record in another state; an effect that is over keeps no request."""
+        """Return the record in another state; an ended effect keeps no request."""
         steps = [*self.steps, EffectStep(at, state, by)]
         if state in SETTLED:
             changes.setdefault("body", NONE)

@@ -14,7 +14,7 @@ from prolocutor.plugins.effects.fields import ApprovalRule
 
 
 def check_effects(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
-    """Record rules that cannot be read and functions that do not exist.
+    """Record unreadable rules and missing functions.
 
     Return a warning for each skill without any setting that tells when a person wants it.
     """

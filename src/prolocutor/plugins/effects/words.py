@@ -1,6 +1,6 @@
 """The assistant's sentences about effects: questions, and outcomes.
 
-The sentences stand in the locales (`reading/locales`), under names that begin with `effect_`.
+The sentences stand in the locales (`reading/locales`), under names beginning with `effect_`.
 """
 
 from __future__ import annotations
@@ -124,13 +124,13 @@ def say_forgotten(language: str) -> str:
 
 
 def say_outcome(record: EffectRecord) -> str:
-    """Say the outcome of an effect that is over."""
+    """Say the outcome of an ended effect."""
     known = record.state not in ("waiting", "started")
     return _about(record, f"effect_{record.state if known else 'unknown'}")
 
 
 def told(record: EffectRecord) -> list[JsonObject]:
-    """Return the messages that tell a person the outcome of an effect."""
+    """Return the messages about the outcome of an effect."""
     said = _about(record, "effect_aside") if record.aside else say_outcome(record)
     return [{"type": "text", "text": said}, *_agent_messages(record)]
 

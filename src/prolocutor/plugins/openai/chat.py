@@ -199,7 +199,7 @@ def _window(state: Any) -> list[dict[str, str]]:
 
 
 def _drop_functions(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a body without functions to call; tools that the server runs itself stay."""
+    """Return a body without functions to call; tools run by the server stay."""
     kept = {key: value for key, value in body.items() if key not in _FUNCTIONS}
     if isinstance(kept.get("tools"), list):
         tools = [

@@ -52,7 +52,7 @@ _NO_TEXT: Final = {
 
 
 class TokenUsage(msgspec.Struct, frozen=True):
-    """The tokens that were read and written."""
+    """The numbers of read and written tokens."""
 
     read: int
     written: int
@@ -194,7 +194,7 @@ class StreamedCompletion:
 
 
 class StreamedResponse:
-    """A response that comes as events."""
+    """A response in events."""
 
     def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
         self.is_whole = False

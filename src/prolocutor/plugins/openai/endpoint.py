@@ -47,6 +47,6 @@ class OpenAiEndpoint:
 
 
 def error_text(error: Any) -> str:
-    """Return the text of an `error` that came instead of a reply."""
+    """Return the text of an `error` in place of a reply."""
     text = error.get("message") if isinstance(error, dict) else error
     return f"an error instead of a reply: {text!s:.200}"

@@ -70,7 +70,7 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def skill(self) -> str | None:
-        """The skill that answers when no agent is likely to be right."""
+        """The skill for turns in which no agent is likely to be right."""
         return None if self.then in (CLARIFY, FALLBACK, PERSON) else self.then
 
 

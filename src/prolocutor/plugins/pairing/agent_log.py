@@ -127,7 +127,7 @@ class AgentLog:
             _bound(table, _MOST_ANSWERS)
 
     def add_text(self, text: str) -> None:
-        """Count the words of a text that is not an agent's answer, such as a question."""
+        """Count the words of a text other than an agent's answer, such as a question."""
         self._texts += 1
         self._rarities.clear()
         self._stems.update(_stem_keys(text[:LONGEST_TEXT]))
@@ -146,8 +146,7 @@ class AgentLog:
         )
 
     def variety(self, agent: str) -> float:
-        """Return the share of an agent's answers that it had not given before, low while
-        unknown."""
+        """Return the share of new answers among an agent's answers, low while unknown."""
         return self._fresh[agent] / (self._answers[agent] + _FEW)
 
     def idf(self, stem: str) -> float:

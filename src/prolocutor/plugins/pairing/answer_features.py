@@ -1,4 +1,4 @@
-"""Features of an answer; no feature names its agent, so that new agents are ranked too.
+"""Features of an answer; no feature names its agent, so new agents are ranked too.
 
 Each answer is a row: its likeness to the question, how often its agent gives it to any question,
 whether it sounds like a refusal, whether its values are of the kind asked for, the router's
@@ -383,7 +383,7 @@ def _likeness(
 
 
 def _matches(asked: QuestionTraits, traits: AnswerTraits) -> tuple[float, float, float]:
-    """Count kinds of value that were asked for and given; not given; and given unasked."""
+    """Count kinds of value: asked for and given; not given; and given unasked."""
     given = missing = strange = 0.0
     for wanted, kind in _PAIRS:
         if asked.asked[wanted]:
@@ -421,7 +421,7 @@ def _compare_column(column: Sequence[float]) -> tuple[list[float], list[float]]:
 def _agreement(asked: QuestionTraits, seen: list[AnswerTraits]) -> list[float]:
     """Return for each answer the largest share of new words in common with another's.
 
-    Of very many answers, only the first answers that are not refusals are compared.
+    Of very many answers, only the first answers are compared, without refusals.
     """
     new_stems: list[frozenset[str]] = []
     compared = 0

@@ -1,7 +1,7 @@
 """Features of an answer by an encoder's vectors; no feature names its agent.
 
 Each answer is compared with the question, the card of its agent, the other answers, and its agent's
-usual refusals; the question is compared with questions that the agent answered well.
+usual refusals; the question is compared with questions answered well by the agent.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PARTS: Final = ("meaning_questions", "meaning_shares", "meaning_usual")
 
 
 class UsualAnswer(msgspec.Struct, frozen=True):
-    """An answer that an agent gave several times, such as a refusal."""
+    """A repeated answer of an agent, such as a refusal."""
 
     agent: str
     text: str
@@ -105,8 +105,8 @@ class MeaningMemory:
     ) -> list[tuple[float, ...]]:
         """Return a row of `len(NAMES)` numbers for each answer; `ABSENT` without vectors.
 
-        In training, `unseen` are the places of labelled questions that do not count, the question
-        itself and its near duplicates; `logged`: the answers are among the usual ones themselves.
+        In training, `unseen` are the places of labelled questions to leave out, the question itself
+        and its near duplicates; `logged`: the answers are among the usual ones themselves.
         """
         if question not in vectors or any(one.text not in vectors for one in answers):
             return [ABSENT for _ in answers]
@@ -131,7 +131,7 @@ class MeaningMemory:
         return [tuple(row) for row in np.stack(columns, 1).astype(float).tolist()]
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays of a model that has this memory."""
+        """Return the arrays of a model with this memory."""
         found = (self._questions, self._shares, self._usual_vectors)
         return {name: Array.of(one, "<f4") for name, one in zip(_PARTS, found, strict=True)}
 
@@ -228,7 +228,7 @@ def usual_answers(labelled: Iterable[LabelledQuestion]) -> list[UsualAnswer]:
 
 
 def blank_meaning_rows(answers: Sequence[AgentAnswer]) -> list[tuple[float, ...]]:
-    """Return the rows of answers that have no vectors."""
+    """Return the rows of answers without vectors."""
     return [ABSENT for _ in answers]
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 
 class AgentOffer(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent that may be called: the router's probability, and what a call costs.
+    """An agent to call: the router's probability, and the cost of a call.
 
     `price` of a call in any one currency, `latency` in seconds, `left` calls of its quota (None:
     no quota), `least_prior` under which it is never asked.
@@ -28,9 +28,9 @@ class AgentOffer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a turn: the agents that may be called, and the calls so far.
+    """The state of a turn: the agents to call, and the calls so far.
 
-    `answered` maps each agent that has settled to the probability of its best answer, 0 after a
+    `answered` maps each settled agent to the probability of its best answer, 0 after a
     failure. `running` agents have been called and have not settled.
     """
 
@@ -50,7 +50,7 @@ class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.answered or self.running)
 
     def open(self) -> list[AgentOffer]:
-        """Return the agents that can still be called and answer in time, the likeliest first."""
+        """Return the agents with time to be called and to answer, the likeliest first."""
         return sorted(
             (
                 offer
@@ -105,8 +105,8 @@ class TopK(msgspec.Struct, frozen=True):
 class UntilSure(msgspec.Struct, frozen=True):
     """Calls `start` agents at once, then one by one until the best answer is sure enough.
 
-    The next agent is called when all others have settled. An answer that is right with probability
-    `certain` or more ends the turn while agents still run. `most` bounds the calls of a turn.
+    The next agent is called when all others have settled. An answer with a probability of `certain`
+    or more ends the turn while agents still run. `most` bounds the calls of a turn.
     """
 
     sure: float = 0.3
@@ -141,7 +141,7 @@ class ExpectedGain(msgspec.Struct, frozen=True):
     The gain of a call is the probability that the agent is right and the best answer so far is not,
     times `value`, which is what a right answer is worth in the currency of the prices. The cost is
     `per_call`, plus the price, plus the latency times `per_second`; where a quota is short it is
-    dearer. The first `start` are called at once, and no agent after an answer that is right with
+    dearer. The first `start` are called at once, and no agent after an answer with a probability of
     `sure` or more.
     """
 
@@ -196,7 +196,7 @@ class Hedged(msgspec.Struct, frozen=True):
     least_prior: float = 0.2
 
     def next(self, state: BudgetState) -> BudgetStep:
-        """Call the policy's agents, and the slow agents that have to start now."""
+        """Call the policy's agents, and slow agents with no time to start later."""
         step = self.policy.next(state)
         if not step.ask:
             return step
@@ -223,7 +223,7 @@ class Capped(msgspec.Struct, frozen=True):
     price: float | None = None
 
     def next(self, state: BudgetState) -> BudgetStep:
-        """Call those agents of the policy's step that the budget allows."""
+        """Call the agents of the policy's step within the budget."""
         prices = {offer.agent: offer.price for offer in state.offers}
         called = [*state.answered, *state.running]
         spent = sum(prices.get(agent, 0.0) for agent in called)
@@ -245,7 +245,7 @@ class Capped(msgspec.Struct, frozen=True):
         return BudgetStep(enough=True, reason="the turn's budget is spent")
 
     def _affordable(self, state: BudgetState, called: Sequence[str], spent: float) -> BudgetState:
-        """Return the state without the agents that cost more than is left."""
+        """Return the state without the agents above the rest of the budget."""
         if self.price is None:
             return state
         most = self.price - spent
@@ -263,7 +263,7 @@ def asks_one(policy: BudgetPolicy) -> bool:
 def updated_priors(state: BudgetState) -> dict[str, float]:
     """Return each open agent's probability, given how the answers so far turned out.
 
-    Where a likely agent has answered badly, the probability that it lost goes to the others in
+    Where a likely agent has answered badly, the lost probability goes to the others in
     proportion, up to 0.99: a router's probabilities compete, if only roughly.
     """
     priors = {offer.agent: offer.prior for offer in state.offers}

@@ -1,7 +1,7 @@
-"""Curve fitting: the sigmoid that makes probabilities of scores.
+"""Curve fitting: the sigmoid from scores to probabilities.
 
 Platt's sigmoid with his corrected targets (Platt 1999; Lin, Lin and Weng 2007), fitted to scores of
-examples that the scorer has not learned from.
+examples unknown to the scorer.
 """
 
 from __future__ import annotations

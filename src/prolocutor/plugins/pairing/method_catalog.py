@@ -32,8 +32,8 @@ CHAT: Final[frozenset[Need]] = frozenset({"chat"})
 class PairingMethod(msgspec.Struct, frozen=True, kw_only=True):
     """A router or ranker: how it is made ready, and its needs.
 
-    `fit` is a function, or its dotted name where training takes libraries that serving does not.
-    `uses` are optional needs. `reader` is the class that reads its models:
+    `fit` is a function, or its dotted name if training needs more libraries than serving.
+    `uses` are optional needs. `reader` is the class for reading its models:
     `of_model(model, cards)`, and `of_cards(cards)` where it works by cards before it has a model.
     """
 
@@ -93,7 +93,7 @@ def _built(name: str, role: Role, options: Any, training: TrainingData) -> Any:
 def load_fit(name: str, role: Role, options: Any = None) -> Fit[Any]:
     """Return what makes a method ready, with options if it has any of its own.
 
-    Raise `MissingExtra` for a library that is missing.
+    Raise `MissingExtra` for a missing library.
     """
     if options is not None:
         build: Fit[Any] = options.build
@@ -106,7 +106,7 @@ def load_fit(name: str, role: Role, options: Any = None) -> Fit[Any]:
 
 
 def load_reader(name: str, role: Role) -> Any:
-    """Return the class that reads a method's models; raise `ConfigError` if it has no models."""
+    """Return the class for reading a method's models; raise `ConfigError` if it has no models."""
     reader = find_method(name, role).reader
     if reader is None:
         raise ConfigError(f"the {role} {name!r} needs no training and has no model", key="model")

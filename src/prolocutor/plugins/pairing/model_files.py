@@ -82,7 +82,7 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A model as it is stored. `role`: router or ranker; `method`: its name in the catalog.
 
-    `agents` are the agents that it knows by name. `parts` are JSON values, `arrays` numbers. `id`
+    `agents` are the names of known agents. `parts` are JSON values, `arrays` numbers. `id`
     is computed from the content when it is loaded: equal content, equal id.
     """
 
@@ -121,7 +121,7 @@ _decode_head: Final = msgspec.json.Decoder(_Head).decode
 
 
 def training_card(examples: int, **known: Any) -> TrainingCard:
-    """Return the card of a model that is trained now."""
+    """Return the card of a new model."""
     return TrainingCard(date=timestamp()[:19], examples=examples, **known)
 
 
@@ -291,7 +291,7 @@ def _json(value: Any) -> bytes:
 
 
 def _read(file: Path, most: int) -> bytes:
-    """Read an ordinary file; refuse a pipe, which never ends, and a file that fills the memory."""
+    """Read an ordinary file; refuse an endless pipe, and a file too large for the memory."""
     try:
         found = file.stat()
         if not S_ISREG(found.st_mode):

@@ -44,7 +44,7 @@ and a type of a model may be used for the first time then."""
 
 
 class FolderShelf:
-    """The models of one role beside the folder that is in use. Its calls block.
+    """The models of one role beside the folder in use. Its calls block.
 
     A model on the shelf is a folder named by its id; what is in use is a copy of one.
     """
@@ -61,7 +61,7 @@ class FolderShelf:
             return None
 
     def models(self) -> list[ShelvedModel]:
-        """Return the models on the shelf, the latest first; those that are damaged are left out."""
+        """Return the models on the shelf, the latest first, without damaged models."""
         found: list[tuple[float, ShelvedModel]] = []
         for folder in self._folders():
             try:
@@ -75,12 +75,12 @@ class FolderShelf:
         return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
     def new_folder(self) -> Path:
-        """Make an empty folder, hidden from the list, for a model that is to be trained."""
+        """Make an empty folder, hidden from the list, for a new training."""
         self._folder.mkdir(parents=True, exist_ok=True)
         return Path(mkdtemp(prefix=".new-", dir=self._folder))
 
     def put(self, folder: Path, report: TrainingReport) -> None:
-        """Put a model that was trained within a `new_folder` on the shelf."""
+        """Put a model trained within a `new_folder` on the shelf."""
         (folder / REPORT).write_bytes(msgspec.json.encode(report))
         folder.chmod(0o755)
         place = self._folder / report.model
@@ -88,10 +88,10 @@ class FolderShelf:
         folder.rename(place)
 
     def install(self, id_: str) -> str:
-        """Put a model in use, and return the id of the one that was before ("" for none).
+        """Put a model in use, and return the id of the former model ("" for none).
 
-        That one stays on the shelf. Raise `NotFound` for an unknown id, `ConfigError` for a model
-        that is damaged.
+        That one stays on the shelf. Raise `NotFound` for an unknown id, `ConfigError` for a damaged
+        model.
         """
         folder = self._find(id_)
         before = self.live()
@@ -120,7 +120,7 @@ class FolderShelf:
                 shutil.rmtree(self._folder / one.model.id, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Remove what trainings that were cut off left."""
+        """Remove the remains of interrupted trainings."""
         with suppress(OSError):
             for folder in [*self._folder.iterdir()]:
                 if folder.name.startswith("."):

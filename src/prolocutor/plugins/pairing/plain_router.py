@@ -48,7 +48,7 @@ class PlainRouter:
 
     @classmethod
     def load(cls, folder: str | Path, *, encoder: str | Path | None = None) -> PlainRouter:
-        """Read a model that `save` or `prolocutor train router` wrote."""
+        """Read a model written by `save` or `prolocutor train router`."""
         made = None if encoder is None else load_encoder(encoder)
         model = load_model(folder)
         check_encoder(model, made, has_endpoint=False)
@@ -69,7 +69,7 @@ class PlainRouter:
         self._learned.learn(text, agents)
 
     def learn_all(self, labels: Iterable[tuple[str, Agents]]) -> None:
-        """Learn many questions, together with all that was learned before."""
+        """Learn many questions, together with all earlier ones."""
         new = []
         for text, agents in labels:
             shares = dict(agents) if isinstance(agents, Mapping) else dict.fromkeys(agents, 1.0)
@@ -78,7 +78,7 @@ class PlainRouter:
         self._learn_meaning()
 
     def save(self, folder: str | Path) -> str:
-        """Write a model that `load` and an assistant can read, and return its id."""
+        """Write a model for `load` and assistants, and return its id."""
         self._learned.relearn(self._learned.lessons)
         self._learn_meaning()
         model = self._learned.to_model(training_card(len(self._learned.lessons)))

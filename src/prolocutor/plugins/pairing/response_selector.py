@@ -34,7 +34,7 @@ PREFERENCE: Final = 0.15
 
 
 class RankedSelector:
-    """Replies with the answer that a ranker puts first; the reply's attribute `pairing` says why.
+    """Replies with a ranker's first answer; the reply's attribute `pairing` says why.
 
     `request["preferred"]` names the skill that goes on, `request["forced"]` the skill that had to
     be asked and so speaks in any case. `routing` gives the ranker its prior. `unsure` is the rule
@@ -100,7 +100,7 @@ class RankedSelector:
         return asking or {"abstain": True}
 
     def _wanting_person(self, details: _ChoiceDetails) -> Reply:
-        """Say that a person is wanted to take over."""
+        """Ask for a person to take over."""
         attributes = {
             "pairing": details.because(_NO_RIGHT_ANSWER),
             "wants_person": _NO_RIGHT_ANSWER,

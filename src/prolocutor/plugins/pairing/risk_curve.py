@@ -44,7 +44,7 @@ class RiskCurve(msgspec.Struct, frozen=True):
     questions: int
 
     def threshold(self, error: float) -> float:
-        """Return the lowest threshold that surely keeps within a share of wrong answers.
+        """Return the lowest threshold with at most a share of wrong answers, surely.
 
         It is above 1, so that nothing is answered, if no threshold does.
         """

@@ -47,7 +47,7 @@ from prolocutor.plugins.pairing.turn_routing import RoutingInUse, TurnRouting
 
 
 def check_selectors(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
-    """Record routers and rankers that cannot be made; there are no warnings."""
+    """Record invalid routers and rankers; there are no warnings."""
     targets: list[tuple[str, Any]] = [
         (written.path, written.service.target) for written in loaded.services
     ]
@@ -201,7 +201,7 @@ class SelectorMaker:
         return self._reloaded(selecting, ReloadedModel(folder, load))
 
     def _make_untrained(self, selecting: SelectorSettings) -> VersionedMethod[Any]:
-        """Make a method that needs no folder, of cards and of the external model that it asks."""
+        """Make a method without a folder, of cards and its external model."""
         role, method = selecting.role, selecting.method
         training = TrainingData(cards=self._cards, seconds=selecting.seconds)
         wired = self._find_encoder(selecting)
@@ -220,7 +220,7 @@ class SelectorMaker:
         return VersionedMethod(made, method)
 
     def _make_card_router(self, selecting: SelectorSettings, wired: EncoderWiring | None) -> Any:
-        """Make a router that works by cards until it learns."""
+        """Make a router by cards, until it learns."""
         if not method_catalog.starts_unlearned(selecting.method, "router"):
             fit = method_catalog.load_fit(selecting.method, "router", selecting.options)
             return _require_sync(fit(TrainingData(cards=self._cards)))
@@ -266,7 +266,7 @@ def _require_sync(method: Method | Awaitable[Method]) -> Method:
 
 
 class RouterSelector(RouterSettings, frozen=True, kw_only=True):
-    """Routes a question to the agents that are likely to answer it."""
+    """Routes a question to the likely agents."""
 
     def build(self, context: SelectorContext) -> Any:
         """Return the skill selector."""

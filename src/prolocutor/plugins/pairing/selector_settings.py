@@ -1,4 +1,4 @@
-"""The settings of routers and rankers in a file, and checks that they can be used."""
+"""The settings of routers and rankers in a file, and their checks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SURE, _GAIN = UntilSure(), ExpectedGain()
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls that a turn may cost; None is the policy's default."""
+    """The calls allowed to a turn; None is the policy's default."""
 
     expected: ClassVar[str] = "a budget ({policy: ...})"
 
@@ -130,7 +130,7 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
-    """The settings that routers and rankers share.
+    """The common settings of routers and rankers.
 
     They stand in for the `target` of their service until they are made.
     """

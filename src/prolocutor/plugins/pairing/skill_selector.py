@@ -62,12 +62,12 @@ _SHOWN: Final = 3
 
 
 class RoutedSelector:
-    """Calls the agents that a router names, for as long as a budget's policy allows.
+    """Calls a router's agents, for as long as a budget's policy allows.
 
     `ranker` judges the answers so far without waiting, because the next wave is chosen at once: one
     that asks an encoder does without it here, other async ones are replaced by the unsupervised
     one. Skills without a card in `cards` are never called.
-    `unsure` names the skill that is asked when no answer is likely to be right, and only then.
+    `unsure` names the skill to ask when no answer is likely to be right, and only then.
     `seconds` is how long skills have in a turn. A new agent is asked as if it were as good as it
     may well be (an upper confidence bound), unless one agent alone is asked: nobody judges its
     answer.
@@ -98,7 +98,7 @@ class RoutedSelector:
         self._seconds = seconds
 
     async def __call__(self, request: Mapping[str, Any]) -> Selection:
-        """Return the agents to call at once, and the function that chooses further ones."""
+        """Return the agents to call at once, and the function for choosing further agents."""
         question, judge = read_question(request), self._judge()
         routed = await self._routing.route_turn(request)
         prior = routed.prior
@@ -130,7 +130,7 @@ class RoutedSelector:
         return Selection(list(first.ask), more, reason, routed.version, routed.faults, choices)
 
     def _judge(self) -> Ranker:
-        """Return a ranker that never waits: the own, its `at_once`, or the unsupervised ranker."""
+        """Return a ranker without waits: the own, its `at_once`, or the unsupervised ranker."""
         ranker: Ranker = latest(self._ranker).method
         if not iscoroutinefunction(ranker.rank):
             return ranker

@@ -75,7 +75,7 @@ def char_grams(text: str, least: int, most: int) -> Iterable[str]:
 
 
 class Bm25(Generic[Key]):
-    """An index of documents, each a list of terms, that grows; Robertson and Zaragoza 2009.
+    """A growing index of documents, each a list of terms; Robertson and Zaragoza 2009.
 
     The idf is ln(1 + (N - n + 0.5) / (n + 0.5)), never negative. Documents are known by keys.
     """
@@ -108,12 +108,12 @@ class Bm25(Generic[Key]):
             self._postings.setdefault(term, []).append((place, count))
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term; highest for one that was never seen."""
+        """Return the inverse document frequency of a term; highest for an unknown term."""
         seen = len(self._postings.get(term, ()))
         return log(1 + (len(self._keys) - seen + 0.5) / (seen + 0.5))
 
     def search(self, terms: Iterable[str], most: int = _MOST_POSTINGS) -> list[tuple[Key, float]]:
-        """Return the documents that share a term with the query, and their scores, in any order.
+        """Return the documents with a term of the query, and their scores, in any order.
 
         Rare terms come first, and those that would take more than `most` entries of the index
         altogether are left out: they have the lowest idf. So the cost is bounded for any size.

@@ -85,7 +85,7 @@ class TurnRouting:
         return self._known.get(str(request.get("turn_id", "")))
 
     async def route_turn(self, request: Mapping[str, Any]) -> RoutingResult:
-        """Return the routing result of the turn that `request` belongs to."""
+        """Return the routing result of the turn of `request`."""
         turn = str(request.get("turn_id", ""))
         if (known := self.known_result(request)) is not None:
             return known
@@ -118,9 +118,9 @@ class RoutingInUse:
 def _replace_agents(
     pairings: Sequence[Pairing], instead: Mapping[str, str | None]
 ) -> Sequence[Pairing]:
-    """Return pairings of the agents that the turn may ask.
+    """Return pairings of the turn's agents.
 
-    A stand-in gets the pairing of the agent that it replaces, so that both get the same questions;
+    A stand-in gets the pairing of the replaced agent, so both get the same questions;
     its own pairing does not count.
     """
     if not instead:

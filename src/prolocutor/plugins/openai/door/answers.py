@@ -29,7 +29,7 @@ from prolocutor.web.event_writing import batches, begun, event_stream
 class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The details of a reply beside its text: an extension of OpenAI's API.
 
-    `ask` is the kind of value that is asked for, `choices` the titles to choose from; `messages`
+    `ask` is the kind of the requested value, `choices` the titles to choose from; `messages`
     are the rich messages. `by` is the origin of the reply, `asked` names the asked agents,
     `reasons` gives the reasons. `handover` is present if a person has the dialog, and names the
     person. `replaced`: the last words replace the provisional words before the blank line; `text`
@@ -68,7 +68,7 @@ class Usage(msgspec.Struct):
 class ChatAnswer(msgspec.Struct, kw_only=True):
     """The reply to a request: its text as it was sent, and the details.
 
-    `rest` is the part of the text that a stream has not sent. `calls` are the calls of the client's
+    `rest` is the part of the text not sent in a stream. `calls` are the calls of the client's
     tools with awaited results, in the form of chat completions.
     """
 
@@ -97,7 +97,7 @@ class AnswerWriter(Protocol):
 
 
 class SentWords:
-    """The words that a stream has sent; their replacement follows after a blank line."""
+    """The words sent in a stream; their replacement follows after a blank line."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -113,7 +113,7 @@ class SentWords:
         return gap + words
 
     def replace(self) -> None:
-        """Let later words replace the words that were sent."""
+        """Let later words replace the sent words."""
         self._start = len(self.text)
         self.was_replaced = bool(self.text)
 
@@ -128,7 +128,7 @@ class SentWords:
 
 
 class Answering:
-    """Asks the assistant; `tasks` is the skill that does side tasks, None for a rule."""
+    """Asks the assistant; `tasks` is the skill for side tasks, None for a rule."""
 
     def __init__(self, assistant: Assistant, finder: DialogFinder, tasks: str | None) -> None:
         self._assistant = assistant
@@ -202,7 +202,7 @@ class Answering:
     async def _find_skill(
         self, found: FoundDialog, given: ChatInput, skill: str | None
     ) -> str | None:
-        """Return the skill to ask alone: the skill that waits for these results of tools."""
+        """Return the skill to ask alone: the skill with the calls of these results."""
         if not given.results or given.wishes is None:
             return skill
         return await self._tools.go_on(found.user, given.results, given.wishes)
@@ -216,7 +216,7 @@ class Answering:
         writer: AnswerWriter,
         operator: bool,
     ) -> AsyncGenerator[bytes, None]:
-        """Write the events of a turn; events that came together are sent together."""
+        """Write the events of a turn; simultaneous events are sent together."""
         sent, first = SentWords(), happened[0]
         assert isinstance(first, TurnStarted | ReplyGiven)
         utt_id = first.utt_id if isinstance(first, TurnStarted) else first.utterance.utt_id
@@ -244,7 +244,7 @@ class Answering:
         sent: SentWords,
         operator: bool,
     ) -> ChatAnswer:
-        """Return a reply, after noting the history that a client will resend."""
+        """Return a reply, after noting the history for the client's next request."""
         reply = result.spoken
         said = said_as_text(reply.text, reply.attributes)
         calls: Sequence[dict[str, Any]] = ()

@@ -1,4 +1,4 @@
-"""Conversations: `/v1/conversations`, for clients that make them before they talk."""
+"""Conversations: `/v1/conversations`, for clients which make them before they talk."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ConversationObject(msgspec.Struct, kw_only=True):
 
 
 class DeletedConversation(msgspec.Struct, kw_only=True):
-    """A conversation that is over."""
+    """An ended conversation."""
 
     id: str
     object: Literal["conversation.deleted"] = "conversation.deleted"

@@ -41,7 +41,7 @@ MAX_RETOLD: Final = 10
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The end of a history: a reply in a dialog of a user.
 
-    `came` is a hash of all attributes that came with the inputs, "" if there were none. `next` is
+    `came` is a hash of all attributes of the inputs, "" if there were none. `next` is
     set when the dialog has gone on: the idempotency key of the next input, or "-".
     """
 
@@ -87,7 +87,7 @@ def history_kind(history: Sequence[Said], calls: Iterable[str] = ()) -> str:
 
 
 def attributes_hash(before: str, given: ChatInput) -> str:
-    """Return the hash of all attributes that came so far; instructions are sent every time."""
+    """Return the hash of all attributes so far; instructions are sent every time."""
     extra = {key: value for key, value in given.extra.items() if key != "instructions"}
     told = {**given.attributes, "openai": extra} if extra else given.own_attributes
     return _hash(before.encode() + plain.encode(told)) if told else before
@@ -185,7 +185,7 @@ class DialogFinder:
         return await self._gone_on(visitor, owner, person, key, given)
 
     async def check_is_kept(self, found: FoundDialog) -> None:
-        """Raise `NotFound` for a conversation that was deleted."""
+        """Raise `NotFound` for a deleted conversation."""
         if await self._store.records(found.user, f"{DELETED}{found.id}"):
             raise NotFound(f"there is no conversation {found.id!r:.80}", field="conversation_id")
 
@@ -241,7 +241,7 @@ class DialogFinder:
             self._claimed.discard(found.claimed.key)
 
     async def find_by_response(self, user: str, utt_id: str, key: str | None) -> FoundDialog | None:
-        """Return the dialog that goes on after a reply, None if it cannot be gone on from.
+        """Return the dialog to continue after a reply, or None.
 
         Where it was gone on from already, a new dialog begins with the turns up to it.
         """
@@ -302,7 +302,7 @@ class DialogFinder:
     async def _gone_on(
         self, visitor: Visitor, owner: str, person: str | None, key: str | None, given: ChatInput
     ) -> FoundDialog:
-        """Return the dialog with this history, or a new dialog that begins with it."""
+        """Return the dialog with this history, or a new dialog beginning with it."""
         kind = history_kind(given.history, (one.tool_call_id or "" for one in given.results))
         endings = {
             name: read_ending(body)
@@ -341,7 +341,7 @@ class DialogFinder:
         )  # fmt: skip
 
     async def _last_turn(self, ending: Ending, told: EarlierTurn) -> list[EarlierTurn]:
-        """Return the last turn of a history as it is stored, so that its question is open."""
+        """Return the last turn of a history as it is stored, with its open question."""
         stored = await self._store.turn(ending.utt_id)
         reply = stored[-1] if stored else None
         if len(stored) != 2 or not isinstance(reply, BotUtterance):

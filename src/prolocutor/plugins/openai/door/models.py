@@ -60,7 +60,7 @@ def write_error(error: Exception) -> HttpResponse:
 
 
 def error_object(refused: ErrorResponse) -> ApiError:
-    """Return the object that reports an error."""
+    """Return the object for an error."""
     by_status = "server_error" if refused.status >= 500 else "invalid_request_error"
     return ApiError(
         message=refused.error,

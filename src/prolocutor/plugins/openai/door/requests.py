@@ -33,7 +33,7 @@ Content: TypeAlias = str | list[dict[str, Any]] | None
 
 
 class CallerHeaders(msgspec.Struct, frozen=True, kw_only=True):
-    """The headers that name the caller and the conversation."""
+    """The headers with the caller and the conversation."""
 
     authorization: Annotated[str | None, Meta(extra=_HEADER)] = msgspec.field(
         default=None, name="Authorization"
@@ -169,7 +169,7 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
         return self.conversation
 
     def messages(self) -> list[ChatTurnMessage]:
-        """Return the items of the input that are messages, or calls of tools and their results."""
+        """Return the messages of the input, with calls of tools and their results."""
         if isinstance(self.input, str):
             return [ChatTurnMessage("user", self.input)]
         items = [found for one in self.input if (found := _item_message(one)) is not None]
@@ -220,7 +220,7 @@ class ChatInput(msgspec.Struct, kw_only=True):
 
     @property
     def prompt(self) -> Iterable[str]:
-        """All texts that came."""
+        """All texts of the request."""
         yield self.instructions
         for one in self.history:
             yield one.text
@@ -237,7 +237,7 @@ def chat_input(
     parsed: dict[str, Any] | None = None,
     store: bool = True,
 ) -> ChatInput:
-    """Return the input that messages come to; `field` is the part of the request they stand in.
+    """Return the input made of messages; `field` is the part of the request they stand in.
 
     Messages of developer and system, and instructions, become an attribute. Results of tools count
     only at the end, if they are awaited. Parts of the last message that are not text become an

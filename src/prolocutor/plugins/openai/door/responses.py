@@ -148,7 +148,7 @@ def output_message(
 
 
 def citations(text: str, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the annotations for the links and cards that stand in a text."""
+    """Return the annotations for the links and cards in a text."""
     found: list[dict[str, Any]] = []
     for one in messages:
         card = one.get("rdl") if isinstance(one.get("rdl"), dict) else {}
@@ -184,7 +184,7 @@ class ResponseWriter:
         self._is_open = False
 
     def start(self, utt_id: str) -> bytes:
-        """Write that the response, its message and its text begin."""
+        """Write the start of the response, its message and its text."""
         response = self._response
         response.id, item = f"resp_{utt_id}", f"msg_{utt_id}"
         self._place = {"item_id": item, "output_index": 0, "content_index": 0}
@@ -200,7 +200,7 @@ class ResponseWriter:
         )
 
     def _begin_message(self) -> bytes:
-        """Write that the message and its text begin, unless they have."""
+        """Write the start of the message and its text, once."""
         if self._is_open:
             return b""
         self._is_open = True
@@ -221,7 +221,7 @@ class ResponseWriter:
         return b"".join(pieces)
 
     def _end_message(self, message: OutputMessage) -> Iterator[bytes]:
-        """Write that the text and its message are complete."""
+        """Write the end of the text and its message."""
         (part,) = message.content
         for number, note in enumerate(part.annotations):
             kind = "response.output_text.annotation.added"
@@ -241,7 +241,7 @@ class ResponseWriter:
         yield self._event("response.output_item.done", output_index=index, item=call)
 
     def failure(self, error: Exception) -> bytes:
-        """Write that the response has failed, and why."""
+        """Write the failure of the response."""
         told = error_object(error_response(error))
         failure = {"code": "server_error", "message": told.message}
         failed = msgspec.structs.replace(self._response, status="failed", error=failure)

@@ -26,13 +26,13 @@ KIND: Final = "openai-tools:"
 
 
 class StoredRound(ToolRound):
-    """A round with the skill that waits for its results."""
+    """A round with the skill of its calls."""
 
     skill: str
 
 
 class ToolRounds:
-    """The calls that were handed to clients, by their reply and by their ids."""
+    """The clients' calls, by their reply and by their ids."""
 
     def __init__(self, records: RecordStore) -> None:
         self._records = records
@@ -55,9 +55,9 @@ class ToolRounds:
     async def go_on(
         self, user: str, results: Sequence[ChatTurnMessage], wishes: ModelWishes
     ) -> str:
-        """Return the skill that waits for these results; its model gets the messages before them.
+        """Return the skill of these results; its model gets the messages before them.
 
-        Raise `BadInput` for the result of a call that nobody waits for.
+        Raise `BadInput` for the result of an unknown call.
         """
         stored: StoredRound | None = None
         for one in results:
@@ -79,7 +79,7 @@ class ToolRounds:
 
 
 def check_form(text: str, skill: str, form: JsonObject | None) -> None:
-    """Raise `HttpError` (422) for an answer that does not fit the client's format."""
+    """Raise `HttpError` (422) for an answer in another format than the client's."""
     if form is None:
         return
     try:

@@ -55,7 +55,7 @@ ENCODER_OPTIONS: Final = _MODEL_OPTIONS[:2]
 
 
 def encoder_options(command: Command) -> Command:
-    """Add the options that say where an encoder is; `encoder_place` reads them."""
+    """Add the options for the place of an encoder; `encoder_place` reads them."""
     for option in reversed(ENCODER_OPTIONS):
         command = option(command)
     return command
@@ -71,7 +71,7 @@ def encoder_place(encoder: str | None, url: str | None) -> str | None:
 
 
 def model_options(command: Command) -> Command:
-    """Add the options that say where models are."""
+    """Add the options for the places of models."""
     for option in reversed(_MODEL_OPTIONS):
         command = option(command)
     return command
@@ -160,7 +160,7 @@ def _domain_lines(found: Measurement) -> Iterator[str]:
 
 
 def _overlap_lines(found: Measurement) -> Iterator[str]:
-    """Return the pairs of agents that the best router confuses most often, both ways together."""
+    """Return the pairs of agents most often confused by the best router, both ways together."""
     routers = [row for row in found.rows if row.stage == "route" and row.reliability]
     if not routers:
         return
@@ -195,7 +195,7 @@ class StepLines:
 
 
 class TrainingProgress:
-    """Shows the steps of a training, and the folds that have been learned, also without a terminal.
+    """Shows the steps of a training, and the learned folds, also without a terminal.
 
     What `note` gets is always said.
     """
@@ -205,7 +205,7 @@ class TrainingProgress:
         self._steps, self._folds = StepLines(), StepLines(_SAID_EVERY, -_SAID_EVERY)
 
     def step(self, what: str) -> None:
-        """Take note of the step that begins."""
+        """Note the start of a step."""
         self._show(self._begun, [what])
         self._begun += 1
         if not sys.stderr.isatty():

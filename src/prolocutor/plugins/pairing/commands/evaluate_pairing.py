@@ -172,9 +172,9 @@ async def _run_measurement(
 
 
 def _names(given: Sequence[str], which: Role, locations: ModelLocations) -> list[str]:
-    """Return the methods that were named, by default all that the options allow.
+    """Return the named methods, by default all methods allowed by the options.
 
-    Methods that are left out are printed with the reason.
+    Omitted methods are printed with the reason.
     """
     if names := _split(given):
         for name in names:
@@ -203,7 +203,7 @@ def _learns(name: str, which: Role) -> bool:
 
 
 def _missing(name: str, which: Role, locations: ModelLocations) -> str | None:
-    """Return the option that a method cannot do without."""
+    """Return the option required by a method."""
     missing = method_needs(name, which) - locations.needs
     return f"--{min(missing)}" if missing else None
 

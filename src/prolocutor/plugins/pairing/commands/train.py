@@ -122,7 +122,7 @@ def train(
 
 
 def _name_strangers(agents: Sequence[str], cards: Sequence[Card], assistant: Path) -> None:
-    """Say which agents labels name that an assistant does not have: a name may be misspelt."""
+    """Print the labels' agents unknown to the assistant: a name may be misspelt."""
     known = {card.name for card in cards}
     if strangers := [clean(agent) for agent in agents if agent not in known]:
         named = ", ".join(strangers[:_MOST_NAMED]) + (", ..." if strangers[_MOST_NAMED:] else "")
@@ -149,8 +149,7 @@ async def _run_training(
 
 
 def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
-    """Raise `UsageError` for an encoder that is missing, or a model that a method does not learn
-    with."""
+    """Raise `UsageError` for a missing encoder, or an encoder for a method without one."""
     named = find_method(method, role)
     needs = named.needs
     if locations.encoder is None and "encoder" in needs:

@@ -1,4 +1,4 @@
-"""Meanings: the vectors of a turn's texts, by the encoder that a model was trained with."""
+"""Meanings: the vectors of a turn's texts, by the encoder of a model's training."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ async def embed_texts(encoder: Encoder, texts: Iterable[str]) -> Vectors:
 
 
 async def trained_meanings(encoder: Encoder, fixed: Iterable[str] = ()) -> Meanings:
-    """Return the meanings of a method that is trained with this encoder now."""
+    """Return the meanings for a training with this encoder."""
     return Meanings(encoder, await ask_for_mark(encoder), fixed=fixed)
 
 
@@ -243,7 +243,7 @@ class PresentEncoder(Protocol):
 
 
 class EncoderWiring(msgspec.Struct, frozen=True):
-    """An encoder, and the seconds that a turn may wait for vectors (None: without limit)."""
+    """An encoder, and the seconds for which a turn may wait for vectors (None: without limit)."""
 
     encoder: Encoder
     seconds: float | None = None

@@ -22,7 +22,8 @@ _BATCH: Final = 32
 class OnnxEncoder:
     """A sentence encoder: the mean of the tokens' vectors, brought to length 1.
 
-    Where the model gives `sentence_embedding`, or one vector a text, that is taken as it is.
+    Where the model gives `sentence_embedding`, or a vector for each text, the output is taken
+    unchanged.
     """
 
     def __init__(self, folder: str | Path) -> None:

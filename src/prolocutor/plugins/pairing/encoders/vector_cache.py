@@ -113,7 +113,7 @@ _TABLE: Final = "create table if not exists vectors (text blob primary key, vect
 
 
 class StoredEncoder:
-    """Reads vectors from a file, and writes those there that `encoder` has to make.
+    """Reads vectors from a file, and adds new vectors of `encoder` to the file.
 
     The file belongs to one encoder: `open` compares the vectors of some texts and empties the file
     if they differ, as after new weights in the same folder. A damaged file is replaced. It stores

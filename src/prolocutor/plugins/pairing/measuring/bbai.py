@@ -89,7 +89,7 @@ class Bbai:
 
     @property
     def portion(self) -> float | None:
-        """The part of the questions that the latest pass has given."""
+        """The part of the questions read in the latest pass."""
         return self._share
 
     @property
@@ -101,8 +101,8 @@ class Bbai:
     def agents(self) -> list[str]:
         """The agents of the folder, in the order of its files.
 
-        They are those with responses or votes; where no responses are to be had, those that the
-        classifier's files name.
+        They are the agents with responses or votes; without responses, those of the classifier's
+        files.
         """
         if self._agents is None:
             self._agents = _read_agents(self._folder)
@@ -126,14 +126,14 @@ class Bbai:
             yield [message]
 
     def descriptions(self) -> dict[str, str]:
-        """Return the description of each agent, under the names that the other files use."""
+        """Return the description of each agent, under the names of the other files."""
         found = _read(self._folder / "descriptions.json")
         if not isinstance(found, dict):
             raise BadData("not an object", file=str(self._folder / "descriptions.json"))
         return _match_names({str(name): str(text) for name, text in found.items()}, self.agents)
 
     def counts(self) -> list[BbaiCounts]:
-        """Count each fold that is there, and all of them together."""
+        """Count each existing fold, and all folds together."""
         folds: dict[str, list[Example]] = {}
         for fold in ("train", "test"):
             with suppress(NotFound):

@@ -1,4 +1,4 @@
-"""Choices of methods scored on questions, and the baselines that need no method."""
+"""Choices of methods scored on questions, and the baselines without a method."""
 
 from __future__ import annotations
 
@@ -101,13 +101,13 @@ def choose_by_chance(question: LabelledQuestion, agents: Sequence[str]) -> Metho
 
 
 def best_single(learned: Sequence[LabelledQuestion], agents: Sequence[str]) -> str:
-    """Return the agent that is right most often; the first of equal ones."""
+    """Return the agent with most right answers; the first of equal agents."""
     counts = Counter(agent for one in learned for agent in one.gold)
     return max(agents, key=lambda agent: counts[agent])
 
 
 def first_answer(question: LabelledQuestion, agents: Sequence[str]) -> str:
-    """Return the first agent in order that has an answer."""
+    """Return the first agent in order with an answer."""
     given = [agent for agent in agents if question.answers.get(agent, "").strip()]
     return given[0] if given else agents[0]
 

@@ -32,7 +32,7 @@ _MOST_AT_ONCE: Final = 4
 
 
 class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
-    """External models that some methods need."""
+    """External models of methods."""
 
     encoder: Encoder | None = None
     complete: Complete | None = None
@@ -131,13 +131,13 @@ class FoldedMethods:
         self.folds = deal_folds(self.groups, folds, seed)
 
     def known(self, fold: int) -> list[LabelledQuestion]:
-        """Return the questions that routers may learn from when they choose for a fold."""
+        """Return the questions for routers to learn from when they choose for a fold."""
         if self._data.sets_apart:
             return self._data.learn
         return self._questions(self._outside(fold))
 
     def _outside(self, *folds: int) -> list[int]:
-        """Return the places of the questions outside some folds that may be learned from."""
+        """Return the places of the questions to learn from outside some folds."""
         return [
             place
             for place, (its, may) in enumerate(zip(self.folds, self._learnable, strict=True))
@@ -178,7 +178,7 @@ class FoldedMethods:
         return [rankers[fold] for fold in self.folds]
 
     async def _made(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
-        """Return a method that is fitted for a fold."""
+        """Return a method fitted for a fold."""
         async with self._free:
             made = await fit_method(role, name, training)
         if needs_no_labels(name, role):

@@ -46,7 +46,7 @@ _FREE: Final = "cards"
 class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What is measured. The first router gives rankers and budgets their priors.
 
-    Rankers that work without labels get priors from cards alone. `permuted` assigns the labels to
+    Rankers without labels get priors from cards alone. `permuted` assigns the labels to
     other questions at random: a method that is then better than the best single agent has seen what
     it should not.
     """
@@ -79,7 +79,7 @@ class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measurement(PairingResults, frozen=True, kw_only=True):
-    """The figures with the choices that they are computed from.
+    """The figures, with their choices.
 
     `choices` by stage and method are in the order of the questions in `test`, and so are `priors`,
     the probabilities of the first router, which has not learned from the question.
@@ -101,7 +101,7 @@ class Measurement(PairingResults, frozen=True, kw_only=True):
 
 
 def mean_of_draws(found: Sequence[Measurement]) -> Measurement:
-    """Return the first measurement with rows that are means over all; choices are the first's."""
+    """Return the first measurement, its rows replaced by the means over all measurements."""
     if len(found) == 1:
         return found[0]
     rows = [

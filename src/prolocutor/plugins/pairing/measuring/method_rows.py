@@ -26,8 +26,8 @@ _MEANS: Final = (
 class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
     """The choice of a method for one question.
 
-    `right` is 1 or 0, or the expectation of a method that chooses by chance. `called` agents were
-    asked, `scores` are the probabilities of all that were scored, the best first.
+    `right` is 1 or 0, or the expectation of a random method. `called` agents were
+    asked, `scores` are the probabilities of all scored agents, the best first.
     """
 
     agent: str
@@ -42,13 +42,13 @@ class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
 class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
     """One method; shares are 0 to 1, `low` and `high` a 95 % interval.
 
-    `mean_calls`, `cost` and `ece` are over the questions with a right agent; `ece_all` is over
-    all, where every choice for a question without one is wrong, as is `reliability`: its choices by
+    `mean_calls`, `cost` and `ece` are over the questions with a right agent; `ece_all` is over all,
+    where every choice for a question without one is wrong, as is `reliability`: its choices by
     their probability. `ms` is the method's own time. `difference` is the paired one from the method
-    `than`, with its interval. `coverage`: the share that is right of the questions with the highest
-    probability. `among_three`: the share for which a right agent is among
-    the first three. `nobody_found`: the share of questions without a right agent that are held for
-    such where 5 % of the others are, by the lowest probabilities.
+    `than`, with its interval. `coverage`: the share of right choices among the questions with the
+    highest probability. `among_three`: the share for which a right agent is among the first three.
+    `nobody_found`: the share of questions without a right agent that are held for such where 5 % of
+    the others are, by the lowest probabilities.
     """
 
     method: str
@@ -99,7 +99,7 @@ def method_row(
     draws: BootstrapSamples,
     against: tuple[str, Sequence[MethodChoice]] | None = None,
 ) -> MethodRow:
-    """Return the row of a method; `draws` are over the questions that have a right agent."""
+    """Return the row of a method; `draws` are over the questions with a right agent."""
     asked = [(one, made) for one, made in zip(questions, choices, strict=True) if one.gold]
     values = [made.right for _, made in asked]
     number = len(values)
@@ -157,7 +157,7 @@ def calibration_error(bins: Sequence[CalibrationBin]) -> float:
 
 
 def coverage_curve(sure: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the share that is right of the surest tenth, two tenths, ... of the choices."""
+    """Return the share of right choices among the surest tenth, two tenths, ... of them."""
     order = sorted(sure, key=lambda one: -one[0])
     found = []
     for tenth in range(1, 11 if order else 1):

@@ -1,4 +1,4 @@
-"""Models of others that some routers and rankers need: encoders and chat endpoints, by options."""
+"""External models for routers and rankers: encoders and chat endpoints, by options."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """The needs of methods that can be met, labels included."""
+        """The needs of methods met here, labels included."""
         there: dict[Need, str | None] = {
             "encoder": self.encoder,
             "chat": self.chat,

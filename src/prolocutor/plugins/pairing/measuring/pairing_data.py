@@ -1,4 +1,4 @@
-"""The questions that pairing is measured on: to learn from, to be tested with, and the cards."""
+"""The questions for measuring pairing: to learn from, to be tested with, and the cards."""
 
 from __future__ import annotations
 
@@ -65,11 +65,10 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
 
     A folder of BBAI has descriptions of its own, for cards without one. In other data a message is
     a question: `agents` (or its labels) are the right ones, a list, a text with `|`, `;` or `,`
-    between, or shares by name;
-    `answers`, an object or fields `answer_<agent>`, is what they answered; `domain` is the
-    subject. The right agent `nobody`, if no agent has that name,
-    says that there is none. A fold to train on is learned from. In a store ratings
-    are the labels. Raise `BadData` for what cannot be read.
+    between, or shares by name; `answers`, an object or fields `answer_<agent>`, is what they
+    answered; `domain` is the subject. The right agent `nobody`, unless an agent has this name,
+    stands for no right agent. A fold to train on is learned from. In a store ratings are the
+    labels. Raise `BadData` for what cannot be read.
     """
     kind, path = split(spec)
     if kind == STORE:
@@ -91,7 +90,7 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
 
 
 def cards_of_data(data: str) -> list[Card]:
-    """Return the cards that lie beside data `KIND:PATH` in its folder, as `cards.json`."""
+    """Return the cards in the file `cards.json` beside data `KIND:PATH`."""
     kind, path = split(data)
     beside = Path(path, _CARDS)
     return read_cards(beside) if file_suffix(kind) is not None and beside.is_file() else []
@@ -156,7 +155,7 @@ def _make_data(
 
 
 def _label_nobody(one: LabelledQuestion, agents: Iterable[str]) -> LabelledQuestion:
-    """Return a question that is labelled `nobody` as one for which no agent is right."""
+    """Return a question labelled `nobody` as a question without a right agent."""
     if _NOBODY not in one.agents:
         return one
     return msgspec.structs.replace(one, agents=dict.fromkeys(agents, 0.0), gold=frozenset())
@@ -186,8 +185,8 @@ def few_shots(data: PairingData, shots: int, seed: int) -> PairingData:
 def some_agents(data: PairingData, number: int, seed: int) -> PairingData:
     """Return the data restricted to so many agents, drawn by chance.
 
-    Questions to learn from that none of them answers are left out; those to be tested with stay,
-    and nobody is right for them.
+    Questions to learn from without an answer of these agents are left out; those to be tested with
+    stay, and nobody is right for them.
     """
     names = random.Random(seed).sample(data.agents, min(number, len(data.agents)))
     return only_agents(data, names)
@@ -258,7 +257,7 @@ def _most_votes(message: Message) -> float:
 
 
 def _label_question(message: Message, most: float) -> LabelledQuestion:
-    """Return a labelled question; votes become shares of the most votes that any answer has."""
+    """Return a labelled question; votes become shares of the largest number of votes."""
     question = message_question(message)
     found = message.get("gold", message.get("agents", message.get("labels", ())))
     shares = _shares(found)

@@ -5,8 +5,8 @@ without the fold, the one in use without the new labels too. Where a group of ne
 wholly new, the model in use is asked itself, as it has not learned from it.
 
 Run as a module it is one training: a line of JSON at stdin, lines of JSON at stdout. Its priority
-is the lowest, so that it gives way to what serves people. When it is killed, the model in use is as
-it was, as only the new model's own folder is written.
+is the lowest, so it gives way to serving people. When it is killed, the model in use is as it was,
+as only the new model's own folder is written.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def places(self) -> list[int]:
-        """The places of the lessons that have a right agent."""
+        """The places of the lessons with a right agent."""
         return [place for place, one in enumerate(self.data.test) if one.gold]
 
     def learned_groups(self) -> set[int]:
-        """Return the groups that the model in use has learned; none, if its lessons are unknown."""
+        """Return the learned groups of the model in use; none, if its lessons are unknown."""
         old = [place for place, fresh in enumerate(self.fresh) if not fresh]
         if all(self.sources[place] is None for place in old):
             return set()
@@ -123,8 +123,8 @@ async def retrain(
 ) -> TrainingReport:
     """Write the folder of a new model, and compare it with the one in use.
 
-    `rated` are thumbs that were read from a store. `on_step` is called as each step begins, with
-    the share that is done. Raise `BadInput` where there is too little to learn from.
+    `rated` are thumbs from a store. `on_step` is called as each step begins, with the finished
+    share. Raise `BadInput` where there is too little to learn from.
     """
     live = _live(order)
     mark = None if live is None else EncoderMark.of_model(live)
@@ -184,7 +184,7 @@ class _Progress:
         self._on_step, self._number, self._done = on_step, number, 0
 
     def __call__(self, what: str) -> None:
-        """Report a step that begins, or a fold that was learned."""
+        """Report the start of a step, or a learned fold."""
         self._on_step(min(0.99, self._done / self._number), what)
         self._done += 1
 
@@ -219,7 +219,7 @@ async def _ask_all(method: Any, plan: TrainingPlan, material: Material, made: Tr
 async def _choose_unseen(
     its: Choices, after: Choices, plan: TrainingPlan, material: Material, on_step: _Progress
 ) -> tuple[Choices, str]:
-    """Return the choices of the model in use for questions that it has not learned, and a problem.
+    """Return the choices of the model in use for unlearned questions, and a problem.
 
     For new questions they are `its` own choices. For the others they are the choices of its method,
     fitted to its lessons by folds; these are the choices `after` if no lesson is new.
@@ -248,7 +248,7 @@ def _sureness(choices: Choices) -> list[tuple[float, float]]:
 
 
 class _Comparison:
-    """Compares the choices of two methods for the lessons that have a right agent."""
+    """Compares the choices of two methods for the lessons with a right agent."""
 
     def __init__(self, material: Material, order: TrainingOrder) -> None:
         self._material, self._order, self._places = material, order, material.places
@@ -387,7 +387,7 @@ def _check_agents(
 
 
 async def read_ratings(url: str) -> list[LabelledQuestion]:
-    """Return the thumbs in a store, of the latest 5,000 dialogs that have any."""
+    """Return the thumbs in a store, of the latest 5,000 dialogs with thumbs."""
     async with open_for_reading(url) as store:
         turns = await read_question_turns(_rated_dialogs(store))
     return [one for one in label_turns(turns) if one.agents]

@@ -1,10 +1,10 @@
 """Stored dialogs as labelled questions: the questions, the agents' answers, and the ratings.
 
 A rating is of one answer by one user, so its label is soft and has less weight. Thumbs up: the
-skill that was selected is right, nearly surely, with half the weight of a label. Thumbs down: it is
-wrong, and any of the others may be right, with a quarter. A rating of a whole dialog says little
-of each of its answers, and has a fifth of that weight. Without a rating a question has weight 0:
-rankers learn from it what agents say, not what is right.
+selected skill is right, nearly surely, with half the weight of a label. Thumbs down: it is wrong,
+and any of the others may be right, with a quarter. A rating of a whole dialog says little of each
+of its answers, and has a fifth of that weight. Without a rating a question has weight 0: rankers
+learn from it what agents say, not what is right.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ async def read_question_turns(dialogs: AsyncIterator[Dialog]) -> list[QuestionTu
 
 
 def label_turns(turns: Sequence[QuestionTurn]) -> list[LabelledQuestion]:
-    """Return labelled questions of turns; ratings are read on the scale that all of them use."""
+    """Return labelled questions of turns; ratings are read on their common scale."""
     own = _RatingScale(turn.rating for turn in turns)
     whole = _RatingScale(turn.dialog_rating for turn in turns)
     found = []

@@ -117,7 +117,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
         return TrainingMemory(most=self.memory, meant=self.models.encoder is not None)
 
     def measurement(self, *methods: str) -> MeasurementPlan:
-        """Return the plan that measures methods of this role."""
+        """Return the plan for measuring methods of this role."""
         ranks = self.role == "ranker"
         return MeasurementPlan(
             routers=[self.prior] if ranks else [*dict.fromkeys(methods)],
@@ -128,11 +128,11 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
-    """A method that has learned, and its model, which is not saved.
+    """A trained method, and its model, which is not saved.
 
     `measured` are the figures by folds of the method and the methods that it has to beat; None,
-    with the reason in `note`, if there were too few labels. `priors` are the probabilities that a
-    ranker has learned to weigh, in the order of the questions.
+    with the reason in `note`, if there were too few labels. `priors` are the prior
+    probabilities of a ranker, in the order of the questions.
     """
 
     method: Any
@@ -142,7 +142,7 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
     priors: Priors
 
     def choices(self, plan: TrainingPlan) -> list[MethodChoice]:
-        """Return the choices of folds that had not learned from the question; [] if unmeasured."""
+        """Return the choices by folds without the question; [] if unmeasured."""
         found = self.measured
         return [] if found is None else found.choices[STAGE[plan.role], plan.method]
 
@@ -201,7 +201,7 @@ async def learn(
 
 
 def most_folds(data: PairingData, wanted: int) -> int:
-    """Return the number of folds that questions with a right agent allow; 0 for too few."""
+    """Return the number of folds for the questions with a right agent; 0 for too few."""
     number = len(set(near_duplicates([one.question.text for one in data.test if one.gold])))
     return min(wanted, number // 2) if number >= _LEAST_GROUPS else 0
 
@@ -221,7 +221,7 @@ async def _priors(data: PairingData, plan: TrainingPlan) -> Priors:
 
 
 def training_hash(data: PairingData, learned: Sequence[LabelledQuestion]) -> str:
-    """Return a hash over the cards and all questions that are learned from."""
+    """Return a hash over the cards and all questions to learn from."""
     content = msgspec.json.encode((data.cards, learned), order="deterministic")
     return blake2b(content, digest_size=16).hexdigest()
 
@@ -319,7 +319,7 @@ def count_steps(data: PairingData, plan: TrainingPlan) -> int:
 
 
 def _is_tested_apart(data: PairingData, plan: TrainingPlan) -> bool:
-    """Return whether there are questions that a router is not to learn from."""
+    """Return whether some questions are set apart from a router's training."""
     return plan.role == "router" and bool(data.learn) and any(one.gold for one in data.test)
 
 

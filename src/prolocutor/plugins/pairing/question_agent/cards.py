@@ -1,4 +1,4 @@
-"""Agents' cards as texts, and the router that goes by them alone."""
+"""Agents' cards as texts, and the router based on them alone."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def breadth(card: Card) -> float:
 
 
 def check_cards(cards: Sequence[Card]) -> list[Card]:
-    """Return the cards; raise `BadInput` for an empty list, or a name that two cards share."""
+    """Return the cards; raise `BadInput` for an empty list, or two cards with the same name."""
     names = [card.name for card in cards]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadInput(f"two agents are named {twice!r}", field="cards")

@@ -43,12 +43,12 @@ _LEAST: Final = 0.05
 class TextScorer(Protocol):
     """Scores a text without its dialog, by its words and, where `vectors` has it, by its vector.
 
-    `question_texts` are all that are scored of a question.
+    `question_texts` are all scored texts of a question.
     """
 
     @property
     def agents(self) -> Sequence[str]:
-        """The names of all agents that it chooses from."""
+        """The names of all agents to choose from."""
 
     def probabilities(self, text: str, vectors: Vectors = NO_VECTORS) -> list[float]:
         """Return each agent's probability of being right, in the order of `agents`."""

@@ -64,7 +64,7 @@ _NAME: Final = "learned"
 
 
 class ScoreCurve(msgspec.Struct, frozen=True):
-    """The probabilities that scores stand for: their odds grow as a power of the score.
+    """The probabilities of scores: their odds grow as a power of the score.
 
     The power is the slope of `curve`, a sigmoid over the inverse hyperbolic sine, which is the
     logarithm of all but the smallest. Scores of agents known by cards alone are standardized first:
@@ -141,12 +141,12 @@ class LearnedRouter:
 
     @property
     def agents(self) -> Sequence[str]:
-        """The names of all agents: first agents with cards, then agents that only labels name."""
+        """The names of all agents: first agents with cards, then agents known from labels only."""
         return self._agents
 
     @property
     def lessons(self) -> Sequence[RouterLabel]:
-        """All that was learned, the oldest first."""
+        """All learned labels, the oldest first."""
         return self._lessons
 
     @property
@@ -234,7 +234,7 @@ class LearnedRouter:
         return scores
 
     def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
-        """Quote the question or sentence that speaks most for an agent."""
+        """Quote the question or sentence with the largest score for an agent."""
         kernel, head = self._kernel(text, vectors)
         gains = kernel * head.weights[:, self._agents.index(agent)]
         best = int(np.argmax(gains)) if len(gains) else 0
@@ -246,7 +246,7 @@ class LearnedRouter:
         return f"its card: {quoted}" if is_card else f"right for: {quoted}"
 
     def to_model(self, card: TrainingCard | None = None) -> Model:
-        """Return a model to be saved; labels that came one by one are learned together first."""
+        """Return a model to be saved; single labels are learned together first."""
         if len(self._index) > self._trained:
             self.relearn(self._lessons)
         meant = self._meant
@@ -287,7 +287,7 @@ class LearnedRouter:
 
     @classmethod
     def of_cards(cls, cards: Sequence[Card]) -> LearnedRouter:
-        """Make the router that has learned nothing yet."""
+        """Make a router without lessons."""
         return cls(cards)
 
     def _restore(self, model: Model) -> None:
@@ -391,7 +391,7 @@ class LearnedRouter:
                 self._agents.append(agent)
 
     def _add(self, lesson: RouterLabel) -> None:
-        """Learn one label: the weights of the rows that are most alike to it change, and its own.
+        """Learn one label: the weights of the most similar rows change, and its own.
 
         The scores of those rows and of the label are then those of a regression over them, with the
         weights of the other rows as they were.
@@ -451,7 +451,7 @@ class LearnedRouter:
 
 
 class _Ranked:
-    """Scores of labels that were held out: rows x agents, how right each is, and weights."""
+    """Scores of held-out labels: rows x agents, how right each is, and weights."""
 
     def __init__(self, scores: Any, right: Any, weights: Any) -> None:
         self._scores, self._right, self._weights = scores, right, weights
@@ -476,7 +476,7 @@ class _Ranked:
 
 
 def _held_out(inverse: Any, solved: Any, targets: Any, rows: Any) -> Any:
-    """Return the scores of some rows by a machine that has not learned them, in closed form."""
+    """Return the scores of some rows by a machine without these rows, in closed form."""
     if len(rows) == 1:
         return targets[rows] - solved[rows] / inverse[rows[0], rows[0]]
     return targets[rows] - np.linalg.solve(inverse[np.ix_(rows, rows)], solved[rows])

@@ -1,4 +1,4 @@
-"""Llm: a router that asks a chat endpoint to choose among cards; on any failure cards choose."""
+"""Llm: a router by the choice of a chat endpoint among cards; on any failure cards choose."""
 
 from __future__ import annotations
 

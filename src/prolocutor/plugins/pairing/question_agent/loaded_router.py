@@ -1,4 +1,4 @@
-"""LoadedRouter: a router from a model's folder, for the agents that the assistant has now."""
+"""LoadedRouter: a router from a model's folder, for the present agents of the assistant."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def load_router_model(
     cards: Sequence[Card],
     wired: EncoderWiring | None = None,
 ) -> LoadedRouter:
-    """Read a router's model; agents that left are not routed to, new ones are `NewAgents`.
+    """Read a router's model; former agents are not routed to, new agents are `NewAgents`.
 
-    `wired` is the encoder for a model that was trained with one; `ConfigError` without it.
+    `wired` is the encoder for a model trained with an encoder; `ConfigError` without it.
     """
     model = load_model(folder)
     if model.role != "router":
@@ -59,7 +59,7 @@ def router_of_model(
     *,
     folder: Path = Path(),
 ) -> PresentRouter | MeantRouter:
-    """Return the router of a model that was read, of which `folder` is named in errors."""
+    """Return the router of a read model; errors name `folder`."""
     scorer = read_method(model, "router", cards, folder)
     present = PresentRouter(scorer, cards, settled_agents(model), model_lessons(model))
     meanings = open_meanings(model, wired, getattr(scorer, "fixed_texts", ()))
@@ -67,9 +67,9 @@ def router_of_model(
 
 
 class PresentRouter:
-    """Routes among the agents that have cards, known agents by a model, new agents by `NewAgents`.
+    """Routes among the agents with cards, known agents by a model, new agents by `NewAgents`.
 
-    `known` are the agents that are not new. Labels of new agents are learned here, all others by
+    `known` are the agents known to the model. Labels of new agents are learned here, all others by
     the scorer, if it learns online.
     """
 
@@ -126,7 +126,7 @@ class PresentRouter:
         return any(lesson_share(lesson, agent) is not None for agent in self.new_agents)
 
     def _speaks_of_known(self, lesson: RouterLabel) -> bool:
-        """Return whether a label speaks of agents that are not new."""
+        """Return whether a label concerns known agents."""
         spoken = [agent for agent in lesson.agents if lesson_share(lesson, agent) is not None]
         return not spoken or not {*spoken} <= {*self.new_agents}
 
@@ -137,13 +137,13 @@ class PresentRouter:
             )
 
     def _found(self, text: str, vectors: Vectors) -> dict[str, float]:
-        """Return the model's probability of each agent that it knows."""
+        """Return the model's probability of each known agent."""
         shares = self._scorer.probabilities(text, vectors)
         return dict(zip(self._scorer.agents, shares, strict=True))
 
 
 def settled_agents(model: Model) -> frozenset[str]:
-    """Return the agents that a router's model knows, which are not new.
+    """Return the agents known to a router's model.
 
     An agent with a few ratings alone, where others have full labels, is still new: labels from
     before it existed would count against it.
@@ -156,7 +156,7 @@ def settled_agents(model: Model) -> frozenset[str]:
 
 
 def since_model(labels: Iterable[RouterLabel], model: Model) -> Iterator[RouterLabel]:
-    """Return the labels that a model has not learned."""
+    """Return the labels unknown to a model."""
     learned = Counter(map(_content, model_lessons(model)))
     for label in labels:
         content = _content(label)

@@ -1,4 +1,4 @@
-"""Routers and rankers that read the vectors of texts as well as their words."""
+"""Routers and rankers by the vectors of texts as well as their words."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _MeantMethod:
 
     @property
     def agents(self) -> Sequence[str]:
-        """The agents that it knows by name."""
+        """The known agents by name."""
         agents: Sequence[str] = self._learned.agents
         return agents
 

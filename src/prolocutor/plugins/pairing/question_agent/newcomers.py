@@ -107,7 +107,7 @@ _FARTHEST: Final = 3.0
 
 
 class NewAgents:
-    """The agents `new` among those that have cards, and what ratings say of each.
+    """The agents `new` among those with cards, and the ratings of each.
 
     `lessons` are labels of the others, on which cards are calibrated.
     """
@@ -182,7 +182,7 @@ def _clip(logit: float) -> float:
 
 
 def lesson_share(lesson: RouterLabel, agent: str) -> float | None:
-    """Return how right a lesson says that an agent is, None if it does not speak of it.
+    """Return how right an agent is by a lesson; None if the lesson does not concern it.
 
     After a thumb down of another agent any may be right, which says nothing.
     """

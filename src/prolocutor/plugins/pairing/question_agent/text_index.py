@@ -112,7 +112,7 @@ class TextIndex:
         return {name: list(block) for name, block in self._terms.items()}
 
     def arrays(self) -> dict[str, Array]:
-        """Return idf and postings, to be saved; texts that were added later are not in them."""
+        """Return idf and postings, to be saved, without texts added later."""
         found = (self._idf, self._starts, self._rows, self._values)
         return {
             name: Array.of(one, "<i4" if name in ("starts", "rows") else "<f4")
@@ -143,7 +143,7 @@ class TextIndex:
     def _vector(self, text: str, *, grows: bool = False) -> Vector:
         """Return the places and weights of a text's terms, each block of length 1.
 
-        Terms that no text has count for the length; `grows` gives them a place.
+        Unknown terms count for the length; `grows` gives them a place.
         """
         places: list[int] = []
         values: list[float] = []

@@ -1,4 +1,4 @@
-"""The learned ranker: boosted trees and a linear model over features that name no agent."""
+"""The learned ranker: boosted trees and a linear model over features without names of agents."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ class LearnedBlend(msgspec.Struct, frozen=True):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the features that it reads."""
+        """The names of the features."""
         return COLUMNS if self.memory is None else MEANT_COLUMNS
 
 

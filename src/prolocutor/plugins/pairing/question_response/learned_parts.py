@@ -31,7 +31,7 @@ _LEAST_SEEN: Final = 2
 
 
 class StyleWeights(msgspec.Struct, frozen=True):
-    """The learned weight of each term of a table; `idf` is 0 for terms that are too rare."""
+    """The learned weight of each term of a table; `idf` is 0 for rare terms."""
 
     idf: Floats
     weight: Floats
@@ -39,7 +39,7 @@ class StyleWeights(msgspec.Struct, frozen=True):
 
 
 class TermTable:
-    """The terms of texts, counted once for all models that learn from parts of them.
+    """The terms of texts, counted once for all models of their parts.
 
     Equal texts share a row of the table: agents say the same again and again.
     """
@@ -171,7 +171,7 @@ _BLOCK: Final = 2048
 
 
 class ScaledRows(msgspec.Struct, frozen=True):
-    """Rows of features, standardised once for all models that learn from parts of them.
+    """Rows of features, standardised once for all models of their parts.
 
     `table` has a column of ones at the end. Means and deviations are those of all rows, which say
     nothing of labels.
@@ -201,7 +201,7 @@ class ScaledRows(msgspec.Struct, frozen=True):
         """Fit a logistic regression with a quadratic penalty to shares of votes, 0 to 1.
 
         It learns from the rows `part`; `target` and `weights` have a value for each row of all.
-        `start` is a model that is near. With a hundred features and very many rows a step costs one
+        `start` is a similar model. With a hundred features and very many rows a step costs one
         product of matrices (iteratively reweighted least squares): six of them, or three from a
         near model.
         """

@@ -100,7 +100,7 @@ _RIGHT: Final = 0.5
 
 
 class TrainingView(msgspec.Struct, frozen=True):
-    """One view of all questions: the features of the answers that it contains.
+    """One view of all questions: the features of its answers.
 
     `meant` are those by an encoder, empty without one, `kept` the positions of the answers among
     the question's, `rows` their rows in the table.
@@ -219,7 +219,7 @@ class StackedRows(msgspec.Struct, frozen=True):
 
 
 def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
-    """Learn from the questions that have answers; `BadInput` if too few have a right one.
+    """Learn from the questions with answers; `BadInput` if too few have a right one.
 
     A question of weight 0 only enters the log. With an encoder the ranker reads vectors too.
     """
@@ -227,7 +227,7 @@ def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
 
 
 async def _meant_fit(training: TrainingData) -> MeantRanker:
-    """Return a ranker that learned with vectors; errors of the encoder propagate."""
+    """Return a ranker trained with vectors; errors of the encoder propagate."""
     meaning, meanings = await learned_meaning(training)
     return MeantRanker(train_ranker(training, meaning), meanings)
 

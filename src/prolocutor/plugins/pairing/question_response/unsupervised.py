@@ -176,7 +176,7 @@ def _corrections(question: UserQuestion, answers: Sequence[AgentAnswer]) -> list
 
 
 def _repeated_share(asked: Sequence[str], said: Sequence[str]) -> float:
-    """Return the share of a question that an answer repeats word for word, if it is most of it."""
+    """Return the share of a question repeated word for word in an answer, if it is most of it."""
     signs: dict[str, str] = {}
     sought, searched = (
         "".join(signs.setdefault(word, chr(len(signs))) for word in one) for one in (asked, said)
@@ -190,7 +190,7 @@ def _repeated_share(asked: Sequence[str], said: Sequence[str]) -> float:
 
 
 def _probability(score: float) -> float:
-    """Return the probability of a score, by a sigmoid that is flatter above its bend."""
+    """Return the probability of a score, by a sigmoid, flatter above its bend."""
     slope = _ABOVE if score > _BEND else _BELOW
     return 1 / (1 + exp(-_OFFSET - slope * (score - _BEND)))
 
