@@ -101,7 +101,8 @@ def resolved(remark: Remark, turn: LastTurn, topic: str) -> str:
     if not topic or _NO_TOPIC.fullmatch(topic) or _CLAUSE.match(text):
         return ""
     whole = text
-    if not _NAME_INSIDE.search(text):
+    names_its_own = _NAME_INSIDE.search(text) is not None  # "capital of Peru and how big is it"
+    if not names_its_own:
         whole = _ITS.sub(lambda found: f"the {found['noun']} of {topic}", whole)
     if not _EXISTS.search(whole):
         whole = _THERE.sub(lambda found: f"{found['before'] or found['is']} in {topic}", whole)
@@ -109,7 +110,8 @@ def resolved(remark: Remark, turn: LastTurn, topic: str) -> str:
         whole = _THEY.sub(lambda found: f"do people in {topic} {found['verb']}", whole)
     whole = _OBJECT.sub(lambda found: f"{found['verb']} {topic}", whole)
     whole = _DOES.sub(lambda found: f"{found['does']} {topic} ", whole)
-    whole = _ASKED.sub(lambda found: f"{found['lead']} {topic}{found['rest']}", whole)
+    if not names_its_own:
+        whole = _ASKED.sub(lambda found: f"{found['lead']} {topic}{found['rest']}", whole)
     return whole if whole != text else ""
 
 

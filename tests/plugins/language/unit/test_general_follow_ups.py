@@ -123,3 +123,18 @@ def test_a_time_with_the_preposition_of_an_earlier_question_goes_on_from_that_qu
     state = dialog("roll a die", "4.", "and until new year?")
     state["utterances"] = [*before, *state["utterances"]]
     assert annotate(state)["text"] == "how many days is it until new year"
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words"),
+    [
+        ("how high is Ben Nevis", "1,345 m.", "height of Snowdon and its county"),
+        ("how high is Ben Nevis", "1,345 m.", "height of Snowdon and how old is it"),
+        ("wie hoch ist der Watzmann", "2.713 m.", "Höhe der Zugspitze und ihre Lage"),
+        ("quelle heure est-il à Paris ?", "Midi.", "la hauteur du Ventoux et son prix"),
+    ],
+)
+def test_what_a_pronoun_stands_for_is_named_before_it_in_the_same_words(
+    question: str, reply: str, words: str
+) -> None:
+    assert annotate(dialog(question, reply, words)).get("text", words) == words

@@ -66,6 +66,8 @@ def _fill_owner(said: Continuing, text: str) -> str:
     before = grammar.slots(text[: found.start()])
     if any(one.lead < 0 and one.kind == "name" for one in before):
         return text  # "when do Swedes have their national day"
+    if _own_thing(text, grammar, grammar.owner):
+        return text  # "the capital of Peru and its currency"
     noun = text[slice(*found.span("noun"))]
     head, _, more = noun.partition(" ")
     apart = bool(more) and plain_of(more).lower() in grammar.function
@@ -177,7 +179,10 @@ def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | N
     before = text[: found.start()]
     return bool(re.search(r"[,;:.?!]\s", before)) or (
         re.search(rf"\s{re.escape(grammar.words.conjunction)}\s", before) is not None
-        and any(one.article for one in grammar.slots(before))
+        and any(
+            one.article or (one.kind == "name" and one.lead not in (TO, FROM))
+            for one in grammar.slots(before)
+        )
     )
 
 
@@ -210,9 +215,16 @@ def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> b
     return word in grammar.function and not opens
 
 
+def _is_article(place: re.Match[str], text: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a word is an article that differs from a place by an accent: "la", "là"."""
+    said = text[place.start() : place.end()]
+    is_article = said == place[0] and said.lower() in grammar.definite
+    return is_article and bool(text[place.end() :].strip(TRIMMED))
+
+
 def _fill_place(said: Continuing, text: str) -> str:
     grammar, plain = said.spoken, plain_of(text)
-    found = list(grammar.place.finditer(plain))
+    found = [one for one in grammar.place.finditer(plain) if not _is_article(one, text, grammar)]
     where = place_of(said) if found else ""
     if not where:
         return text
