@@ -6,19 +6,20 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.commands import Commands
+from tests.acceptance.commands_in_process import CommandsInProcess
 
 
 @pytest.fixture
 def commands(tmp_path: Path) -> Commands:
-    """The command, with a data folder of its own."""
-    return Commands(tmp_path / "data")
+    """The command, with a data folder of its own; it runs in this process."""
+    return CommandsInProcess(tmp_path / "data")
 
 
 @pytest.fixture(scope="session")
 def new_assistant(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that `prolocutor new` has written; tests take copies of it."""
     folder = tmp_path_factory.mktemp("new")
-    Commands(folder / "data").output("new", folder / "own")
+    CommandsInProcess(folder / "data").output("new", folder / "own")
     return folder / "own"
 
 

@@ -200,4 +200,4 @@ async def test_a_service_that_cannot_be_closed_does_not_keep_the_assistant_from_
         await assistant.reply("hello", user="ann")
 
     assert "service bad" in caplog.text
-    assert "let go" in caplog.text
+    assert "of service bad" in caplog.text

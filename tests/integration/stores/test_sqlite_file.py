@@ -414,7 +414,7 @@ async def test_the_options_of_a_store_are_a_store_to_an_assistant(tmp_path: Path
 
 
 def test_what_cannot_be_copied_says_so() -> None:
-    with pytest.raises(ConfigError, match="memory:: nothing is copied"):
+    with pytest.raises(ConfigError, match="memory:: stores of this kind"):
         open_transfer("memory:")
 
 

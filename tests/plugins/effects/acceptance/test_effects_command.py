@@ -1,6 +1,7 @@
 """`prolocutor effects` beside a server, and on a store that nobody has."""
 
 import json
+import signal
 import urllib.request
 from pathlib import Path
 
@@ -47,7 +48,8 @@ def test_operators_see_and_settle_effects_beside_a_server_and_without(
         listed = json.loads(commands.output("effects", "list", "--assistant", file, "--json"))
         keys = {one["state"]: one["key"] for one in listed["items"]}
         commands.output("effects", "resolve", keys["waiting"], "approve", "--assistant", file)
-        acts = commands.output("audit", "--store", file)
+        assert server.end(signal.SIGTERM) == 0
+    acts = commands.output("audit", "--store", file)
     commands.output("effects", "resolve", keys["unknown"], "done", "--assistant", file)
     left = commands.output("effects", "show", keys["unknown"], "--assistant", file)
 
