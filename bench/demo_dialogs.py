@@ -21,7 +21,6 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.building import build_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.dialog.rounds import read_follow_up
-from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.plugins.language.follow_up import annotate
 from prolocutor.plugins.language.together.clauses import ask_each
 
@@ -106,7 +105,7 @@ async def score_dialogs(settings: Settings) -> DialogScore:
         settings, pipeline=msgspec.structs.replace(pipeline, skills=skills)
     )
     slots = asyncio.Semaphore(CONCURRENCY)
-    async with build_assistant(still, store="memory:", observers=[RecordRequest()]) as assistant:
+    async with build_assistant(still, store="memory:") as assistant:
 
         async def hold(number: int, line: DialogLine) -> DialogVerdict:
             async with slots:

@@ -33,7 +33,6 @@ from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import demo_file, load
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.plan.pipeline import Service
 from prolocutor.plugins.pairing.selector_building import RankerSelector, RouterSelector
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings
@@ -233,9 +232,7 @@ async def _run_phrases(settings: Settings, lines: list[Phrase]) -> RunOutcome:
     for line in lines:
         owners.setdefault(line.text, set()).add(line.agent)
     calls = _Calls()
-    async with build_assistant(
-        settings, store="memory:", observers=[RecordRequest(), calls]
-    ) as assistant:
+    async with build_assistant(settings, store="memory:", observers=[calls]) as assistant:
         began = time.perf_counter()
         heard = await _send_all(assistant, lines)
         seconds = time.perf_counter() - began

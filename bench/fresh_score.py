@@ -25,7 +25,6 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import demo_file, load
-from prolocutor.observe.recent_turns import RecordRequest
 
 FRESH: Final = Path(__file__).parents[1] / "tests" / "demo" / "fresh"
 LANGUAGES: Final = FRESH.parent / "languages"
@@ -94,9 +93,7 @@ async def _graded(phrases: Sequence[FreshPhrase]) -> list[GradedReply]:
         by = list(dict.fromkeys(id_.rpartition(".")[0] for id_ in record.chosen))
         return GradedReply(phrase, by, record.response, _grade(phrase, by, record.response))
 
-    async with build_assistant(
-        load(demo_file()), store="memory:", observers=[RecordRequest()]
-    ) as assistant:
+    async with build_assistant(load(demo_file()), store="memory:") as assistant:
         asked = (ask(assistant, number, phrase) for number, phrase in enumerate(phrases))
         return await asyncio.gather(*asked)
 

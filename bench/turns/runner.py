@@ -30,7 +30,7 @@ from bench.peers.load import parser as load_parser
 from bench.turns.workload import make_pipeline, said
 from prolocutor import Assistant
 from prolocutor.assistant.assistant_settings import RecordSettings
-from prolocutor.observe.recent_turns import RecordRequest
+from prolocutor.observe.recent_turns import RecentTurns
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIANTS = [f"turn-{way}" for way in ("inline", "async", "typed")]
@@ -99,7 +99,7 @@ async def in_process(
             make_pipeline(options.variant, url),
             store=store_url(options.store, folder),
             durability=options.durability,
-            observers=[] if options.records == "off" else [RecordRequest()],
+            observers=[] if options.records == "off" else [RecentTurns()],
             records=RecordSettings() if options.records == "kept" else None,
         )
     )

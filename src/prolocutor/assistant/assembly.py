@@ -254,7 +254,6 @@ def assemble(
     life = Lifetime(store)
     if recorder is not None:
         recorder.begin(settings.name, pipeline)
-        observers.add(recorder)
     skills = pipeline.services_at(Stage.SKILL)
     life.keepers = call_keepers(pipeline, settings, store)
     wiring = ServiceWiring(settings.name, settings.messages, skills, store, recorder, life.keepers)

@@ -11,12 +11,11 @@ from typing import Any, Final, Protocol
 
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.connector import Connector
-from prolocutor.contracts.observer import Observer
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.plan.pipeline import Call, Pipeline, StageService
 
 
-class CallRecorder(Observer, Protocol):
+class CallRecorder(Protocol):
     """Wraps every connector of an assistant, and follows its turns.
 
     It may return another connector instead of making the offered one.

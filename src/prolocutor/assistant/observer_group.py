@@ -6,8 +6,10 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 from prolocutor.contracts.observer import (
+    BreakerObserver,
     Following,
     Joining,
     Learner,
@@ -15,6 +17,7 @@ from prolocutor.contracts.observer import (
     Observer,
     Outcome,
     TurnBegun,
+    TurnObserver,
     TurnRecord,
 )
 from prolocutor.contracts.store import NewRecord, OpenedTurn, Store
@@ -28,36 +31,41 @@ class ObserverGroup:
     """Passes events on to observers, in the order in which they were added."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
-        self.observers: list[Observer] = []
+        self.observers: list[TurnObserver] = []
+        """The observers that get the records of turns."""
         self.followers: list[Following] = []
         """The observers that follow turns while they run."""
         self.learners: list[Learner] = []
         """The observers that learn from ratings."""
+        self._of_breakers: list[BreakerObserver] = []
+        self._joining: list[Joining] = []
+        self._kinds: tuple[tuple[type, list[Any]], ...] = (
+            (TurnObserver, self.observers),
+            (Following, self.followers),
+            (Learner, self.learners),
+            (BreakerObserver, self._of_breakers),
+            (Joining, self._joining),
+        )
         self.add(*observers)
 
     def add(self, *observers: Observer) -> None:
         """Pass events on to an observer from now on."""
         for one in observers:
-            self.observers.append(one)
-            if isinstance(one, Following):
-                self.followers.append(one)
-            if isinstance(one, Learner):
-                self.learners.append(one)
+            for kind, kept in self._kinds:
+                if isinstance(one, kind):
+                    kept.append(one)
 
     def join(self, name: str, connectors: Mapping[tuple[str, str], str | None]) -> None:
         """Introduce the assistant to the observers that want to know it."""
         place = ObservedAssistant(name=name, connectors=connectors, follow=self.followers.append)
-        for one in tuple(self.observers):
-            if isinstance(one, Joining):
-                _run_guarded(partial(one.joined, place))
+        for one in self._joining:
+            _run_guarded(partial(one.joined, place))
 
     def remove(self, observer: Observer) -> None:
         """Stop passing events on to an observer."""
-        self.observers.remove(observer)
-        if observer in self.followers:
-            self.followers.remove(observer)
-        if observer in self.learners:
-            self.learners.remove(observer)
+        for _, kept in self._kinds:
+            if observer in kept:
+                kept.remove(observer)
 
     @contextmanager
     def following(self, follower: Following) -> Iterator[None]:
@@ -98,7 +106,7 @@ class ObserverGroup:
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Pass on the new state of a service's breaker."""
-        for observer in self.observers:
+        for observer in self._of_breakers:
             _run_guarded(partial(observer.breaker_changed, service, state))
 
     async def start_learners(self, store: Store) -> None:

@@ -251,9 +251,6 @@ class TurnRecorder:
         elif len(waiting) == BATCH and not self._writing:
             self._begin()
 
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: only turns are recorded."""
-
     async def settle(self) -> None:
         """Write the waiting records, and make some of them searchable."""
         wrote = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -34,7 +35,6 @@ class TurnResult:
         n: int = 0,
         waiting: PendingAsk | None = None,
         turn: Turn | None = None,
-        record: TurnRecord | None = None,
     ) -> None:
         self.turn_id = turn_id
         self.dialog_id = dialog_id
@@ -43,12 +43,21 @@ class TurnResult:
         self.reply_state = reply_state
         self.n = n
         self.waiting = waiting
-        self.record = record
+        self.make_record: Callable[[], TurnRecord] | None = None
+        """What makes the record of the turn, once it is asked for."""
         self.repeated = turn is None
         self._turn = turn
         self._spoken: SpokenReply | None = None
         self._state: JsonObject | None = None
         self._reply: BotUtterance | None = None
+        self._record: TurnRecord | None = None
+
+    @property
+    def record(self) -> TurnRecord | None:
+        """The record of the turn; None where the result is repeated."""
+        if self._record is None and self.make_record is not None:
+            self._record = self.make_record()
+        return self._record
 
     @property
     def spoken(self) -> SpokenReply:

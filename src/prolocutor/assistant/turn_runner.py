@@ -282,8 +282,8 @@ class TurnRunner:
             load_ahead()
         elif turn.draft.opened.round != NO_ROUND:
             self._scheduler.round_ended(result.user, turn.draft.opened.opening.dialog_name)
-        if self._observers.observers:
-            result.record = make_record(turn, monotonic() - started)
+        result.make_record = partial(make_record, turn, monotonic() - started)
+        if self._observers.observers and result.record is not None:
             self._observers.turn_ended(result.record)
         for work in turn.afterwards:
             work()

@@ -17,7 +17,6 @@ from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.store import Store
-from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 
@@ -73,7 +72,7 @@ async def open_access(
     if (door := find_owner_door(url, Path(settings.file))) is not None:
         yield ServedAssistant(door)
         return
-    async with build_assistant(settings, store=url, observers=[RecordRequest()]) as assistant:
+    async with build_assistant(settings, store=url) as assistant:
         leave_note(assistant.store, OwnerNote(command, settings.file))
         yield LocalAssistant(assistant)
 

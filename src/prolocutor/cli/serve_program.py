@@ -455,6 +455,3 @@ class _Once:
     def turn_ended(self, record: TurnRecord) -> None:
         """Stop the server."""
         self._stop.set()
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing."""

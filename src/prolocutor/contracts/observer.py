@@ -1,4 +1,7 @@
-"""Observer: gets the frozen record of each turn once, at its end."""
+"""Observers: each is told of what it has methods for: turns, breakers, services, ratings.
+
+They must not block and must not raise.
+"""
 
 from __future__ import annotations
 
@@ -169,11 +172,17 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
         return flags
 
 
-class Observer(Protocol):
-    """Gets the record of each turn; must not block and must not raise."""
+@runtime_checkable
+class TurnObserver(Protocol):
+    """Gets the record of each turn once, at its end."""
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Handle the record of a turn."""
+
+
+@runtime_checkable
+class BreakerObserver(Protocol):
+    """Follows the breakers of services."""
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Handle the new state of a service's breaker: `open`, `half-open` or `closed`."""
@@ -191,10 +200,10 @@ class TurnBegun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @runtime_checkable
-class Following(Observer, Protocol):
-    """An observer that follows turns while they run; must not block and must not raise.
+class Following(Protocol):
+    """Follows turns while they run; without such an observer, following costs nothing.
 
-    `turn_ended` comes last. Without such an observer, following costs nothing.
+    If it has `turn_ended` too, this comes last.
     """
 
     def turn_begun(self, begun: TurnBegun) -> None:
@@ -225,16 +234,16 @@ class ObservedAssistant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @runtime_checkable
-class Joining(Observer, Protocol):
-    """An observer that gets to know its assistant."""
+class Joining(Protocol):
+    """Gets to know its assistant."""
 
     def joined(self, assistant: ObservedAssistant) -> None:
         """Get to know the assistant before its first turn."""
 
 
 @runtime_checkable
-class Learner(Observer, Protocol):
-    """An observer that learns from rows of the store: ratings, labels, and its own rows of turns.
+class Learner(Protocol):
+    """Learns from rows of the store: ratings, labels, and its own rows of turns.
 
     The assistant awaits its methods, which raise `StoreError` only.
     """
@@ -246,7 +255,11 @@ class Learner(Observer, Protocol):
         """Learn from new rows of the store, of this replica and of others."""
 
     def take_lessons(self, record: TurnRecord) -> Sequence[NewRecord]:
-        """Return the lessons of a turn, to be stored with it; `turn_ended` follows the storing."""
+        """Return the lessons of a turn, to be stored with it."""
 
     async def forget(self, user: str | None) -> None:
         """Forget rows that the store has lost: a person's, or anybody's if None."""
+
+
+Observer = TurnObserver | BreakerObserver | Following | Joining | Learner
+"""What an assistant takes among its `observers`; an object may be several of these."""

@@ -73,9 +73,6 @@ class TurnLog:
             extra={FIELDS: fields},
         )
 
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: the guard of the service logs this itself."""
-
 
 class JsonLogFormatter(logging.Formatter):
     """Writes each log record as a JSON object on a line of its own."""

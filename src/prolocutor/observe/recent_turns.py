@@ -1,4 +1,4 @@
-"""Observers that keep the last turns and mean times in memory, or that ask for records."""
+"""Observers that keep the last turns and mean times in memory."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ class RecentTurns:
     def turn_ended(self, record: TurnRecord) -> None:
         """Add a record, and drop the oldest if there are too many."""
         self._records.append(record)
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: only turns are recorded."""
 
     def last(self, number: int = 20, *, user: str | None = None) -> list[TurnRecord]:
         """Return the last records, newest first, of a user or of all."""
@@ -70,9 +67,6 @@ class ServiceTimes:
             if started is not None and ended is not None:
                 _add(current, one.name, ended - started)
 
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: only times count."""
-
     def means(self) -> dict[str, float]:
         """Return the mean seconds of each service that was asked in the last 300 seconds."""
         oldest = self._number() - SLICES
@@ -100,13 +94,3 @@ def _add(part: _Slice, name: str, seconds: float, count: float = 1) -> None:
     else:
         known[0] += count
         known[1] += seconds
-
-
-class RecordRequest:
-    """An observer that only causes turns to make records, which their results carry."""
-
-    def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing."""
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing."""

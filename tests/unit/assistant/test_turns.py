@@ -437,9 +437,12 @@ async def test_an_observer_that_raises_breaks_no_turn(caplog: pytest.LogCaptureF
     assert "an observer raised" in caplog.text
 
 
-async def test_without_an_observer_no_record_is_made() -> None:
+async def test_without_an_observer_the_record_of_a_turn_is_made_when_it_is_read() -> None:
     async with assistant() as it:
-        assert (await it.turn("hi", user="ann")).record is None
+        result = await it.turn("hi", user="ann")
+        record = result.record
+    assert record is not None
+    assert record.turn_id == result.turn_id
 
 
 # -- what the store cannot do -----------------------------------------------------------------

@@ -10,7 +10,6 @@ from typing import Any, Final
 from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.connector import Connector, Replies, Request
-from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import Plain
@@ -106,12 +105,6 @@ class _FaultyCalls:
     def follow(self, input: TurnInput, turn: asyncio.Future[TurnResult]) -> None:
         if self._inner is not None:
             self._inner.follow(input, turn)
-
-    def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: `follow` gets the turns."""
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing."""
 
 
 class _FaultyConnector:

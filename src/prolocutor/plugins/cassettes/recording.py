@@ -20,7 +20,6 @@ import msgspec
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.connectors.connector_catalog import find_connector_name
 from prolocutor.contracts.connector import Connector, DeltaSink, Replies, Request
-from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject, Plain, PlainItems, encode
@@ -94,12 +93,6 @@ class CassetteRecorder:
         """Write the turn after its end."""
         at, began = time.time(), monotonic()
         turn.add_done_callback(lambda done: self._turn_over(input, at, began, done))
-
-    def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: the turn's result has the record."""
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: calls that were not made are known by the records of turns."""
 
     def keep(self, header: Header, path: Path) -> None:
         """Keep what people wrote in the header of an earlier cassette, which lies at a path."""

@@ -22,7 +22,6 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.config.building import build
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.connector import Connector, DeltaSink, Replies, Request
-from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
@@ -152,12 +151,6 @@ class CassettePlayer:
             self._turn_over(turn)
         else:
             turn.add_done_callback(self._turn_over)
-
-    def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: the turn's result has the record."""
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: breakers stay closed."""
 
     def note(self, turn_id: str, call: PendingCall) -> None:
         """Record a call of one of the assistant's own services."""

@@ -16,7 +16,6 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import FILE_NAME, assistant_file, load
 from prolocutor.config.settings import Settings
-from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.plugins.cassettes.cassette import (
@@ -314,21 +313,8 @@ async def live_assistant(
 ) -> AsyncIterator[Assistant]:
     """Run the assistant of a file with its live agents and an empty store."""
     with record_calls(recorder):
-        starting = build_assistant(
-            settings, store="memory:", observers=[RecordsWanted()], recording=False
-        )
-        async with starting as assistant:
+        async with build_assistant(settings, store="memory:", recording=False) as assistant:
             yield assistant
-
-
-class RecordsWanted:
-    """An observer that makes the assistant keep records of turns."""
-
-    def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: the turn's result has the record."""
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing."""
 
 
 async def said_reply(

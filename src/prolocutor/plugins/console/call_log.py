@@ -150,9 +150,6 @@ class CallLog:
         while self._size > MOST_BYTES and self._turns:
             self._drop_oldest()
 
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: breakers belong to no turn."""
-
     def calls(self, turn_id: str) -> list[ShownCall] | None:
         """Return the calls of a turn; None for a dropped or unknown turn."""
         found = self._turns.get(turn_id)

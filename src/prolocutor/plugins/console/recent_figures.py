@@ -87,9 +87,6 @@ class RecentFigures:
                 tally.won += record.by == "last_chance"
         slot.together.update(combinations_with_replacement(sorted(_answers(record)), 2))
 
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: only turns are counted."""
-
     def turns(self, since: float) -> int:
         """Return the number of turns since a time (UNIX seconds)."""
         return sum(slot.turns for slot in self._slots_since(since))

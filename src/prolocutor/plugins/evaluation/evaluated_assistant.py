@@ -15,7 +15,6 @@ from prolocutor.config.settings import Settings
 from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
-from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.owned_folder import content_hash, module_file
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.evaluation.episodes import Episode
@@ -46,18 +45,10 @@ class AssistantTarget:
     async def run_async(self, runner: Runner, episodes: Iterable[Episode]) -> None:
         """Ask it every episode."""
         if isinstance(self._assistant, Assistant) and self._assistant.ready:
-            await self._ask(self._assistant, runner, episodes)
+            await runner.run(EvaluatedAssistant(self._assistant), episodes)
             return
         async with self._assistant as assistant:
-            await self._ask(assistant, runner, episodes)
-
-    async def _ask(self, assistant: Assistant, runner: Runner, episodes: Iterable[Episode]) -> None:
-        request = RecordRequest()  # for the number of calls, which records alone have
-        assistant.observers.add(request)
-        try:
             await runner.run(EvaluatedAssistant(assistant), episodes)
-        finally:
-            assistant.observers.remove(request)
 
 
 class SkillTarget(AssistantTarget):

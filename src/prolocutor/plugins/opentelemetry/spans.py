@@ -125,9 +125,6 @@ class TurnSpans:
         self._end_turn(turn.span, record)
         turn.span.end(began + round(record.seconds * 1e9))
 
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: a breaker belongs to no turn."""
-
     def _find_tracer(self) -> Tracer | None:
         if self._tracer is None and monotonic() >= self._look_at:
             self._look_at = monotonic() + _LOOK_AFTER
@@ -242,12 +239,6 @@ class _Followed:
 
     def dialog_waits(self, dialog_id: str) -> None:
         """Do nothing: a wanted person belongs to no service."""
-
-    def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: `TurnSpans` itself is told of the end."""
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing."""
 
 
 class OpenTurn(msgspec.Struct):

@@ -73,12 +73,6 @@ class Lessons:
         """Return nothing: a turn alone teaches nothing."""
         return []
 
-    def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: a turn alone teaches nothing."""
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: breakers teach nothing."""
-
     # -- rows -------------------------------------------------------------------------------
 
     async def _follow(self, *, anew: bool = False) -> None:

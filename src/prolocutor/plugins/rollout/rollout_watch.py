@@ -114,9 +114,6 @@ class RolloutWatch:
         if record.choices and (record.failures or record.unanswered):
             self._new.set()
 
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Do nothing: breakers are not rewards."""
-
     async def forget(self, user: str | None) -> None:
         """Forget the kept replies; the rows of the log are deleted with the person."""
         self._replies.clear()

@@ -17,7 +17,6 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.observe.recent_turns import RecordRequest
 
 
 @dataclass
@@ -76,7 +75,7 @@ async def assistant_of(
         file = folder / "assistant.yaml"
         file.write_text(f"skills:\n{skills}\n{yaml}", encoding="utf-8")
         settings = load(file, environ={})
-        async with build_assistant(settings, store=store, observers=[RecordRequest()]) as assistant:
+        async with build_assistant(settings, store=store) as assistant:
             yield assistant
 
 

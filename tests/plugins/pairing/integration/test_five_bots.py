@@ -4,7 +4,6 @@ from pathlib import Path
 
 from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load
-from prolocutor.observe.recent_turns import RecordRequest
 from tests.pages import ROOT, blocks
 from tests.plugins.pairing.integration.agents import record, turn
 
@@ -29,7 +28,7 @@ async def test_five_bots_answer_sensibly_at_once_and_not_all_are_asked(tmp_path:
         (tmp_path / str(name)).write_text(text, encoding="utf-8")
     settings = load(tmp_path / "assistant.yaml", environ={})
 
-    async with build_assistant(settings, store="memory:", observers=[RecordRequest()]) as assistant:
+    async with build_assistant(settings, store="memory:") as assistant:
         results = {text: await turn(assistant, text, user=text) for text in SAID}
 
     assert len(files["assistant.yaml"].splitlines()) <= 10
