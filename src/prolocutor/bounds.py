@@ -8,11 +8,23 @@ The YAML schema, the Python API and the tests of the reference pages read it.
 from __future__ import annotations
 
 import math
+import types
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeGuard,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
-from msgspec import Meta, inspect
+from msgspec import Meta
+from msgspec.structs import replace
 
 from prolocutor.clocks import YEAR
 from prolocutor.errors import ConfigError
@@ -46,33 +58,75 @@ Cost = Annotated[float, Meta(ge=0)]
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """Which numbers a setting may be: `least` and `most` included, `above` excluded."""
+    """The numbers that a setting may be: `least` and `most` included, `above` excluded."""
 
     whole: bool = False
     least: float = -math.inf
     above: float = -math.inf
     most: float = math.inf
 
-    def hold(self, value: object) -> bool:
-        """Return whether a value is a number within the bounds."""
-        kind = int if self.whole else int | float
-        return (
-            isinstance(value, kind)
-            and not isinstance(value, bool)
-            and math.isfinite(value)
-            and self.least <= value <= self.most
-            and value > self.above
-        )
-
-    def describe_for(self, value: object) -> str:
-        """Say what is expected in place of a value that is out of the bounds."""
-        if isinstance(value, int | float) and value > self.most:
-            return f"at most {self.most:.12g}"
-        if math.isfinite(self.above):
-            return f"more than {self.above:g}"
-        if math.isfinite(self.least):
-            return f"{self.least:g} or more"
+    @property
+    def what(self) -> str:
+        """The kind of number, as a noun."""
         return "a whole number" if self.whole else "a number"
+
+    def is_kind(self, value: object) -> TypeGuard[float]:
+        """Return whether a value is a number of this kind; a whole number may be written 1.0."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return not self.whole or (math.isfinite(value) and value == int(value))
+
+    def broken_by(self, value: float) -> str | None:
+        """Return the bound that a number breaks, such as "above 0"; None for a number within."""
+        if value <= self.above:
+            return f"above {self.above:.12g}"
+        if value < self.least:
+            return f"of at least {self.least:.12g}"
+        if value > self.most:
+            return f"of at most {self.most:.12g}"
+        return None if math.isfinite(value) else "that is finite"
+
+
+class TypeNotes:
+    """The merged annotations of one type; `hint` is the type without them."""
+
+    def __init__(self, hint: Any) -> None:
+        self.hint = hint
+        self.metas: tuple[Meta, ...] = ()
+        if get_origin(hint) is Annotated:
+            self.hint, *metas = get_args(hint)
+            self.metas = tuple(meta for meta in metas if isinstance(meta, Meta))
+        self.extra: dict[str, Any] = {}
+        for meta in self.metas:
+            self.extra |= meta.extra or {}
+
+    @property
+    def description(self) -> str:
+        """The first description."""
+        return next((one.description for one in self.metas if one.description), "")
+
+    @property
+    def pattern(self) -> str | None:
+        """The first pattern."""
+        return next((one.pattern for one in self.metas if one.pattern is not None), None)
+
+    def bounds(self) -> Bounds:
+        """Return the bounds of a number."""
+        found = Bounds(whole=self.hint is int)
+        for meta in self.metas:
+            given = {"least": meta.ge, "above": meta.gt, "most": meta.le}
+            found = replace(found, **{key: at for key, at in given.items() if at is not None})
+        return found
+
+    def members(self) -> list[TypeNotes]:
+        """Return the types of a union, but None, each with the annotations of the union too."""
+        if get_origin(self.hint) not in (Union, types.UnionType):
+            return []
+        members = [TypeNotes(one) for one in get_args(self.hint) if one is not type(None)]
+        for one in members:
+            one.extra = {**one.extra, **self.extra}
+            one.metas = (*one.metas, *self.metas)
+        return members
 
 
 def check_bounds(struct: msgspec.Struct, *, path: str = "") -> None:
@@ -80,79 +134,49 @@ def check_bounds(struct: msgspec.Struct, *, path: str = "") -> None:
 
     Fields whose type says nothing that could be checked here may hold anything.
     """
-    for name, kinds in _kinds(type(struct)).items():
+    for name, (kinds, is_optional) in _kinds(type(struct)).items():
         value = getattr(struct, name)
-        if kinds and not any(_fits(value, kind) for kind in kinds):
-            expected = ", or ".join(
-                _describe_kind(kind, value) for kind in kinds if kind is not None
-            )
-            key = f"{path}.{name}" if path else name
-            raise ConfigError(f"expected {expected}, found {value!r:.80}", key=key)
+        if not kinds or (value is None and is_optional) or any(_fits(value, one) for one in kinds):
+            continue
+        expected = ", or ".join(_describe_kind(kind, value) for kind in kinds)
+        key = f"{path}.{name}" if path else name
+        raise ConfigError(f"expected {expected}, found {value!r:.80}", key=key)
 
 
-Kind = Bounds | tuple[str, ...] | type[str] | None
-"""The values that a field may have: a number, one of some words, a text, nothing."""
+Kind = Bounds | tuple[str, ...] | type[str]
+"""The values of a field: numbers, one of some words, a text."""
 
 
 @lru_cache(maxsize=64)
-def _kinds(struct: type[msgspec.Struct]) -> dict[str, tuple[Kind, ...]]:
-    """Return for each field what it may be; nothing for a type that cannot be checked here."""
+def _kinds(struct: type[msgspec.Struct]) -> dict[str, tuple[list[Kind], bool]]:
+    """Return what may stand in each field, nothing for an unknown type, and whether None may."""
     hints = get_type_hints(struct, include_extras=True)
-    return {name: _read_kinds(hints[name]) for name in struct.__struct_fields__}
+    notes = {name: TypeNotes(hints[name]) for name in struct.__struct_fields__}
+    return {
+        name: (_find_kinds(one), type(None) in get_args(one.hint)) for name, one in notes.items()
+    }
 
 
-def _read_kinds(hint: Any) -> tuple[Kind, ...]:
-    words = _literal_words(hint)
-    try:
-        kinds = _read(inspect.type_info(hint))
-    except TypeError:  # a union of several types that msgspec does not know
-        return ()
-    return tuple(words if isinstance(kind, tuple) else kind for kind in kinds)
-
-
-def _literal_words(hint: Any) -> tuple[str, ...]:
-    """Return the words of the first literal in a type, in their order."""
-    if get_origin(hint) is Literal:
-        return get_args(hint)
-    return next((words for part in get_args(hint) if (words := _literal_words(part))), ())
-
-
-def _read(kind: inspect.Type) -> tuple[Kind, ...]:
-    match kind:
-        case inspect.Metadata(type=inner):
-            return _read(inner)
-        case inspect.UnionType(types=types):
-            each = [_read(one) for one in types]
-            return tuple(one for kinds in each for one in kinds) if all(each) else ()
-        case inspect.IntType() | inspect.FloatType():
-            return (_bounds(kind),)
-        case inspect.LiteralType():
-            return ((),)
-        case inspect.StrType():
-            return (str,)
-        case inspect.NoneType():
-            return (None,)
-    return ()
-
-
-def _bounds(kind: inspect.IntType | inspect.FloatType) -> Bounds:
-    return Bounds(
-        whole=isinstance(kind, inspect.IntType),
-        least=-math.inf if kind.ge is None else kind.ge,
-        above=-math.inf if kind.gt is None else kind.gt,
-        most=math.inf if kind.le is None else kind.le,
-    )
+def _find_kinds(notes: TypeNotes) -> list[Kind]:
+    if members := notes.members():
+        each = [_find_kinds(one) for one in members]
+        return [one for kinds in each for one in kinds] if all(each) else []
+    if notes.hint in (int, float):
+        return [notes.bounds()]
+    if get_origin(notes.hint) is Literal:
+        return [get_args(notes.hint)]
+    return [str] if notes.hint is str else []
 
 
 def _fits(value: object, kind: Kind) -> bool:
-    if kind is None:
-        return value is None
     if isinstance(kind, Bounds):
-        return kind.hold(value)
+        is_number = isinstance(value, int if kind.whole else int | float)
+        return is_number and kind.is_kind(value) and kind.broken_by(value) is None
     return value in kind if isinstance(kind, tuple) else isinstance(value, str)
 
 
-def _describe_kind(kind: Kind, value: object) -> str:
+def _describe_kind(kind: Kind, value: Any) -> str:
     if isinstance(kind, Bounds):
-        return kind.describe_for(value)
+        broken = kind.broken_by(value) if kind.is_kind(value) else None
+        return f"{kind.what} {broken}" if broken else kind.what
     return " or ".join(kind) if isinstance(kind, tuple) else "a text"

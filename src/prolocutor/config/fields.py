@@ -98,19 +98,14 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
         value = node.value
         if isinstance(value, str) and value in self.words:
             return self.words[value]
-        whole = self.bounds.whole
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or (whole and value != _whole(value))
-        ):
+        if not self.bounds.is_kind(value):
             what = " or ".join([self.what, *self.words])
             return findings.note_unexpected(node, what, found=self._number_written(node))
-        if bound := self._broken_bound(value):
+        if bound := self.bounds.broken_by(value):
             return findings.note_unexpected(
                 node, " or ".join([f"{self.what} {bound}", *self.words])
             )
-        return int(value) if whole else float(value)
+        return int(value) if self.bounds.whole else float(value)
 
     def _number_written(self, node: YamlNode) -> str | None:
         """Describe a number of seconds with a unit by the number to write in its place."""
@@ -118,16 +113,6 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
         if (found := _WITH_UNIT.fullmatch(text)) is None:
             return None
         return f"{describe_value(node)}: write {float(found[1]) * _UNITS[found[2]]:.12g}"
-
-    def _broken_bound(self, value: float) -> str | None:
-        bounds = self.bounds
-        if value <= bounds.above:
-            return f"above {bounds.above:.12g}"
-        if value < bounds.least:
-            return f"of at least {bounds.least:.12g}"
-        if value > bounds.most:
-            return f"of at most {bounds.most:.12g}"
-        return None if math.isfinite(value) else "that is finite"
 
     def schema(self) -> JsonSchema:
         bounds = self.bounds
@@ -140,10 +125,6 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
         number = {"type": "integer" if bounds.whole else "number", **finite}
         words = [{"enum": list(self.words)}] if self.words else []
         return {"anyOf": [number, *words, VARIABLE]}
-
-
-def _whole(value: float) -> int | None:
-    return int(value) if math.isfinite(value) else None
 
 
 _WITH_UNIT: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|[smhdw])")

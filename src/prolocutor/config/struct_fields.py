@@ -13,17 +13,15 @@ in class variables and methods:
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Meta
 from msgspec.structs import replace
 
-from prolocutor.bounds import Bounds
+from prolocutor.bounds import TypeNotes
 from prolocutor.config.fields import (
     ChoiceField,
     DurationField,
@@ -49,15 +47,15 @@ def struct_table(struct: type[msgspec.Struct]) -> TableField:
     """Return the keys of a Struct in a file, with the kind of each value."""
     keys, descriptions, defaults, required = {}, {}, {}, []
     for field, hint in _fields(struct):
-        meta = _Meta(hint)
-        if meta.extra.get("hidden"):
+        notes = TypeNotes(hint)
+        if notes.extra.get("hidden"):
             continue
-        kind = _kind(meta, _default(field))
+        kind = _kind(notes, _default(field))
         if kind is None:
             continue
         keys[field.name] = kind
-        if meta.description:
-            descriptions[field.name] = meta.description
+        if notes.description:
+            descriptions[field.name] = notes.description
         if field.required:
             required.append(field.name)
         else:
@@ -85,39 +83,9 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
     return None if field.default is msgspec.NODEFAULT else field.default
 
 
-class _Meta:
-    """The merged annotations of one type; `hint` is the type without them."""
-
-    def __init__(self, hint: Any) -> None:
-        self.hint = hint
-        self.metas: tuple[Meta, ...] = ()
-        if get_origin(hint) is Annotated:
-            self.hint, *metas = get_args(hint)
-            self.metas = tuple(meta for meta in metas if isinstance(meta, Meta))
-        self.extra: dict[str, Any] = {}
-        for meta in self.metas:
-            self.extra |= meta.extra or {}
-
-    @property
-    def description(self) -> str:
-        return next((one.description for one in self.metas if one.description), "")
-
-    @property
-    def pattern(self) -> str | None:
-        return next((one.pattern for one in self.metas if one.pattern is not None), None)
-
-    def bounds(self, whole: bool) -> Bounds:
-        """Return the bounds of a number."""
-        found = Bounds(whole=whole)
-        for meta in self.metas:
-            given = {"least": meta.ge, "above": meta.gt, "most": meta.le}
-            found = replace(found, **{key: at for key, at in given.items() if at is not None})
-        return found
-
-
-def _kind(meta: _Meta, default: Any = None) -> FieldKind | None:
+def _kind(notes: TypeNotes, default: Any = None) -> FieldKind | None:
     """Return the kind of a type; None for a type unknown to files, such as a function."""
-    extra, hint = meta.extra, meta.hint
+    extra, hint = notes.extra, notes.hint
     if "reads" in extra:
         return ReadBy(
             function=extra["reads"],
@@ -131,27 +99,27 @@ def _kind(meta: _Meta, default: Any = None) -> FieldKind | None:
         structs = [one for one in (hint, *get_args(hint)) if isinstance(one, type)]
         tables = [struct_table(one) for one in structs if issubclass(one, msgspec.Struct)]
         return JsonField(table=tables[0] if tables else None, **_noun(extra))
-    if origin in (Union, types.UnionType):
-        return _union(meta, default)
+    if notes.members():
+        return _union(notes, default)
     if origin is Literal:
         return ChoiceField(get_args(hint))
     if hint is bool:
         return FlagField(**_noun(extra))
     if hint in (int, float):
-        return _number(meta)
+        return _number(notes)
     if hint is str:
         known = {key: extra[key] for key in extra if key in ("secret", "group", "what")}
-        if meta.pattern is not None:
-            known["pattern"] = meta.pattern
+        if notes.pattern is not None:
+            known["pattern"] = notes.pattern
         return TextField(**known)
     if hint is Path:
         return FolderField(**_noun(extra))
     if hint is Any:
         return JsonField(what="a value", anything=True)
     if hint in _SEQUENCES or origin in _SEQUENCES:
-        return _list(meta)
+        return _list(notes)
     if hint in _MAPS or origin in _MAPS:
-        return _map(meta)
+        return _map(notes)
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return _struct(hint, default)
     return None
@@ -161,26 +129,23 @@ def _noun(extra: Mapping[str, Any]) -> dict[str, Any]:
     return {"what": extra["what"]} if "what" in extra else {}
 
 
-def _number(meta: _Meta, words: Sequence[str] = ()) -> FieldKind:
-    extra = meta.extra
-    bounds = meta.bounds(meta.hint is int)
+def _number(notes: TypeNotes, words: Sequence[str] = ()) -> FieldKind:
+    extra = notes.extra
+    bounds = notes.bounds()
     if extra.get("duration"):
         return DurationField(bounds=bounds, **_noun(extra))
-    number, unit = "a whole number" if bounds.whole else "a number", extra.get("unit")
-    number = f"{number} of {unit}" if unit else number
+    unit = extra.get("unit")
+    number = f"{bounds.what} of {unit}" if unit else bounds.what
     what = f"{number} from 0 to 1" if (bounds.least, bounds.most) == (0, 1) else number
     known = {**{word: word for word in words}, **extra.get("words", {})}
     return NumberField(what=extra.get("what", what), bounds=bounds, words=known)
 
 
-def _union(meta: _Meta, default: Any) -> FieldKind | None:
-    parts = [_Meta(part) for part in get_args(meta.hint) if part is not type(None)]
+def _union(notes: TypeNotes, default: Any) -> FieldKind | None:
+    parts = notes.members()
     words = [
         word for one in parts if get_origin(one.hint) is Literal for word in get_args(one.hint)
     ]
-    for one in parts:
-        one.extra = {**one.extra, **meta.extra}
-        one.metas = (*one.metas, *meta.metas)
     for one in parts:
         if one.hint in (int, float) and all(
             get_origin(other.hint) is Literal for other in parts if other is not one
@@ -189,37 +154,37 @@ def _union(meta: _Meta, default: Any) -> FieldKind | None:
     kinds = [kind for one in parts if (kind := _kind(one, default)) is not None]
     if len(kinds) < 2:
         return kinds[0] if kinds else None
-    return OneOfField(kinds=tuple(kinds), given=meta.extra.get("what", ""))
+    return OneOfField(kinds=tuple(kinds), given=notes.extra.get("what", ""))
 
 
-def _list(meta: _Meta) -> FieldKind | None:
-    args = [one for one in get_args(meta.hint) if one is not Ellipsis]
-    inner = _Meta(args[0] if args else Any)
-    if "item" in meta.extra:
-        inner.extra = {**inner.extra, "what": meta.extra["item"]}
-    if "secret" in meta.extra:
-        inner.extra = {**inner.extra, "secret": meta.extra["secret"]}
+def _list(notes: TypeNotes) -> FieldKind | None:
+    args = [one for one in get_args(notes.hint) if one is not Ellipsis]
+    inner = TypeNotes(args[0] if args else Any)
+    if "item" in notes.extra:
+        inner.extra = {**inner.extra, "what": notes.extra["item"]}
+    if "secret" in notes.extra:
+        inner.extra = {**inner.extra, "secret": notes.extra["secret"]}
     item = _kind(inner)
     if item is None:
         return None
-    least = max((one.min_length or 0 for one in meta.metas), default=0)
-    single = meta.extra.get("single", False)
-    return ListField(item=item, single=single, least=least, **_noun(meta.extra))
+    least = max((one.min_length or 0 for one in notes.metas), default=0)
+    single = notes.extra.get("single", False)
+    return ListField(item=item, single=single, least=least, **_noun(notes.extra))
 
 
-def _map(meta: _Meta) -> FieldKind | None:
-    args = get_args(meta.hint)
-    inner = _Meta(args[1] if args else Any)
+def _map(notes: TypeNotes) -> FieldKind | None:
+    args = get_args(notes.hint)
+    inner = TypeNotes(args[1] if args else Any)
     if inner.hint is Any:
-        return JsonField(**_noun(meta.extra))
-    if "item" in meta.extra:
-        inner.extra = {**inner.extra, "what": meta.extra["item"]}
+        return JsonField(**_noun(notes.extra))
+    if "item" in notes.extra:
+        inner.extra = {**inner.extra, "what": notes.extra["item"]}
     item = _kind(inner)
     if item is None:
         return None
-    key = _kind(_Meta(args[0]))
+    key = _kind(TypeNotes(args[0]))
     name = key if isinstance(key, TextField) and key.what != "text" else TextField(what="a name")
-    return MapField(item=item, name=name, what=meta.extra.get("what", "a map"))
+    return MapField(item=item, name=name, what=notes.extra.get("what", "a map"))
 
 
 def _struct(struct: type[msgspec.Struct], default: Any) -> FieldKind:

@@ -64,15 +64,30 @@ def test_a_node_is_placed_after_all_that_it_waits_for() -> None:
             Pipeline(annotators=[says("a", None, after=["skills"])], skills=[skill()]),
             "a circle: a waits for chat waits for a",
         ),
-        (Pipeline(skills=[says("a", 0, timeout=0)]), "a.timeout: expected more than 0, found 0"),
-        (Pipeline(skills=[says("a", 0, window=0)]), "a.window: expected 1 or more, or all"),
-        (Pipeline(skills=[says("a", 0, batch_size=0)]), "a.batch_size: expected 1 or more"),
-        (Pipeline(skills=[says("a", 0, max_in_flight=0)]), "a.max_in_flight: expected 1 or more"),
+        (
+            Pipeline(skills=[says("a", 0, timeout=0)]),
+            "a.timeout: expected a number above 0, found 0",
+        ),
+        (
+            Pipeline(skills=[says("a", 0, window=0)]),
+            "a.window: expected a whole number of at least 1, or all",
+        ),
+        (
+            Pipeline(skills=[says("a", 0, batch_size=0)]),
+            "a.batch_size: expected a whole number of at least 1",
+        ),
+        (
+            Pipeline(skills=[says("a", 0, max_in_flight=0)]),
+            "a.max_in_flight: expected a whole number of at least 1",
+        ),
         (
             Pipeline(skills=[skill(), says("a", 0, canary=Canary(instead_of="chat", share=2))]),
-            "a.canary.share: expected at most 1",
+            "a.canary.share: expected a number of at most 1",
         ),
-        (Pipeline(skills=[says("a", 0, retries=-1)]), "a.retries: expected 0 or more"),
+        (
+            Pipeline(skills=[says("a", 0, retries=-1)]),
+            "a.retries: expected a whole number of at least 0",
+        ),
     ],
 )
 def test_what_cannot_work_is_refused_with_its_place(pipeline: Pipeline, fault: str) -> None:
