@@ -21,7 +21,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.errors import NotFound, StoreError
+from prolocutor.errors import NotFound, RoundChanged, StoreError
 from tests.model_store.agenda_store import change
 from tests.model_store.state import (
     ModelDialog,
@@ -47,11 +47,15 @@ class ModelTurnStore:
 
     async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
         """Store what was said and return what the turn starts from."""
-        person = self._state.person_for(opening)
-        if opening.request_key is not None:
-            answered = person.answer_to(opening)
+        known = self._state.persons.get(opening.user)
+        if known is not None and opening.request_key is not None:
+            answered = known.answer_to(opening)
             if answered is not None:
                 return answered
+        now = self._round(opening.user, opening.dialog_name)
+        if opening.round not in (None, now):
+            raise RoundChanged(now)
+        person = self._state.person_for(opening)
         dialog = self._state.dialog_for(person, opening)
         row = person.add_row(dialog, opening.message)
         if opening.request_key is not None:
@@ -152,6 +156,9 @@ class ModelTurnStore:
 
     async def round(self, user: str, dialog_name: str) -> bytes:
         """Return the round of the active dialog of that name."""
+        return self._round(user, dialog_name)
+
+    def _round(self, user: str, dialog_name: str) -> bytes:
         person = self._state.persons.get(user)
         dialog = person.active.get(dialog_name) if person else None
         return dialog.round if dialog else NO_ROUND

@@ -18,7 +18,6 @@ from prolocutor.assistant.handovers import HANDOVERS, Handovers
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.effects import encode_closing, pending_ask
-from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.sharing import PersonLine
 from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import DAY, HOUR, MINUTE
@@ -81,7 +80,6 @@ class AgendaDelivery:
         *,
         skills: Sequence[str],
         programs: ProgramRunner,
-        secrets: Secrets,
         listeners: FeedListeners,
         deadline: float,
         new_dialog_attributes: bytes,
@@ -92,7 +90,6 @@ class AgendaDelivery:
         self._returns = digressions == "return"
         self._skills = frozenset(skills)
         self._programs = programs
-        self._secrets = secrets
         self._listeners = listeners
         self._deadline = deadline
         self._new_dialog_attributes = new_dialog_attributes
@@ -184,7 +181,6 @@ class AgendaDelivery:
             )
         )
         if delivered and rows:
-            self._secrets.forget(entry.user)
             self._listeners.wake(entry.user)
         if delivered and due.asks:
             load_ahead()

@@ -13,7 +13,6 @@ from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorLabels
-from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.turn_record import RecordKeeping
 from prolocutor.assistant.turns import Turns, check_words, checked_dialog
 from prolocutor.contracts.store import RecordStore, Store
@@ -32,7 +31,6 @@ class DialogArchive:
         turns: Turns,
         *,
         journal: Journal,
-        secrets: Secrets,
         listeners: FeedListeners,
         scheduler: AgendaScheduler,
         observers: ObserverGroup,
@@ -44,7 +42,6 @@ class DialogArchive:
         self._store = store
         self._turns = turns
         self._journal = journal
-        self._secrets = secrets
         self._listeners = listeners
         self._scheduler = scheduler
         self._observers = observers
@@ -131,7 +128,6 @@ class DialogArchive:
     # -- in a person's queue ----------------------------------------------------------------
 
     async def _close(self, user: str, dialog: str) -> str | None:
-        self._secrets.forget(user)
         closed = await self._store.close_dialog(user, dialog)
         self._scheduler.round_ended(user, dialog)
         if closed is not None:
@@ -148,7 +144,6 @@ class DialogArchive:
 
     async def _delete_person(self, user: str) -> bool:
         self._journal.forget(user)
-        self._secrets.forget(user)
         await self._handovers.forget(user)
         # What is kept beside goes first: the store overwrites that too, and knows what was theirs.
         await self._labels.forget(user)

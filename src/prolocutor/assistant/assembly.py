@@ -25,7 +25,6 @@ from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, OperatorLabels
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
-from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.sharing import Sharing, find_sharing
 from prolocutor.assistant.speaking_skills import SpeakingSkills
@@ -268,20 +267,16 @@ def assemble(
     line = None if sharing is None else sharing.line
     clock = store_clock(store)
     steady = SteadyClock() if clock is time.time else clock
-    secrets = Secrets(store)
     journal = Journal(
         store,
         engine=engine,
-        secrets=secrets,
         clock=steady,
-        shared=sharing is not None,
     )
     handovers = Handovers(store, engine=engine, settings=settings.handover, clock=clock)
     deliveries = AgendaDelivery(
         store,
         skills=names,
         programs=programs,
-        secrets=secrets,
         listeners=listeners,
         deadline=settings.deadline,
         new_dialog_attributes=journal.new_dialog_attributes,
@@ -338,7 +333,6 @@ def assemble(
         store,
         turns,
         journal=journal,
-        secrets=secrets,
         listeners=listeners,
         scheduler=scheduler,
         observers=observers,

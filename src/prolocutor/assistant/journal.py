@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from prolocutor.assistant.feed import row_of_input, rows_of_reply
 from prolocutor.assistant.rounds.decision import TurnEffects
-from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_password_input, mask_input
+from prolocutor.assistant.rounds.secrets import KnownRounds, is_password_input, mask_input
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
+    NO_ROUND,
     AnsweredRequest,
     NewDialog,
     NewRecord,
@@ -60,7 +60,7 @@ class Journal:
     """Opens and closes turns in the store.
 
     A turn that could not be stored is tried again later. `clock` gives the times at which turns
-    begin; `shared`: several replicas share the store.
+    begin.
     """
 
     def __init__(
@@ -68,29 +68,22 @@ class Journal:
         store: TurnStore,
         *,
         engine: Engine,
-        secrets: Secrets,
         clock: Callable[[], float] = time.time,
-        shared: bool = False,
     ) -> None:
         prepared = engine.prepared
         self._store = store
         self._clock = clock
-        self._shared = shared
         self._rounds = KnownRounds()
         self.in_hand: set[str] = set()
-        """The ids of the turns that this process opened and has not stored, if it shares the
-        store."""
+        """The ids of the turns that this process opened and has not stored."""
         self._window = prepared.window
         self._hypotheses = prepared.hypotheses
         self._markdown = prepared.markdown
         self.new_dialog_attributes = plain.encode({"pipeline": prepared.declared})
-        self._secrets = secrets
         self._unstored: dict[str, TurnClosing] = {}
 
     async def open_turn(
-        self,
-        input: TurnInput,
-        turn_id: str | None = None,
+        self, input: TurnInput, turn_id: str | None = None
     ) -> OpenedTurn | AnsweredRequest:
         """Store an input; the person's last turn is stored first if that failed before.
 
@@ -102,47 +95,39 @@ class Journal:
         ids = new_ids(7)
         if turn_id is not None:
             ids[0] = turn_id
-        if self._shared:
-            make_opening = partial(self._opening, input, ids)
-            is_act = input.operator is not None
-            known = UNREAD if is_act else self._rounds.round(input.user, input.dialog)
-            return await self._open_shared(input, make_opening, known)
-        secret = input.operator is None and await self._secrets.is_secret(input)
-        opening = self._opening(input, ids, secret)
-        opened = await self._store.open_turn(opening)
-        if isinstance(opened, AnsweredRequest) and opened.reply is None:
-            return await self.resume_turn(opened.turn_id)
-        return opened
-
-    async def _open_shared(
-        self, input: TurnInput, make_opening: Callable[[bool, bytes], TurnOpening], round: bytes
-    ) -> OpenedTurn | AnsweredRequest:
-        """Open a turn under the present round of its dialog in a shared store."""
+        act = input.operator
+        round = UNREAD if act is not None else self._rounds.round(input.user, input.dialog)
         for _ in range(MAX_LOOKS):
-            secret = input.operator is None and is_password_input(round, input)
-            opening = make_opening(secret, round)
-            turn_id = opening.turn_id
+            secret = act is None and round != NO_ROUND and is_password_input(round, input)
+            opening = self._opening(input, ids, secret, round)
+            self.in_hand.add(opening.turn_id)
             try:
-                opened = await self._track_opening(turn_id, self._store.open_turn(opening))
-                if isinstance(opened, AnsweredRequest):
-                    self.in_hand.discard(turn_id)
-                    if opened.reply is None:
-                        return await self.resume_turn(opened.turn_id)
-                return opened
+                opened = await self._store.open_turn(opening)
             except RoundChanged as changed:
+                self.in_hand.discard(opening.turn_id)
                 round = changed.round
-                if input.operator is not None:
-                    check_act(round, input.operator)
-            except NotFound:
-                continue  # the turn that was open has just been stored: ask again
-        raise PersonBusy("other replicas keep changing this dialog; try again")
+                if act is not None:
+                    check_act(round, act)
+                continue
+            except BaseException:
+                self.in_hand.discard(opening.turn_id)
+                raise
+            if isinstance(opened, AnsweredRequest):
+                self.in_hand.discard(opening.turn_id)
+                if opened.reply is None:
+                    try:
+                        return await self.resume_turn(opened.turn_id)
+                    except NotFound:
+                        continue  # the turn that was open has just been stored: ask again
+            return opened
+        raise PersonBusy("others keep changing this dialog; try again")
 
     def _opening(
         self,
         input: TurnInput,
         ids: Sequence[str],
         secret: bool,
-        round: bytes | None = None,
+        round: bytes,
     ) -> TurnOpening:
         """Return the opening for an input under a round."""
         now, request_id = self._clock(), input.request_id
@@ -167,7 +152,7 @@ class Journal:
             encoded_text=text,
             attributes=attributes,
             message=row_of_input(shown, text, bot_utt_id),
-            start=_add_trace(stored) if self._shared else stored,
+            start=_add_trace(stored),
             round=round,
             request_key=request_id,
             request_hash=None if request_id is None else _digest(said, input.dialog, came),
@@ -186,14 +171,9 @@ class Journal:
         """Count another attempt at a turn that was cut off; return its state at the start."""
         if turn_id in self.in_hand:
             raise PersonBusy(f"turn {turn_id} is running here")
-        resumed = self._store.resume_turn(turn_id, self._window, self._hypotheses)
-        return await self._track_opening(turn_id, resumed) if self._shared else await resumed
-
-    async def _track_opening(self, turn_id: TurnId, opened: Awaitable[T]) -> T:
-        """Track a turn while it is being opened."""
         self.in_hand.add(turn_id)
         try:
-            return await opened
+            return await self._store.resume_turn(turn_id, self._window, self._hypotheses)
         except BaseException:
             self.in_hand.discard(turn_id)
             raise
@@ -239,13 +219,10 @@ class Journal:
             raise
         except StoreError:
             self._unstored[said.user] = closing
-            self._secrets.forget(said.user)
             raise
         self.in_hand.discard(said.turn_id)
-        self._secrets.note(said.user, said.dialog_name, effects.waiting)
-        if self._shared:
-            after = opened.round if effects.round is None else effects.round
-            self._rounds.note(said.user, said.dialog_name, after)
+        after = opened.round if effects.round is None else effects.round
+        self._rounds.note(said.user, said.dialog_name, after)
         return result
 
     @property

@@ -183,7 +183,8 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     repeats. `window` is the number of earlier utterances to return (None: all), `hypotheses` the
     number of the last human utterances among them that are returned with their hypotheses. `start`
     (JSON) is stored for a second run and returned by `resume_turn`. `round` is the dialog's round
-    under which the words were read; a shared store opens no turn under another turn.
+    under which the words were read (None: any), which decides whether they are a password. Under
+    another round a store opens no turn: it raises `RoundChanged`, and has stored nothing.
     """
 
     turn_id: TurnId

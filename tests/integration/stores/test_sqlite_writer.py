@@ -9,7 +9,14 @@ import msgspec
 import pytest
 
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing
-from prolocutor.errors import Conflict, StoreCorrupt, StoreError, StoreFull, StoreLocked
+from prolocutor.errors import (
+    Conflict,
+    RoundChanged,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+)
 from prolocutor.stores.sqlite import head_cache as heads_module
 from prolocutor.stores.sqlite import writer as writer_module
 from prolocutor.stores.sqlite.query_rows import SqliteOpenedTurn
@@ -354,6 +361,14 @@ def begin(writer: SqliteWriter, *users: str) -> list[OpenedTurn]:
     outcomes = run(writer, writer.turns.open_turn, *(an_opening(user) for user in users))
     assert all(isinstance(one, OpenedTurn) for one in outcomes)
     return outcomes
+
+
+def test_words_read_under_another_round_fail_nobody_else(writer: SqliteWriter) -> None:
+    wrong, right = an_opening("ann", round=b'{"left":2}'), an_opening("bob", round=b"{}")
+    open_turn = writer.turns.open_turn
+    refused, taken = together(writer, (open_turn, wrong), (open_turn, right))
+    assert isinstance(refused, RoundChanged)
+    assert isinstance(taken, OpenedTurn)
 
 
 def finish(writer: SqliteWriter, *endings: TurnClosing) -> list[Any]:

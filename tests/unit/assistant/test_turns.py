@@ -98,7 +98,7 @@ async def test_a_reply_is_in_the_store_before_it_is_given() -> None:
             await it.reply("hi", user="ann")
 
 
-async def test_a_turn_makes_two_trips_to_the_store_after_the_first_look() -> None:
+async def test_a_turn_makes_two_trips_to_the_store() -> None:
     trips: list[str] = []
 
     class Counts(ModelStore):
@@ -111,7 +111,7 @@ async def test_a_turn_makes_two_trips_to_the_store_after_the_first_look() -> Non
         trips.clear()
         for text in "abc":
             await it.reply(text, user="ann")
-    assert trips == ["round"] + ["open_turn", "close_turn"] * 3
+    assert trips == ["open_turn", "close_turn"] * 3
 
 
 async def test_a_dialog_goes_on_and_another_name_is_another_dialog() -> None:

@@ -11,6 +11,7 @@ from msgspec import structs
 from prolocutor.clocks import DAY
 from prolocutor.contracts.store import (
     MAX_AGENDA_ENTRIES,
+    NO_ROUND,
     AgendaEntry,
     Amount,
     AnsweredRequest,
@@ -30,7 +31,7 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.profile_changes import FRAME
-from prolocutor.errors import Conflict, NotFound, StoreError
+from prolocutor.errors import Conflict, NotFound, RoundChanged, StoreError
 from prolocutor.stores.sqlite.head_cache import (
     DialogHead,
     HeadCache,
@@ -276,15 +277,17 @@ class TurnWriter:
 
     def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
         """Store the input and return the data for the turn's start."""
-        person = self._heads.person(opening.user)
-        if person is None:
-            person = self._factory.person(opening)
-        elif opening.request_key is not None:
+        name, person = opening.dialog_name, self._heads.person(opening.user)
+        if person is not None and opening.request_key is not None:
             answered = self._requests.answer_to(person, opening)
             if answered is not None:
                 return answered
-        name = opening.dialog_name
-        dialog = self._heads.dialog(person, name, opening.window)
+        dialog = None if person is None else self._heads.dialog(person, name, opening.window)
+        round_ = NO_ROUND if dialog is None else dialog.round
+        if opening.round not in (None, round_):
+            raise RoundChanged(round_)
+        if person is None:
+            person = self._factory.person(opening)
         if dialog is None:
             dialog = self._factory.dialog(person, opening, opening.window)
         numbering = self._factory.numbering(person, name)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from prolocutor.errors import BadInput, StoreLost
+from prolocutor.errors import BadInput, RoundChanged, StoreLost
 from prolocutor.stores.sqlite.connection import (
     BUSY_MS,
     MEMORY,
@@ -146,9 +146,9 @@ class SqliteWriter:
 
 
 def _done(job: StoreJob) -> Any:
-    """Do a job; bad input is its own outcome and changes nothing."""
+    """Do a job; bad input and a changed round are its own outcome and change nothing."""
     function, args = job
     try:
         return function(*args)
-    except BadInput as error:
+    except (BadInput, RoundChanged) as error:
         return error

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from msgspec import structs
 
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, Store, TurnClosing
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import TurnId
-from prolocutor.errors import Conflict, NotFound, StoreError
+from prolocutor.errors import Conflict, NotFound, RoundChanged, StoreError
 from prolocutor.testing.sample_turns import a_closing, a_new_dialog, an_opening, open_new_turn, talk
 from prolocutor.testing.store_contract.fixtures import (
     TODAY,
@@ -80,6 +81,26 @@ class TurnStoreKit(StoreFixtures):
 
         assert texts(opened) == seen
         assert opened.length == 6
+
+    async def test_words_that_were_read_under_another_round_are_not_stored(
+        self, store: Store
+    ) -> None:
+        await talk(store, "ann", "a", round=b'{"left":2}')
+        seen = []
+
+        for user, dialog, round in (
+            ("ann", "main", b"{}"), ("ann", "other", b'{"left":2}'), ("bob", "main", b'{"left":2}')
+        ):  # fmt: skip
+            opening = an_opening(user, "b", dialog_name=dialog, round=round)
+            with pytest.raises(RoundChanged) as changed:
+                await store.open_turn(opening)
+            again = structs.replace(opening, round=changed.value.round)
+            opened = await store.open_turn(again)
+            assert isinstance(opened, OpenedTurn)
+            await store.close_turn(a_closing(opened, "c"))
+            seen.append((opened.round, opened.feed))
+
+        assert seen == [(b'{"left":2}', 3), (b"{}", 5), (b"{}", 1)]
 
     async def test_a_window_can_grow_and_shrink_from_turn_to_turn(self, store: Store) -> None:
         await talk(store, "ann", *(str(n) for n in range(40)))

@@ -10,7 +10,12 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import ReplicaSettings
-from prolocutor.contracts.store import TurnClosing
+from prolocutor.contracts.store import (
+    AnsweredRequest,
+    OpenedTurn,
+    TurnClosing,
+    TurnOpening,
+)
 from prolocutor.dialog import plain
 from prolocutor.errors import (
     ConfigError,
@@ -499,15 +504,14 @@ async def test_two_operators_at_two_replicas_exclude_each_other(
     async with fleet() as it:
         await say(it, 0, "hi")
         looked, taken = asyncio.Event(), asyncio.Event()
-        look = it.stores[1].round
+        open_turn = it.stores[1].open_turn
 
-        async def look_early(user: str, dialog_name: str) -> bytes:
-            found = await look(user, dialog_name)
+        async def open_late(opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
             looked.set()
             await taken.wait()
-            return found
+            return await open_turn(opening)
 
-        monkeypatch.setattr(it.stores[1], "round", look_early)
+        monkeypatch.setattr(it.stores[1], "open_turn", open_late)
         late = asyncio.create_task(it.assistants[1].desk.take("ann", by="bob"))
         await looked.wait()
         await it.assistants[0].desk.take("ann", by="eve")
