@@ -42,6 +42,28 @@ def test_two_things_asked_of_one_are_both_asked_of_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        (
+            "opening hours of the zoo and its address",
+            ["opening hours of the zoo", "the address of the zoo"],
+        ),
+        ("length and source of the Nile", ["length of the Nile", "source of the Nile"]),
+        ("height of Snowdon and the county", ["height of Snowdon", "the county of Snowdon"]),
+        ("height of Snowdon and Tryfan", ["height of Snowdon", "height of Tryfan"]),
+        ("Höhe von Zugspitze und ihre Lage", ["Höhe von Zugspitze", "Lage von Zugspitze"]),
+        ("la hauteur et le nom du Ventoux", ["la hauteur du Ventoux", "le nom du Ventoux"]),
+        ("la altura de Teide y su isla", ["la altura de Teide", "isla de Teide"]),
+        ("salt and a pinch of pepper", []),
+    ],
+)
+def test_properties_that_share_their_owner_are_all_asked_of_it(
+    text: str, clauses: list[str]
+) -> None:
+    assert split_clauses(text) == clauses
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "What is new? And you?",

@@ -14,7 +14,12 @@ from typing import Any, Final
 
 from prolocutor.plugins.language.follow_up.annotator import ENGLISH
 from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of
-from prolocutor.plugins.language.together.ellipsis import complete_clauses, leans_on
+from prolocutor.plugins.language.together.ellipsis import (
+    complete_clauses,
+    leans_on,
+    names_property,
+    shares_owner,
+)
 from prolocutor.reading.languages import language_of
 
 MOST: Final = 5
@@ -65,8 +70,7 @@ _REQUEST: Final = re.compile(
     r"flip|toss|roll|throw|pick|choose|draw|generate|define|explain|translate|spell|count|"
     r"divide|multiply|i want to know|i'd like to know|i would like to know|i wonder|do you know|"
     r"let me know|let me hear|make me laugh|the time|the weather|the meaning|the capital|the date|"
-    r"use|(?:the )?(?:population|capital|currency|area|languages?|(?:syno|anto)nyms?|opposite"
-    r"|definition|meaning) (?:of|for)|(?:the )?[a-z]{4,} (?:of|for) (?=\w)|"
+    r"use|(?:the )?[a-z]{4,}(?: [a-z]+)? (?:of|for) (?=\w)|"
     r"another (?:one|joke)|one more|help|time in|time at)\b"
     r"|[-(]?\d[\d.,]*\s*(?:[-+*/^x×÷%]|plus|minus|times|divided|percent|[a-z°]+ (?:to|in|into) )",
     re.IGNORECASE,
@@ -116,7 +120,12 @@ def _split(text: str) -> list[str]:
 
 def _split_with_grammar(text: str, grammar: LanguageGrammar) -> list[str]:
     """Return the clauses of a text in another language than English, as its grammar tells them."""
-    clauses = _cut_apart(text, _gaps(grammar.code), grammar.opens_request, grammar.code)
+    clauses = _cut_apart(
+        text,
+        _gaps(grammar.code),
+        lambda one: grammar.opens_request(one) or names_property(one, grammar),
+        grammar.code,
+    )
     return complete_clauses(clauses, grammar.code) if 1 < len(clauses) <= MOST else []
 
 
@@ -124,6 +133,8 @@ def _cut_apart(
     text: str, gap: re.Pattern[str], is_request: Callable[[str], bool], code: str
 ) -> list[str]:
     """Return a text cut where a request, or what leans on the one before, stands on either side."""
+    grammar = grammar_of(code)
+    assert grammar is not None
     clauses: list[str] = []
     start = 0
     gaps = [*gap.finditer(text)]
@@ -132,8 +143,9 @@ def _cut_apart(
         segment = text[one.end() : after.start()] if after else rest
         if code == ENGLISH and _chooses(one[0], before, text):
             continue
-        if (is_request(before) or leans_on(before, clauses, code)) and (
-            is_request(rest) or leans_on(segment, [*clauses, before], code)
+        if shares_owner(before, segment, grammar) or (
+            (is_request(before) or leans_on(before, clauses, code))
+            and (is_request(rest) or leans_on(segment, [*clauses, before], code))
         ):
             clauses.append(before)
             start = one.end()

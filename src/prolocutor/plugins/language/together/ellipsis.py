@@ -13,6 +13,7 @@ from prolocutor.plugins.language.follow_up.annotator import ENGLISH, question_of
 from prolocutor.plugins.language.follow_up.certainty import SURE
 from prolocutor.plugins.language.follow_up.grammar import (
     BETWEEN,
+    OF,
     TRIMMED,
     LanguageGrammar,
     Part,
@@ -21,17 +22,8 @@ from prolocutor.plugins.language.follow_up.grammar import (
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 
-_NOUN: Final = (
-    r"(?:population|capital(?: city)?|currency|area|size|languages?|neighbou?rs|continent"
-    r"|synonyms?|antonyms?|opposite|meaning|definition)"
-)
-_NOUN_ALONE: Final = re.compile(rf".*\b{_NOUN}", re.IGNORECASE)
-_NOUN_OF: Final = re.compile(
-    rf"(?:the )?{_NOUN} (?P<of>(?:of|for) [\w' .-]{{1,40}}?)[?!.]*", re.IGNORECASE
-)
-
-_OF: Final = re.compile(r"\b(?:of|for|in|its|their|there|that)\b", re.IGNORECASE)
-_OF_AT_END: Final = re.compile(rf"\b{_NOUN} (?P<of>(?:of|for) [\w' .-]{{1,40}}?)[?!.]*$")
+PAIR: Final = 2
+"""The parts of a property and its owner."""
 
 MOST_COORDINATED: Final = 3
 """Words of a thing that is joined to another by "and"."""
@@ -45,15 +37,27 @@ def leans_on(clause: str, before: list[str], code: str = ENGLISH) -> bool:
     return bool(before) and complete_clauses([*before, clause], code)[-1] != clause
 
 
+def shares_owner(clause: str, after: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a clause asks for a property of the thing that the one after it names: "the
+    length", "the source of the Nile".
+    """
+    return names_property(after, grammar) and _asks_property(clause, grammar)
+
+
+def names_property(text: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a text is a property and its owner, and nothing else: "height of Snowdon"."""
+    parts = grammar.slots(text)
+    return len(parts) == PAIR and parts[0].start == 0 and bool(_owner(text, grammar))
+
+
 def complete_clauses(clauses: list[str], code: str = ENGLISH) -> list[str]:
     """Return the clauses with their omitted words put back."""
     full: list[str] = []
     before, grammar = "", grammar_of(code)
     for index, clause in enumerate(clauses):
         after = clauses[index + 1] if index + 1 < len(clauses) else ""
-        of = _NOUN_OF.fullmatch(after)
-        if of and _NOUN_ALONE.fullmatch(clause):
-            clause = f"{clause} {of['of']}"
+        if grammar and shares_owner(clause, after, grammar):
+            clause = f"{clause} {_owner(after, grammar)}"
         before = _complete_clause(clause, before, code) if full else clause
         full.append(_with_end_of(after, before, grammar) if after and grammar else before)
     return full
@@ -65,11 +69,48 @@ def _complete_clause(clause: str, before: str, code: str) -> str:
     grammar = grammar_of(code)
     joins = grammar is not None and _has_its_like(clause, before, grammar)
     asked = f"{grammar.words.conjunction} {clause}" if grammar is not None and joins else clause
-    owner = _OF_AT_END.search(before)
-    if owner and _NOUN_ALONE.fullmatch(clause.rstrip(TRIMMED)) and not _OF.search(clause):
-        return f"{clause.rstrip(TRIMMED)} {owner['of']}"
+    if grammar and (owner := _owner(before, grammar)) and _is_property(clause, owner, grammar):
+        return f"{clause.rstrip(TRIMMED)} {owner}"
     found = question_of(asked, LastTurn(before, "", language=code))
     return found[0] if found and found[1] >= SURE else clause
+
+
+def _owner(text: str, grammar: LanguageGrammar) -> str:
+    """Return the owner of the property at the end of a text: "of Snowdon"; else ""."""
+    parts = grammar.slots(text)
+    if len(parts) < PAIR or parts[-1].lead != OF or parts[-1].typed:
+        return ""
+    *_, noun, owner = parts
+    is_noun = noun.lead < 0 and noun.article != "a" and noun.kind in ("noun", "name")
+    begin, end = owner.whole
+    ends = not text[end:].strip(TRIMMED) and noun.span[1] + 1 == begin
+    return text[begin:end] if is_noun and ends else ""
+
+
+def _asks_property(clause: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a clause is a noun without its owner, alone or after a question's words."""
+    parts = grammar.slots(clause)
+    if len(parts) != 1 or parts[0].kind not in ("noun", "name") or parts[0].article == "a":
+        return False
+    (one,) = parts
+    asking = plain_of(clause[: one.start]).lower().split()
+    openers = grammar.questions | grammar.be
+    return (
+        one.lead < 0
+        and not clause[one.span[1] :].strip(TRIMMED)
+        and all(word in openers or word.partition("'")[0] in openers for word in asking)
+    )
+
+
+def _is_property(clause: str, owner: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a noun is another property of an owner, not another owner: "of Peru and the
+    currency", unlike "of Peru and Chile".
+    """
+    if not _asks_property(clause, grammar):
+        return False
+    (noun,) = grammar.slots(clause)
+    names = [one.kind for one in grammar.slots(owner)] == ["name"]
+    return noun.article == "the" or (names and noun.text.islower())
 
 
 def _with_end_of(after: str, clause: str, grammar: LanguageGrammar) -> str:
