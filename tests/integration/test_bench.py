@@ -37,36 +37,6 @@ def test_the_quick_run_prints_its_tables_and_writes_no_docs(tmp_path: Path):
     assert docs() == before
 
 
-@pytest.mark.long
-def test_the_benchmark_of_doors_and_connectors_prints_its_tables() -> None:
-    before = docs()
-
-    done = subprocess.run(
-        [sys.executable, "bench/doors.py", "--laps", "1", "--turns", "3", "--dry-run"],
-        cwd=ROOT, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-
-    assert done.returncode == 0, done.stderr
-    assert "| openai, chat, streamed |" in done.stdout
-    assert "| rasa |" in done.stdout
-    assert docs() == before
-
-
-@pytest.mark.long
-def test_the_benchmark_of_the_almond_door_prints_its_table() -> None:
-    before = docs()
-
-    done = subprocess.run(
-        [sys.executable, "bench/almond.py", "--quick"],
-        cwd=ROOT, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert "| open WebSockets | turns a second |" in done.stdout
-    assert docs() == before
-
-
 @pytest.mark.parametrize("kept", [WIRE, f"{PAIRING}\nothers\n\n{WIRE}"])
 def test_the_sections_of_other_benchmarks_outlive_another_run(tmp_path: Path, kept: str) -> None:
     page = tmp_path / "benchmarks.md"
