@@ -109,15 +109,22 @@ def answered(
     if mended and isinstance(given.get("value"), str) and not question.verbatim:  # "9 minuts"
         wordings += _wordings(question, {"value": mended}, code)
     for words in dict.fromkeys(wordings):
-        completed = answer(with_words(request, _complete(question.request, words)))
+        whole = _complete(question.request, words)
+        completed = answer(with_words(request, whole))
         if _understood(completed, question):
-            return completed
+            return [_with_whole_question(completed[0], whole), *completed[1:]]
     alone = answer(request)
     if not _understood(alone, question):
         return []
     if alone[0].get("ask"):
         return alone
     return [asking({**alone[0], "text": f"{alone[0]['text']} {question.text}"}, question)]
+
+
+def _with_whole_question(hypothesis: Hypothesis, whole: str) -> Hypothesis:
+    """Return a hypothesis that tells the question that an answer completed, for follow-ups."""
+    told = {**(hypothesis.get("attributes") or {}), "question": {"text": whole, "language": ENGLISH}}
+    return {**hypothesis, "attributes": told}
 
 
 def _complete(request: str, words: str) -> str:

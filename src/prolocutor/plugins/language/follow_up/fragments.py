@@ -116,6 +116,8 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     joined = bool(opened and opened["joint"])
     rest = rest[opened.end() :] if opened else rest
     mended = grammar.mending.match(plain_of(rest))
+    if mended and mended.end() and _orders_anew(rest, mended.end(), grammar):
+        mended = None
     if mended and mended.end():
         rest = rest[mended.end() :]
         again = grammar.joint.match(plain_of(rest))
@@ -136,6 +138,14 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
         closes=grammar.meant_closing.search(plain_of(tail)) is not None,
         polite=grammar.softening.search(f" {plain_of(tail)}") is not None,
     )  # fmt: skip
+
+
+def _orders_anew(text: str, lead: int, grammar: LanguageGrammar) -> bool:
+    """Return whether a verb that may also correct orders something new: "mets un minuteur"."""
+    verb = grammar.commands.match(plain_of(text))
+    first = plain_of(text[lead:]).split(maxsplit=1)[:1]
+    whole = verb is not None and verb[0] == plain_of(text[:lead]).strip(TRIMMED)
+    return whole and first != [] and first[0].lower() in grammar.indefinite
 
 
 # -- texts ----------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
     """Return the last turn that was a question; none where there is none, or it asks back.
 
     A composed reply gives a turn for each of its parts. Turns of mere courtesy are passed over. A
-    question that was a follow-up itself is the whole question that it meant.
+    question that was a follow-up itself is the whole question that it meant; an answer to an ask is
+    the question that it completed, if the agent tells it (`question` of the reply's `attributes`).
     """
     before = state["utterances"][:-1]
     asks_back = before and (before[-1].get("attributes") or {}).get("ask")
@@ -89,13 +90,14 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
         found = read_follow_up(annotations)
         if found is not None and found.corrects and found.text == said:
             continue  # it took the turn before back, which may still be gone on with
-        question = " ".join((found.text if found else said).split())
+        told = reply.get("attributes") or {}
+        whole_question, language = _told_question(told.get("question"))
+        question = " ".join((whole_question or (found.text if found else said)).split())
         if not question or len(question) > LONGEST:
             yield []
             continue
-        told = reply.get("attributes") or {}
         also = [(reply.get("annotations") or {}).get("entities"), annotations.get("entities")]
-        language = (found and found.language) or _spoken_language(annotations, question)
+        language = language or (found and found.language) or _spoken_language(annotations, question)
         whole = {
             "question": question,
             "text": reply.get("text", ""),
@@ -106,6 +108,16 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
         parts = told.get("parts")
         given = [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
         yield [_turn(one, also, language, text) for one in given or [whole]]
+
+
+def _told_question(given: Any) -> tuple[str, str]:
+    """Return the whole question that an answer completed, as its agent tells it, and its language.
+
+    Each is "" where it is not told.
+    """
+    told = given if isinstance(given, dict) else {"text": given}
+    text, language = told.get("text"), told.get("language")
+    return text if isinstance(text, str) else "", language if isinstance(language, str) else ""
 
 
 def _turn(part: Mapping[str, Any], also: list[Any], language: str, text: str) -> LastTurn:
