@@ -94,3 +94,38 @@ async def test_an_answer_with_a_typing_mistake_completes_its_request() -> None:
         reply = await assistant.reply("9 minuts", user="one")
 
     assert reply.text.startswith("Egg timer set for 9 minutes")
+
+
+MUM = "remind me to call mum"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ((MUM, "Tuesday", "not Tuesday, Wednesday"), "call mum (Wednesday"),
+        ((MUM, "tomorrow at 9", "no, at 10"), "call mum (tomorrow at 10:00)"),
+        ((MUM, "tomorrow at 9", "tomorrow at 11 would be better"), "call mum (tomorrow at 11:00)"),
+        ((MUM, "no, ring dad tomorrow"), "ring dad (tomorrow at 09:00)"),
+        ((MUM, "sorry, call dad", "tomorrow"), "call dad (tomorrow at 09:00)"),
+        (("remind me to ring mum", "no wait, ring dad"), "1. ring dad"),
+    ],
+)
+async def test_an_answer_and_the_words_before_it_can_be_corrected(
+    said: tuple[str, ...], shown: str
+) -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        for text in (*said, "show my reminders"):
+            reply = await assistant.reply(text, user="one")
+
+    assert shown in reply.text
+    assert "2. " not in reply.text
+
+
+async def test_what_an_answer_completed_is_gone_on_with() -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        for text in ("what's the capital", "Peru", "and Chile?"):
+            reply = await assistant.reply(text, user="one")
+
+    assert reply.text.startswith("The capital of Chile is Santiago")

@@ -49,7 +49,8 @@ _TAKES_BACK: Final = (
     r"(?:(?:no+|nah|nein|nee|non|oh|sorry|ach|perdón|pardon)[\s,.]+)?"
     r"(?:no,? wait|wait|hang on|hold on|i meant?|actually|make (?:it|that)|scratch that"
     r"|warte|halt|ich meinte|doch lieber|moment|attends|attendez|je voulais dire|plutôt"
-    r"|espera|quise decir|quería decir|mejor)[\s,.:]+(?=\S+ \S|\S{3,}|\d)"
+    r"|espera|quise decir|quería decir|mejor|(?:no+|nein|nee|non|sorry|pardon|perdón)(?=,))"
+    r"[\s,.:]+(?=\S+ \S|\S{3,}|\d)"
 )
 _CORRECTS: Final = re.compile(_TAKES_BACK)
 _CORRECTS_LATER: Final = re.compile(rf"(?<=[\s,.;…!-]){_TAKES_BACK}")
@@ -125,14 +126,15 @@ _MARKS: Final = re.compile(r"[\s,.!…]+")
 
 
 def _same_in_each_part(said: str) -> Control | None:
-    """Return the control command that is said twice: "leave it, never mind"."""
-    parts = [part for part in _PARTS.split(said[: _LONGEST + 1]) if part]
+    """Return the control command that is said twice: "oh, leave it, never mind"."""
+    parts = [part for part in _PARTS.split(said[: _LONGEST + 1]) if not _LEADS.fullmatch(part)]
     if len(said) > _LONGEST or len(parts) < 2:
         return None
     first, *others = [_controls(codes()).get(part) or _strip_leads(part) for part in parts]
     return first if first is not None and all(one == first for one in others) else None
 
 
+_LEADS: Final = re.compile(rf"(?:{_LEAD.pattern})*")
 _PARTS: Final = re.compile(r"[\s.]*[,.;!…][\s.]*")
 
 _LONGEST: Final = 60

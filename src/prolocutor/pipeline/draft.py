@@ -393,11 +393,18 @@ class Draft:
         reply = self.final_reply()
         reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
 
-    def show(self, messages: list[dict[str, Any]], ask: str | None) -> None:
-        """Replace the messages and the ask of the reply; its texts stay."""
+    def show(
+        self, messages: list[dict[str, Any]], ask: str | None, asked_by: str | None = None
+    ) -> None:
+        """Replace the messages and the ask of the reply; its texts stay.
+
+        `asked_by` is the skill whose question stands again in another's reply, "" for a program's.
+        """
         reply = self.final_reply()
         reply.messages, reply.ask = messages, ask
-        reply.attributes = encode(reply_attributes(decode(reply.attributes), messages, ask))
+        own = decode(reply.attributes)
+        own = own if asked_by is None else {**own, "asked_by": asked_by}
+        reply.attributes = encode(reply_attributes(own, messages, ask))
         self.changes += 1
 
     def rewrite(self, text: str) -> None:

@@ -97,6 +97,22 @@ def orders(text: str) -> bool:
     return _opening("orders", codes()).match(strip_accents(text[:LONGEST])) is not None
 
 
+def denies(text: str) -> bool:
+    """Return whether a text has a negation of any language.
+
+    >>> denies("not four"), denies("vier Personen")
+    (True, False)
+    """
+    return _negations(codes()).search(strip_accents(text[:LONGEST])) is not None
+
+
+@cache
+def _negations(every: tuple[str, ...]) -> re.Pattern[str]:
+    known = [words for code in every if (words := find_words(code)) is not None]
+    negations = strip_accents("|".join(one for words in known for one in words.negation))
+    return re.compile(rf"\b(?:{negations or '(?!)'})\b", re.IGNORECASE)
+
+
 def is_courtesy(text: str) -> bool:
     """Whether a text is nothing but courtesy in any language, such as a greeting or thanks.
 

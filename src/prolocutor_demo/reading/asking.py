@@ -123,7 +123,10 @@ def answered(
 
 def _with_whole_question(hypothesis: Hypothesis, whole: str) -> Hypothesis:
     """Return a hypothesis that tells the question that an answer completed, for follow-ups."""
-    told = {**(hypothesis.get("attributes") or {}), "question": {"text": whole, "language": ENGLISH}}
+    told = {
+        **(hypothesis.get("attributes") or {}),
+        "question": {"text": whole, "language": ENGLISH},
+    }
     return {**hypothesis, "attributes": told}
 
 

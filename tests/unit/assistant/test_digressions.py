@@ -335,3 +335,29 @@ async def test_a_number_that_is_mended_in_one_sentence_is_the_later_one(
 )
 async def test_a_number_that_is_declined_is_not_taken(order: str, answer: str) -> None:
     assert await last_reply(order, answer, ask=asks_and_says_no_more) != "Got 4."
+
+
+@pytest.mark.parametrize(
+    ("order", "answer", "heard"),
+    [
+        ("order some", "we are seven many", "Got 7."),
+        ("bestell welche", "wir sind sieben", "Got 7."),
+        ("order some", "not seven", "Sorry, I did not understand that."),
+        ("bestell welche", "Regen sieben", "Das habe ich leider nicht verstanden."),
+    ],
+)
+async def test_a_number_counts_among_words_that_say_nothing_and_those_of_the_question(
+    order: str, answer: str, heard: str
+) -> None:
+    assert (await last_reply(order, answer, ask=asks_and_says_no_more)).startswith(heard)
+
+
+async def test_the_reply_to_a_digression_says_whose_question_stands_again() -> None:
+    skills = [
+        Service("asker", asks_and_says_no_more, inline=True),
+        Service("clock", clock, inline=True),
+    ]
+    async with Assistant(Pipeline(skills=skills), store="memory:") as assistant:
+        await assistant.reply("order some", user="ann")
+        reply = await assistant.reply("what time is it?", user="ann")
+    assert reply.attributes["asked_by"] == "asker"

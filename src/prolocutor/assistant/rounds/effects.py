@@ -128,7 +128,7 @@ def _ask_again(draft: Draft, waiting: PendingAsk) -> None:
     said = reply.messages or [{"type": "text", "text": reply.text}]
     asked = " ".join(one["text"] for one in question if one["type"] == "text")
     text = f"{reply.text.rstrip()} {asked}".strip()
-    draft.show([*said, *question], waiting.ask)
+    draft.show([*said, *question], waiting.ask, waiting.skill)
     reply.text = text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any, Final
 
 from msgspec import structs
@@ -36,6 +37,8 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask, NarrowedAsk, OfferedChoice, PendingAsk
 from prolocutor.reading.languages import (
     asks,
+    denies,
+    is_frequent,
     language_of,
     mended_parts,
     orders,
@@ -80,6 +83,12 @@ MOST_DIGRESSIONS: Final = 3
 
 SURELY: Final = 0.8
 """The confidence of another skill from which on a text that may be the answer is none."""
+
+_AMONG: Final = frozenset({"number", "date", "time", "choice"})
+"""Asks whose answers are found among other words."""
+
+_MOST_AMONG: Final = 6
+"""Words of a text in which an answer is found among others."""
 
 _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
 """Kinds of answers that are recognised although another kind was asked for."""
@@ -146,6 +155,8 @@ class OpenAsk:
         if isinstance(outcome, NotUnderstood) and (offered := wrapped_answer(text)) != text:
             answer = self._kinds.read(kind, offered, self._context())
             outcome = answer if isinstance(answer, Understood) else outcome
+        if isinstance(outcome, NotUnderstood):
+            outcome = self._answer_among(text) or outcome
         decision = self._decide(outcome, self._switch)
         if kind in _NAMES and isinstance(outcome, Understood) and asks(text.rstrip(" ?")):
             return self._unless_digressing(decision)
@@ -159,6 +170,27 @@ class OpenAsk:
             return None
         read = self._kinds.read(self._kind, framed[-1], self._context())
         return read if isinstance(read, Understood) else None
+
+    def _answer_among(self, text: str) -> Understood | None:
+        """Return the answer among frequent words and words of the question: "we are two people"."""
+        words = text.strip(" .!").split()
+        if self._kind not in _AMONG or len(words) > _MOST_AMONG or denies(text):
+            return None
+        if asks(text) or orders(text):
+            return None
+        asked = {plain(word.strip("?¿")) for one in self.waiting.prompt for word in _words(one)}
+        empty = [plain(word).strip(",") in asked or is_frequent(word) for word in words]
+        spans = [
+            (start, end)
+            for start, end in combinations(range(len(words) + 1), 2)
+            if all((*empty[:start], *empty[end:]))
+        ]
+        for start, end in sorted(spans, key=lambda span: span[0] - span[1])[1:]:
+            said = " ".join(words[start:end])
+            read = self._kinds.read(self._kind, said, self._context())
+            if isinstance(read, Understood):
+                return read
+        return None
 
     def find_titled(self) -> dict[str, Any] | None:
         """Return the content of the button with the typed title, for clients without buttons."""
@@ -447,6 +479,11 @@ class OpenAsk:
         code = ["bookkeeping", "special", f"special:{special}"]
         buttons = (one.get("json") for one in self.waiting.prompt if one["type"] == "button")
         return any(isinstance(json, dict) and json.get("code") == code for json in buttons)
+
+
+def _words(message: JsonObject) -> list[str]:
+    """Return the words of the text of a message."""
+    return str(message.get("text", "")).split()
 
 
 _COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})

@@ -177,6 +177,50 @@ def test_nothing_is_rewritten_while_an_agent_asks() -> None:
     )
 
 
+def test_a_digression_is_gone_on_with_while_the_question_stands_again() -> None:
+    told = {"ask": "date", "asked_by": "table"}
+
+    assert meant(
+        "what is the capital of Chile?", "Santiago. When?", "and of Peru?", attributes=told
+    ) == ("what is the capital of Peru")
+
+
+@pytest.mark.parametrize(
+    ("told", "then", "whole"),
+    [
+        ("move the meeting to Tuesday at 9", "no, at 10", "move the meeting to Tuesday at 10"),
+        ({"text": "what is the capital of Peru"}, "and Chile?", "what is the capital of Chile"),
+        (
+            {"text": "convert 5 miles to kilometers", "language": "en"},
+            "und 10?",
+            "convert 10 miles to kilometers",
+        ),
+    ],
+)
+def test_an_answer_is_gone_on_with_as_the_question_that_it_completed(
+    told: Any, then: str, whole: str
+) -> None:
+    assert meant("the answer", "Done.", then, attributes={"question": told}) == whole
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("mets un minuteur de 5 minutes", "mets un minuteur de 9 minutes"),
+        ("pon un temporizador de 5 minutos", "pon un temporizador de 9 minutos"),
+        ("mach einen Timer auf 5 Minuten", "mach einen Timer auf 9 Minuten"),
+    ],
+)
+def test_an_order_of_another_thing_corrects_nothing(said: str, then: str) -> None:
+    assert meant(said, "Set.", then) is None
+
+
+def test_a_word_before_what_is_replaced_is_not_said_twice() -> None:
+    assert meant("remind me to ring Tom", "Noted.", "no wait, ring Tina") == (
+        "remind me to ring Tina"
+    )
+
+
 def test_nothing_is_rewritten_at_the_beginning() -> None:
     assert annotate(dialog("and in Paris?")) == {}
 

@@ -157,8 +157,11 @@ def in_text(name: str, text: str) -> bool:
 
 
 def put_words(text: str, span: Span, new: str) -> str:
-    """Return a text with new words in place of a span."""
+    """Return a text with new words in place of a span; a word before it is not said twice."""
     before, after = text[: span[0]], text[span[1] :]
+    said = before.split()
+    if said and new.lower().startswith(f"{said[-1].lower()} "):
+        new = new[len(said[-1]) :].lstrip()
     if not new and before.endswith(" ") and (not after or after[0] in " ?!.,"):
         before = before.rstrip()
     return f"{before}{new}{after}"

@@ -58,14 +58,15 @@ MOST_EARLIER: Final = 10
 
 
 def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
-    """Return the last turn that was a question; none where there is none, or it asks back.
+    """Return the last turn that was a question; none where there is none, or it asks back itself.
 
     A composed reply gives a turn for each of its parts. Turns of mere courtesy are passed over. A
     question that was a follow-up itself is the whole question that it meant; an answer to an ask is
     the question that it completed, if the agent tells it (`question` of the reply's `attributes`).
     """
     before = state["utterances"][:-1]
-    asks_back = before and (before[-1].get("attributes") or {}).get("ask")
+    told = (before[-1].get("attributes") or {}) if before else {}
+    asks_back = told.get("ask") and "asked_by" not in told
     if asks_back and correction(text) is None:
         return []
     return next(_find_turns(before, text), [])
