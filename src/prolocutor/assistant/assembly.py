@@ -267,11 +267,7 @@ def assemble(
     line = None if sharing is None else sharing.line
     clock = store_clock(store)
     steady = SteadyClock() if clock is time.time else clock
-    journal = Journal(
-        store,
-        engine=engine,
-        clock=steady,
-    )
+    journal = Journal(store, engine=engine, clock=steady, shared=sharing is not None)
     handovers = Handovers(store, engine=engine, settings=settings.handover, clock=clock)
     deliveries = AgendaDelivery(
         store,

@@ -60,7 +60,7 @@ class Journal:
     """Opens and closes turns in the store.
 
     A turn that could not be stored is tried again later. `clock` gives the times at which turns
-    begin.
+    begin; `shared`: another process may run a turn again, and continues its trace.
     """
 
     def __init__(
@@ -69,10 +69,12 @@ class Journal:
         *,
         engine: Engine,
         clock: Callable[[], float] = time.time,
+        shared: bool = False,
     ) -> None:
         prepared = engine.prepared
         self._store = store
         self._clock = clock
+        self._shared = shared
         self._rounds = KnownRounds()
         self.in_hand: set[str] = set()
         """The ids of the turns that this process opened and has not stored."""
@@ -152,7 +154,7 @@ class Journal:
             encoded_text=text,
             attributes=attributes,
             message=row_of_input(shown, text, bot_utt_id),
-            start=_add_trace(stored),
+            start=_add_trace(stored) if self._shared else stored,
             round=round,
             request_key=request_id,
             request_hash=None if request_id is None else _digest(said, input.dialog, came),
