@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, chdir
 from functools import partial
 from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 import click
@@ -256,12 +256,7 @@ def replace_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipelin
     `hosts` is one host for all services, which keep their ports, or a URL for each `host:port` that
     moves.
     """
-    changes: dict[str, Any] = {}
-    for stage in Stage:
-        services = [_replace_host(service, hosts) for service in pipeline.services_at(stage)]
-        if services:
-            changes[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
-    return msgspec.structs.replace(pipeline, **changes)
+    return pipeline.change_services(lambda one: _replace_host(one, hosts))
 
 
 def _replace_host(service: StageService, hosts: str | Mapping[str, str]) -> StageService:

@@ -21,7 +21,7 @@ from prolocutor.contracts.connector import DescribingConnector
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError, ServiceError, ServiceLate
-from prolocutor.plan.pipeline import Pipeline, Skill, Stage
+from prolocutor.plan.pipeline import Pipeline, Skill, Stage, StageService
 
 log = logging.getLogger(__name__)
 
@@ -49,11 +49,10 @@ def read_card(name: str, written: Mapping[str, Any], folder: Path) -> Card:
 
 def add_prices(pipeline: Pipeline, folder: Path) -> Pipeline:
     """Return the pipeline with the prices in the files of cards."""
-    skills = [_add_price(skill, folder) for skill in pipeline.services_at(Stage.SKILL)]
-    return msgspec.structs.replace(pipeline, skills=skills)
+    return pipeline.change_services(lambda skill: _add_price(skill, folder), Stage.SKILL)
 
 
-def _add_price(skill: Skill, folder: Path) -> Skill:
+def _add_price(skill: StageService, folder: Path) -> StageService:
     written = skill.card_members
     price = read_card(skill.name, written, folder).price if "file" in written else None
     if price is None:
@@ -119,13 +118,12 @@ async def add_agent_cards(pipeline: Pipeline) -> Pipeline:
             raise ConfigError(one.what, key=f"skills.{name}.call")
         if isinstance(one, ServiceError):
             log.warning("the agent %s has no readable card: %s", name, one)
-    skills = [
-        _add_card(skill, found.get(skill.name)) for skill in pipeline.services_at(Stage.SKILL)
-    ]
-    return msgspec.structs.replace(pipeline, skills=skills)
+    return pipeline.change_services(
+        lambda skill: _add_card(skill, found.get(skill.name)), Stage.SKILL
+    )
 
 
-def _add_card(skill: Skill, found: Any) -> Skill:
+def _add_card(skill: StageService, found: Any) -> StageService:
     if not isinstance(found, dict) or not found:
         return skill
     return msgspec.structs.replace(skill, card={**found, **skill.card_members})

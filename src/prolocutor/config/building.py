@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.assistant_settings import DEFAULT_STORE
+from prolocutor.assistant.assistant_settings import DEFAULT_STORE, TurnSettings
 from prolocutor.assistant.call_recording import current_recorder
 from prolocutor.config.agent_cards import add_agent_cards, add_prices, describing
 from prolocutor.config.imported_functions import add_search_folder
@@ -95,26 +95,14 @@ def build(
     for addition in settings.additions:
         wanted = addition.added_to(wanted)
     made = make_selectors(wanted, settings.folder, limits)
+    given = {key: getattr(settings, key) for key in TurnSettings.__struct_fields__}
     return Assistant(
         add_prices(made.pipeline, settings.folder),
-        name=settings.name,
+        **(given if recording else given | {"records": None}),
         store=kept,
-        durability=settings.durability,
-        deadline=settings.deadline,
-        reserve=settings.reserve,
-        queue_timeout=settings.queue_timeout,
         queue_limit=settings.limits.queue,
         max_text=settings.limits.text,
-        fallback=settings.fallback,
-        recover_within=settings.recover_within,
-        max_attributes=settings.max_attributes,
-        handover=settings.handover,
-        records=settings.records if recording else None,
         replica=settings.replica,
-        messages=settings.messages,
-        digressions=settings.digressions,
-        asks=settings.asks,
-        purse=settings.purse,
         observers=[*observers, *made.observers],
         models=made.models,
     )

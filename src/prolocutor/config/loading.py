@@ -296,12 +296,11 @@ def _drop_order_key(pipeline: Pipeline, key: str) -> Pipeline | None:
     """Return the pipeline without one `after` or `requires`; None for other keys."""
     path, _, setting = key.rpartition(".")
     default = {"after": None, "requires": ()}
-    for stage, service in pipeline.services():
-        if f"{stage}.{service.name}" == path and setting in default:
-            if getattr(service, setting) == default[setting]:
-                return None
-            bare = msgspec.structs.replace(service, **{setting: default[setting]})
-            others = [bare if other is service else other for other in pipeline.services_at(stage)]
-            changed: Pipeline = msgspec.structs.replace(pipeline, **{stage.value: others})
-            return changed
-    return None
+    services = (one for one in pipeline.services() if f"{one[0]}.{one[1].name}" == path)
+    stage, service = next(services, (None, None))
+    if stage is None or service is None or setting not in default:
+        return None
+    if getattr(service, setting) == default[setting]:
+        return None
+    bare = msgspec.structs.replace(service, **{setting: default[setting]})
+    return pipeline.change_services(lambda one: bare if one is service else one, stage)

@@ -37,8 +37,8 @@ class MadeSelectors(msgspec.Struct, frozen=True):
 
 def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> MadeSelectors:
     """Make the selectors of a pipeline; raise `ConfigError` for an invalid selector."""
-    services = {stage: pipeline.services_at(stage) for stage in _STAGES}
-    wanted = [one.target for some in services.values() for one in some if _is_pending(one.target)]
+    services = [one for stage in _STAGES for one in pipeline.services_at(stage)]
+    wanted = [one.target for one in services if _is_pending(one.target)]
     made = MadeSelectors(pipeline, [], [])
     if not wanted:
         return made
@@ -66,9 +66,7 @@ def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> 
             return service
         return replace(service, target=target.build(replace(context, name=service.name)))
 
-    changes = {stage.value: [made_service(one) for one in some] for stage, some in services.items()}
-    given = {key: changed for key, changed in changes.items() if changed}
-    return replace(made, pipeline=replace(pipeline, **given))
+    return replace(made, pipeline=pipeline.change_services(made_service, *_STAGES))
 
 
 def _is_pending(target: object) -> TypeGuard[SelectorOptions]:

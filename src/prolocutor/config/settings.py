@@ -20,8 +20,6 @@ from prolocutor.assistant.assistant_settings import (
 from prolocutor.bounds import Count, about
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import (
-    ORDER,
-    SINGLE,
     PendingTarget,
     Pipeline,
     Skill,
@@ -260,16 +258,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
 
         `urls`: the base URL of each process by name; `ConfigError` for one that is missing.
         """
-        changes: dict[str, Any] = {}
-        for stage in (*ORDER, *SINGLE):
-            services = [
-                _resolve_process(service, urls) for service in self.pipeline.services_at(stage)
-            ]
-            if services:
-                changes[stage.value] = services
-        if last_chance := changes.get("last_chance"):
-            changes["last_chance"] = last_chance[0]
-        return msgspec.structs.replace(self.pipeline, **changes)
+        return self.pipeline.change_services(lambda one: _resolve_process(one, urls))
 
 
 def _resolve_process(service: StageService, urls: Mapping[str, str]) -> StageService:

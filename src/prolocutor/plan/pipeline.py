@@ -334,6 +334,17 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
             return ()
         return placed if isinstance(placed, tuple) else (placed,)
 
+    def change_services(
+        self, change: Callable[[StageService], StageService], *stages: Stage
+    ) -> Pipeline:
+        """Return the pipeline with each service changed by a function, at all stages or at some."""
+        changed: dict[str, Any] = {}
+        for stage in stages or Stage:
+            if services := [change(one) for one in self.services_at(stage)]:
+                changed[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
+        pipeline: Pipeline = msgspec.structs.replace(self, **changed)
+        return pipeline
+
     def services(self) -> Iterator[tuple[Stage, StageService]]:
         """Return every service of the ordinary turn with its stage, in declared order."""
         for stage in ORDER:

@@ -21,6 +21,7 @@ from prolocutor.plan.pipeline import (
     Skill,
     SkillSelector,
     Stage,
+    StageService,
     service,
 )
 from prolocutor.testing.fake_service import FakeService
@@ -196,3 +197,22 @@ def test_a_pipeline_with_other_services_is_checked_again() -> None:
     assert changed.last_chance == LastChance(answers, name="answers")
     with pytest.raises(ConfigError):
         msgspec.structs.replace(pipeline, skills=())
+
+
+def test_services_are_changed_at_the_stages_that_are_named() -> None:
+    pipeline = Pipeline(
+        annotators=[Service("note", answers)],
+        skills=[Service("a", answers), Service("b", answers)],
+        last_chance=Service("last", answers),
+    )
+
+    def hurry(service: StageService) -> StageService:
+        return msgspec.structs.replace(service, timeout=0.5)
+
+    skills, every = pipeline.change_services(hurry, Stage.SKILL), pipeline.change_services(hurry)
+
+    def timeouts(of: Pipeline) -> list[float]:
+        return [one.timeout for stage in Stage for one in of.services_at(stage)]
+
+    assert sorted(timeouts(skills)) == [0.5, 0.5, 2.0, 2.0]
+    assert timeouts(every) == [0.5] * 4

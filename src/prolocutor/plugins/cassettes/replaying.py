@@ -10,6 +10,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -500,38 +501,25 @@ def use_timezone(name: str) -> Iterator[None]:
 
 def disable_breakers(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline whose breakers never open."""
-    return _change_services(pipeline, breaker=NEVER)
+    return pipeline.change_services(partial(replace, breaker=NEVER))
 
 
 def _lengthen_timeouts(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline with long time-outs, because lateness is recorded, not measured."""
-    return _change_services(pipeline, timeout=UNHURRIED)
-
-
-def _change_services(pipeline: Pipeline, **options: Any) -> Pipeline:
-    changed: dict[str, Any] = {}
-    for stage in Stage:
-        services = tuple(replace(one, **options) for one in pipeline.services_at(stage))
-        if services:
-            changed[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
-    made: Pipeline = replace(pipeline, **changed)
-    return made
+    return pipeline.change_services(partial(replace, timeout=UNHURRIED))
 
 
 def _add_cards(pipeline: Pipeline, cards: dict[str, JsonObject]) -> Pipeline:
-    skills = [
-        replace(one, card=cards[one.name]) if one.name in cards else one
-        for one in pipeline.services_at(Stage.SKILL)
-    ]
-    made: Pipeline = replace(pipeline, skills=skills)
-    return made
+    def with_card(skill: StageService) -> StageService:
+        return replace(skill, card=cards.get(skill.name, skill.card))
+
+    return pipeline.change_services(with_card, Stage.SKILL)
 
 
 def _drop_reply_formatters(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline whose skills reply with their stored hypotheses."""
-    skills = [replace(one, response_formatter=None) for one in pipeline.services_at(Stage.SKILL)]
-    made: Pipeline = replace(pipeline, skills=skills)
-    return made
+    bare = partial(replace, response_formatter=None)
+    return pipeline.change_services(bare, Stage.SKILL)
 
 
 def memory_store(clock: Callable[[], float]) -> Store:
