@@ -1,29 +1,26 @@
 """`prolocutor record` and `prolocutor test`, as people call them."""
 
-import subprocess
-import sys
 from pathlib import Path
 
+import pytest
+
+from tests.acceptance.commands import Commands
 from tests.plugins.cassettes.talks import write_assistant
 
 
-def prolocutor(folder: Path, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "prolocutor", *words]
-    return subprocess.run(
-        command, cwd=folder, input=typed, capture_output=True, text=True, check=False
-    )
-
-
-def test_a_talk_is_recorded_tested_and_written_anew(tmp_path: Path) -> None:
+def test_a_talk_is_recorded_tested_and_written_anew(
+    commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     file = write_assistant(tmp_path)
     said = "Tea, please\nmy diary\ntomorrow\n"
     chat = ["--", "chat", "assistant.yaml"]
-    recorded = prolocutor(tmp_path, "record", "talk.cassette", *chat, typed=said)
-    tested = prolocutor(tmp_path, "test", "--junit", "report.xml")
+    recorded = commands.run("record", "talk.cassette", *chat, said=said)
+    tested = commands.run("test", "--junit", "report.xml")
     file.write_text(file.read_text().replace("timeout: 3", "timeout: 1"))
-    failed = prolocutor(tmp_path, "test", "talk.cassette")
-    updated = prolocutor(tmp_path, "test", "--update")
-    again = prolocutor(tmp_path, "test")
+    failed = commands.run("test", "talk.cassette")
+    updated = commands.run("test", "--update")
+    again = commands.run("test")
 
     assert recorded.stdout.startswith("Tea number 1.\nFor which day?\nNoted for ")
     assert recorded.stderr == "recorded talk.cassette\n"
@@ -34,7 +31,10 @@ def test_a_talk_is_recorded_tested_and_written_anew(tmp_path: Path) -> None:
     assert (tmp_path / "report.xml").is_file()
 
 
-def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path) -> None:
+def test_what_cannot_be_done_is_said_in_one_line(
+    commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     write_assistant(tmp_path)
     (tmp_path / "mine.cassette").write_text("{}")
     told = {
@@ -46,7 +46,7 @@ def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path) -> None:
     }
 
     for words, what in told.items():
-        done = prolocutor(tmp_path, *words)
+        done = commands.run(*words)
         assert what in done.stdout + done.stderr
         assert done.returncode in (1, 2)
         assert "Traceback" not in done.stderr
