@@ -296,7 +296,7 @@ class TakenOver(StoreError):
 
 
 class ServiceError(ProlocutorError):
-    """One call of one service went wrong. It is recorded and never leaves the turn."""
+    """A call of one service went wrong. It is recorded and never leaves the turn."""
 
     code = "service"
     answered = False

@@ -49,7 +49,7 @@ class RpcFault(BadInput):
 
 
 class RpcMessage(msgspec.Struct, frozen=True):
-    """One message: a request, a notification (a request without an id), or a response."""
+    """A message: a request, a notification (a request without an id), or a response."""
 
     jsonrpc: Literal["2.0"]
     id: RpcId | UnsetType = UNSET

@@ -86,10 +86,9 @@ class AnswerReader(Protocol):
 class AskKind(Protocol):
     """The options of a kind of ask; entry points of `prolocutor.asks` name them.
 
-    They are a frozen `msgspec.Struct` with defaults for all fields. `hint` is the sentence that
-    describes the expected answer. As class variables there may be `schema`, the JSON Schema of a
-    written answer (by default a text's), and `is_raw`: the answer is whatever text comes, even
-    "cancel".
+    They are a frozen `msgspec.Struct` with defaults for all fields. `hint` is the description of
+    the expected answer. As class variables there may be `schema`, the JSON Schema of a written
+    answer (by default a text's), and `is_raw`: the answer is whatever text comes, even "cancel".
     """
 
     @property

@@ -83,7 +83,7 @@ _WRAPPED: Final = re.compile(
 
 
 def wrapped_answer(text: str) -> str:
-    """Return a text without the words that offer an answer: "how about Friday?", "maybe ten".
+    """Return a text without the words around an offered answer: "how about Friday?", "maybe ten".
 
     >>> wrapped_answer("not sure yet, maybe Friday?"), wrapped_answer("would 8 work for me")
     ('friday', '8')
@@ -106,7 +106,7 @@ _LONGEST_CORRECTION: Final = 400
 
 
 def _strip_leads(said: str) -> Control | None:
-    """Return the control command in a text without the words that open and close it."""
+    """Return the control command in a text, without opening and closing words."""
     if len(said) > _LONGEST:
         return None
     said, starts = strip_accents(said), [0]

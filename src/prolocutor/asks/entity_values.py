@@ -32,7 +32,7 @@ _CLOCK: Final = ("hour", "minute", "second")
 
 
 class ParsedValue(msgspec.Struct, frozen=True):
-    """A value, and the ask that it answers.
+    """A value, and its ask.
 
     An incomplete date is the object of its parts; missing parts are today's in the person's time
     zone.

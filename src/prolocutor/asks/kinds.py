@@ -38,7 +38,7 @@ class AskKinds:
         return self._outcome(kind, lambda: self._reader(kind).take(type_name or "", value, context))
 
     def hint(self, kind: Ask) -> str:
-        """Return the sentence that describes the expected answer to an ask of this kind."""
+        """Return the description of the expected answer to an ask of this kind."""
         return getattr(self._kind(kind), "hint", _NO_HINT)
 
     def _outcome(self, kind: Ask, ask: Callable[[], object]) -> Outcome:

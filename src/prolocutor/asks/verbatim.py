@@ -8,7 +8,7 @@ from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Ou
 
 
 class RawString(AskOptions, frozen=True):
-    """Any text that is not blank, with the blanks around it.
+    """Any non-blank text, with the blanks around it.
 
     `types` are the accepted types of parsed values, None for all.
     """

@@ -31,7 +31,7 @@ Utterance = HumanUtterance | BotUtterance
 
 
 class DialogListRow(msgspec.Struct, frozen=True):
-    """One dialog in a list."""
+    """A dialog in a list."""
 
     id: str
     started: str

@@ -27,7 +27,7 @@ JsonSchema = dict[str, Any]
 
 
 class Findings:
-    """The faults found in one file so far."""
+    """The faults found in a file so far."""
 
     def __init__(self, file: str, faults: Sequence[Fault] = ()) -> None:
         self.file = file

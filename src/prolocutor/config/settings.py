@@ -149,7 +149,7 @@ class Addition(Protocol):
 
 
 class Settings(TurnSettings, frozen=True, kw_only=True):
-    """One assistant as described by its file: settings, pipeline, address."""
+    """An assistant as described by its file: settings, pipeline, address."""
 
     store: Annotated[
         Annotated[str, Meta(pattern=r"memory|[a-z][a-z0-9+.-]*:.*")] | None,

@@ -43,7 +43,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class ConfigFaults(ConfigError):
-    """All faults of one file, in the order of its lines.
+    """All faults of a file, in the order of its lines.
 
     Its own `what`, `file`, `line` and `key` are the first fault's; `str()` gives a line for each
     fault.

@@ -76,7 +76,7 @@ class RunPairs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunDetails(msgspec.Struct, frozen=True, kw_only=True):
-    """One run. `counts` are its rows by kind, `metric` the metric by which they are right.
+    """A run. `counts` are its rows by kind, `metric` the metric by which they are right.
 
     `note` names missing parts. `by` is how many examples each agent answered.
     """
@@ -111,7 +111,7 @@ class RunAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One example: the input, the right answers, the answer here and in the other run."""
+    """An example: the input, the right answers, the answer here and in the other run."""
 
     n: int
     repeat: int

@@ -46,7 +46,7 @@ class Human(msgspec.Struct, kw_only=True):
 
 
 class Bot(msgspec.Struct, kw_only=True):
-    """The assistant's side of one dialog; each dialog has a bot of its own."""
+    """The assistant's side of a dialog; each dialog has a bot of its own."""
 
     id: str
     persona: list[Any] | JsonObject = []

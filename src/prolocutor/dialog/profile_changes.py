@@ -28,7 +28,7 @@ def translate_errors(user: str) -> Iterator[None]:
 
 
 def rebuilt(owner: str, rows: Sequence[VersionRow], wanted: Collection[int]) -> dict[int, bytes]:
-    """Return the wanted versions by number; `rows` are the rows of one frame, ascending.
+    """Return the wanted versions by number; `rows` are the rows of a frame, ascending.
 
     Raise `StoreCorrupt` for a missing version.
     """

@@ -39,7 +39,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 @final
 class TurnAnnouncer:
-    """Sends events about the services in the ledger of one turn to a listener.
+    """Sends events about the services in the ledger of a turn to a listener.
 
     `commit` is the pipeline's.
     """

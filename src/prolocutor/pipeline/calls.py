@@ -165,7 +165,7 @@ class NoTask:
 
 
 class RunningCalls(Generic[Token]):
-    """The running calls of one turn; `settled` has the outcomes: (token, result or error).
+    """The running calls of a turn; `settled` has the outcomes: (token, result or error).
 
     Calls are made within `apart`.
     """

@@ -151,7 +151,7 @@ class DraftReply(msgspec.Struct, kw_only=True):
 
 
 class Draft:
-    """One turn's additions to a dialog so far.
+    """A turn's additions to a dialog so far.
 
     `changes` counts the writes. `speakers` are the hypotheses of the reply, `previous_reply` is the
     body of the bot utterance before this turn, if this turn has annotated it. `human` and `bot` are

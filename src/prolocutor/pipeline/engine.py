@@ -80,7 +80,7 @@ class Engine:
         watch: LedgerWatch | None = None,
         stop: StopSignal | None = None,
     ) -> Turn:
-        """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft.
+        """Run a turn that started at `started` (`time.monotonic`); its reply is in its draft.
 
         `watch` is told about asked and settled services. `stop` ends the turn at once: its reply is
         then the words that were already shown.

@@ -1,4 +1,4 @@
-"""The ledger of one turn: the state of each service, and the next steps.
+"""The ledger of a turn: the state of each service, and the next steps.
 
 It knows no tasks, no clock and no dialog. A transition gets an event and its time; it changes the
 entries and adds to `ready` (services that no longer wait) and `due` (the next tasks of the turn).
@@ -44,7 +44,7 @@ class SkillWave(msgspec.Struct, eq=False):
 
 
 class LedgerEntry(msgspec.Struct, eq=False):
-    """The state of one service in one turn; its times are the times of transitions.
+    """The state of one service in a turn; its times are the times of transitions.
 
     `missing` counts the services that it still waits for, `calls` the calls that were made. `wave`
     is the wave in which a skill was selected.
@@ -62,7 +62,7 @@ class LedgerEntry(msgspec.Struct, eq=False):
 
 
 class Lingering:
-    """The services of one turn that could start but linger (`waiting`), each up to a time.
+    """The services of a turn that could start but linger (`waiting`), each up to a time.
 
     So the annotations of the last reply have a little time to arrive.
     """
@@ -110,7 +110,7 @@ NOTHING_LINGERS: Final = Lingering((), deque())
 
 
 class LedgerWatch(Protocol):
-    """Is told about the asked and settled services of one turn."""
+    """Is told about the asked and settled services of a turn."""
 
     def note_asked(self, entry: LedgerEntry) -> None:
         """Note that a service is asked, for the first time in the turn."""

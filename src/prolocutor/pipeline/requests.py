@@ -1,4 +1,4 @@
-"""The request of one call of a service: the agent state of a snapshot, or a formatter's payload.
+"""The request of a call of a service: the agent state of a snapshot, or a formatter's payload.
 
 Each service gets its own copy. A request for the wire is joined from bytes without decoding.
 """

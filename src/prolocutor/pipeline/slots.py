@@ -43,7 +43,7 @@ _RESPONSE_ANNOTATOR: Final = Stage.RESPONSE_ANNOTATOR
 
 
 class SlotWriter:
-    """Writes the replies of one turn's services to their slots in its draft.
+    """Writes the replies of a turn's services to their slots in its draft.
 
     `faults` are errors that do not make a reply useless; `remarks` are not errors, but interesting
     for observers of the turn.
@@ -228,7 +228,7 @@ class _WaveChooser:
 
 
 class SkillSelection:
-    """The answers of the skill selectors of one turn.
+    """The answers of the skill selectors of a turn.
 
     `reasons` are the reasons that they gave, `version` is the last version of a model that they
     named. `known` are all skills, `always` the skills that are asked in any case. `instead` maps

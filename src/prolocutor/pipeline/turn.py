@@ -1,4 +1,4 @@
-"""One turn: it starts the ready services of the ledger, takes their outcomes, and ends in time.
+"""A turn: it starts the ready services of the ledger, takes their outcomes, and ends in time.
 
 The page docs/explanation/architecture.md shows the way of a hypothesis to the store.
 """
@@ -54,7 +54,7 @@ _ANNOTATE, _REPLY, _LOOK = Due.ANNOTATE, Due.REPLY, Due.LOOK
 
 
 class Turn:
-    """One turn of a pipeline: its `draft`, the `slots` that write the draft, and its `view`."""
+    """A turn of a pipeline: its `draft`, the `slots` that write the draft, and its `view`."""
 
     def __init__(
         self,

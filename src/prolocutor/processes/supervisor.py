@@ -126,7 +126,7 @@ class ProcessState(msgspec.Struct, frozen=True):
 
 
 class Supervisor:
-    """The processes of one assistant: each on a loopback port, restarted when it ends.
+    """The processes of an assistant: each on a loopback port, restarted when it ends.
 
     `folder`: the working directory. `start_timeout`: seconds until a process has to be up, else it
     is restarted. `backoff`: the first and the longest wait before a restart, doubling in between

@@ -28,7 +28,7 @@ def new_span(at: int = 0, agent: str = "") -> AgentSpan:
 def add_figures(
     figures: dict[FiguresKey, AgentSpan], record: TurnRecord, *, up: int = 0, down: int = 0
 ) -> None:
-    """Add the figures of one turn's agents, and the thumbs of its reply."""
+    """Add the figures of a turn's agents, and the thumbs of its reply."""
     at = int(record.started) // SPAN * SPAN
     won = winners(record)
     for one in record.services:
@@ -50,7 +50,7 @@ def winners(record: TurnRecord) -> set[str]:
 
 
 def count_service(span: AgentSpan, one: ServiceRecord, record: TurnRecord) -> None:
-    """Add a service's figures in one turn, except the outcome of its hypotheses."""
+    """Add a service's figures in a turn, except the outcome of its hypotheses."""
     span.asked += 1
     span.cost += one.cost
     span.declined += one.stage == _SKILLS and one.declined

@@ -1,4 +1,4 @@
-"""SQL from files with names, and conditions that are put together."""
+"""SQL from files with names, and joined conditions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FLAG_BITS: Final = {"down": 1, "none": 2, "failed": 4, "slow": 8}
 
 
 class QueryConditions:
-    """The conditions of the fields that a query has.
+    """The conditions of the fields of a query.
 
     `texts` are conditions by field, with {0} for the value, `sign` is what stands before the
     number of a value in the statement, and `stored` makes a value what the store keeps.

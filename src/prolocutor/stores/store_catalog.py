@@ -32,7 +32,7 @@ these options."""
 
 
 def open_store(given: str | StoreOptions, *, durability: Durability = "full") -> Store:
-    """Make the store that a URL such as `sqlite:///dialogs.db` or `memory:` means, not yet open.
+    """Make the store of a URL such as `sqlite:///dialogs.db` or `memory:`, not yet open.
 
     `memory` is `memory:` too. `sqlite:///dialogs.db` is a path from the working directory,
     `sqlite:////var/dialogs.db` one from the root.
@@ -44,7 +44,7 @@ def open_store(given: str | StoreOptions, *, durability: Durability = "full") ->
 
 
 def open_transfer(url: str) -> StoreTransfer:
-    """Make what takes persons out of the store that a URL means, or puts them into it."""
+    """Make the reader or writer of persons for the store of a URL."""
     options, scheme = read_store_url(url), url.partition(":")[0]
     if isinstance(options, CopiedStore):
         return options.transfer()
@@ -54,7 +54,7 @@ def open_transfer(url: str) -> StoreTransfer:
 
 
 def read_store_url(url: str) -> StoreOptions:
-    """Return the options of the store that a URL means; raise `ConfigError` if it means none."""
+    """Return the options of the store of a URL; raise `ConfigError` for an unknown kind."""
     scheme, colon, _ = url.partition(":")
     if not colon and url != "memory":
         raise ConfigError(f"{url!r} is not a URL; write sqlite:///{url}", key="store")

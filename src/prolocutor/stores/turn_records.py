@@ -184,7 +184,7 @@ _bodies: Final = msgspec.json.Decoder(SpokenBody)
 
 
 class TurnRow(msgspec.Struct, frozen=True):
-    """A stored utterance, with the record of the turn that it ended.
+    """A stored utterance, with the record of its turn.
 
     The fields from `at` on are of that record, and None where there is no record.
     """
@@ -325,7 +325,7 @@ class LatestTurns:
 
 
 def spoken_body(body: bytes | None) -> SpokenBody:
-    """Read the body of an utterance; one that cannot be read says nothing."""
+    """Read the body of an utterance; an unreadable body has no text."""
     if body is None:
         return _NOTHING
     try:

@@ -52,7 +52,7 @@ LONGEST: Final = 300
 
 
 class AuditedAct(msgspec.Struct, frozen=True):
-    """One act: when (seconds, UNIX), who, from which address, by which method at which path."""
+    """An act: when (seconds, UNIX), who, from which address, by which method at which path."""
 
     at: float
     who: str

@@ -21,7 +21,7 @@ FOLLOWING: Final = 8
 
 
 class ConnectionPlaces:
-    """The places for the connections of one server.
+    """The places for the connections of a server.
 
     `shared`: whether many clients share an address, such as a proxy's, so that it has no limit.
     `spare`: the connections without a place, the oldest first.

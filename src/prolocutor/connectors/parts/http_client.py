@@ -83,7 +83,7 @@ class HttpClient:
         method: str | None = None,
         target: str | None = None,
     ) -> HttpReply:
-        """Send one request, by default a POST; return any answer.
+        """Send a request, by default a POST; return any answer.
 
         `target` is another path of the same server, with its query, in place of the URL's. Other
         statuses than 2xx do not raise; of their bodies only the start is kept.

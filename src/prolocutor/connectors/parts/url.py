@@ -167,7 +167,7 @@ class HttpAddress:
     def call_head(
         self, headers: Mapping[str, str], method: str | None = None, target: str | None = None
     ) -> bytes:
-        """Return the head of one call; an `Accept` among its headers replaces the default."""
+        """Return the head of a call; an `Accept` among its headers replaces the default."""
         usual = target is None and method in (None, "POST")
         head = self.head if usual else self.other_head(method or "POST", target)
         if "Accept" in headers:

@@ -125,7 +125,7 @@ class WorkerThreads:
 
 
 class _ThreadCall:
-    """One call of a plain function, and its caller's future."""
+    """A call of a plain function, and its caller's future."""
 
     __slots__ = ("asked", "context", "future", "loop", "read", "state", "target")
 

@@ -71,7 +71,7 @@ class TestsDoor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptTests:
-    """Makes tests of stored conversations of one assistant."""
+    """Makes tests of stored conversations of an assistant."""
 
     name: Final = "tests"
     prefix: Final = "tests:"

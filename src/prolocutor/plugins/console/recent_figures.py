@@ -64,7 +64,7 @@ class RecentFigures:
         self._latest: dict[ServiceKey, dict[str, Trouble]] = {}
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Count the services of one turn."""
+        """Count the services of a turn."""
         slot = self._slot(int((record.started + record.seconds) // STEP))
         slot.turns += 1
         self.ended += 1

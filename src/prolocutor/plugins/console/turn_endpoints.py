@@ -33,7 +33,7 @@ class CallsPath(msgspec.Struct, frozen=True):
 
 
 class CallList(msgspec.Struct, frozen=True):
-    """The calls of one turn, in the order in which they began."""
+    """The calls of a turn, in the order in which they began."""
 
     items: list[ShownCall]
 

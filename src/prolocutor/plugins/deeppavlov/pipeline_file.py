@@ -101,7 +101,7 @@ def read_pipeline(content: Mapping[str, Any], own: OwnCode | None = None) -> Pla
 
 
 class _Planner:
-    """Makes the services of one file, and notes its faults and surprises."""
+    """Makes the services of a file, and notes its faults and surprises."""
 
     def __init__(self, file: PipelineFile, own: OwnCode) -> None:
         self._own = own
@@ -338,7 +338,7 @@ def _short(name: str | dict[str, Any] | None) -> str:
 
 
 def _batch_size(connector: Mapping[str, Any]) -> int:
-    """Return the largest number of requests in one call; 1 if the connector has no valid number."""
+    """Return the largest number of requests in a call; 1 if the connector has no valid number."""
     given = connector.get("batch_size")
     return min(max(given, 1), MOST_TOGETHER) if type(given) is int else 1
 

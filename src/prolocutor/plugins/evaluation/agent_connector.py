@@ -86,7 +86,7 @@ class ParlaiConnector:
             return error
 
     def _act(self, state: Any) -> list[dict[str, Any]]:
-        """Return the hypotheses of one agent in one dialog; runs in a thread."""
+        """Return the hypotheses of one agent in a dialog; runs in a thread."""
         dialog, said = _dialog(state)
         clone = self._clones.take(dialog)
         if clone is None or not clone.follows(said):
@@ -109,7 +109,7 @@ class ParlaiConnector:
 
 
 class _WindowUtterance(msgspec.Struct, frozen=True):
-    """One utterance of the window."""
+    """An utterance of the window."""
 
     id: str
     text: str

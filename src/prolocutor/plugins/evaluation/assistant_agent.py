@@ -28,7 +28,7 @@ Observation = Mapping[str, Any]
 
 
 class AssistantPartner:
-    """An assistant in one dialog: `observe` a message, await an `act`.
+    """An assistant in a dialog: `observe` a message, await an `act`.
 
     Every episode has a new user. Texts observed before an act are joined, a line each. Padding and
     empty input are answered with an act without text.

@@ -100,7 +100,7 @@ class ParlaiChatConnector:
 
 
 class _ChatSession:
-    """One socket to the service."""
+    """A socket to the service."""
 
     def __init__(self, opener: SocketOpener) -> None:
         self._opener = opener

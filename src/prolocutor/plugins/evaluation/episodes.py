@@ -18,7 +18,7 @@ _GROUP_FIELDS: Final = ("domain", "task", "intent")
 
 
 class Episode(msgspec.Struct):
-    """The teacher's messages of one dialog, in order.
+    """The teacher's messages of a dialog, in order.
 
     `first` is the position of the first message in the data. Each of `hashes` is over a message and
     all messages before it. `task` is the data set, where there are several.

@@ -37,7 +37,7 @@ def set_seed(seed: int) -> None:
 
 
 class SystemDialog(Protocol):
-    """One dialog with an evaluated system."""
+    """A dialog with an evaluated system."""
 
     async def answer(self, message: Message) -> SystemReply:
         """Answer one message of the teacher."""
@@ -105,7 +105,7 @@ class EvaluatedAgent:
 
 
 class AgentDialog:
-    """One dialog with an agent."""
+    """A dialog with an agent."""
 
     __slots__ = ("_agent",)
 
@@ -133,7 +133,7 @@ def _dialog(agent: ObserveActAgent, seed: int) -> AgentDialog:
 
 
 class _ThreadedDialog:
-    """One dialog in the thread of its agent."""
+    """A dialog in the thread of its agent."""
 
     def __init__(self, thread: _AgentThread, seed: int) -> None:
         self.thread = thread

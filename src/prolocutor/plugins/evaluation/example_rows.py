@@ -18,7 +18,7 @@ MOMENT: Final = 0.1
 
 
 class ExampleRow(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One example: the message, the answer, the answering agent, the scores.
+    """An example: the message, the answer, the answering agent, the scores.
 
     `n` is the example's position in the data, `turn` its position in the episode, `repeat` the
     number of earlier answers to it. `task` is the data set, where there are several. `example` is a
@@ -72,7 +72,7 @@ def encode(row: ExampleRow) -> bytes:
 
 
 def decode(line: bytes) -> ExampleRow:
-    """Read one row."""
+    """Read a row."""
     return _DECODER.decode(line)
 
 
@@ -113,7 +113,7 @@ class RowWriter:
         self._written = time.monotonic()
 
     def write(self, rows: Iterable[ExampleRow]) -> None:
-        """Append the rows of one episode."""
+        """Append the rows of an episode."""
         self._waiting += map(encode, rows)
         if time.monotonic() - self._written >= MOMENT:
             self.flush()

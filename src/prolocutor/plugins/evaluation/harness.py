@@ -150,7 +150,7 @@ class EvaluationSettings(RunOptions, frozen=True, kw_only=True):
     """Settings of an evaluation, as the options of `prolocutor evaluate run`.
 
     `metrics` are names with commas between them. `options` belong to the agent, `data_options` to
-    the kind of data. `time_limit`: seconds for one example.
+    the kind of data. `time_limit`: seconds for an example.
     """
 
     metrics: str = "default"

@@ -35,7 +35,7 @@ class RowKey(msgspec.Struct, gc=False):
 
 
 class EpisodeRows(msgspec.Struct, gc=False):
-    """The rows of one episode, asked once: the hashes of its examples, 8 bytes each, in order.
+    """The rows of an episode, asked once: the hashes of its examples, 8 bytes each, in order.
 
     `whole`: the last turn has a row. `failed`: a row has an error.
     """

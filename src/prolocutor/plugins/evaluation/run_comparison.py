@@ -27,7 +27,7 @@ Cluster = tuple[float, int]
 
 
 class MetricDifference(msgspec.Struct, frozen=True):
-    """One metric over the pairs: both means, and the second minus the first.
+    """A metric over the pairs: both means, and the second minus the first.
 
     `better` and `worse` count the pairs in which the second scored higher and lower.
     """

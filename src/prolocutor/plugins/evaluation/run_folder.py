@@ -96,7 +96,7 @@ class RunFolder:
         return False
 
     def write(self, rows: list[ExampleRow]) -> None:
-        """Append the rows of one episode."""
+        """Append the rows of an episode."""
         key = rows[0].episode, rows[0].repeat
         if key < self._highest:
             self._in_order = False

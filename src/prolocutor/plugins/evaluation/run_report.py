@@ -32,7 +32,7 @@ _NEXT_TO_NOTHING: Final = 1e-12
 
 
 class ScoreSums:
-    """The sums of one score over the examples, added episode by episode.
+    """The sums of a score over the examples, added episode by episode.
 
     `values` holds the scores of up to 2,000 examples, for a bootstrap interval; with more examples
     it is empty.
@@ -53,7 +53,7 @@ class ScoreSums:
         self._open = (0.0, 0)
 
     def add(self, episode: int, value: float) -> None:
-        """Add the score of one example; examples of an episode are added in succession."""
+        """Add the score of an example; examples of an episode are added in succession."""
         if episode != self._episode:
             self._close()
             self._episode, self._open = episode, (0.0, 0)

@@ -41,7 +41,7 @@ class ExampleScorer(Protocol):
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of a run. `time_limit`: seconds for one example."""
+    """Options of a run. `time_limit`: seconds for an example."""
 
     seed: int = 42
     repeat: Annotated[int, msgspec.Meta(ge=1)] = 1
@@ -51,7 +51,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EpisodeRun(msgspec.Struct):
-    """One episode to ask, with the number of earlier repeats."""
+    """An episode to ask, with the number of earlier repeats."""
 
     episode: Episode
     repeat: int

@@ -1,4 +1,4 @@
-"""Scoring: the scores of one example, and the agents' own metrics."""
+"""Scoring: the scores of an example, and the agents' own metrics."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def read_own_metrics(act: Mapping[str, Any]) -> OwnMetricParts:
 
 
 def _own_metric(name: str, value: Any) -> Metric:
-    """Return one metric of an agent; raise `BadReply` unless it is finite."""
+    """Return a metric of an agent; raise `BadReply` unless it is finite."""
     try:
         own = observed_metric(value)
         finite = isfinite(own.value())

@@ -38,7 +38,7 @@ class _ScoredRow(msgspec.Struct):
 
 
 class ShelvedRows:
-    """The rows of one file, in order. `metric` decides whether a row is right.
+    """The rows of a file, in order. `metric` decides whether a row is right.
 
     Raise `BadInput` for a file that is damaged or too large.
     """

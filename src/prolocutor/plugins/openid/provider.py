@@ -70,7 +70,7 @@ class GrantRefused(SignInFailed):
 
 
 class IdentityProvider:
-    """The identity provider of one assistant.
+    """The identity provider of an assistant.
 
     The provider's document and keys are fetched when first needed and once an hour; while the
     provider is away, the last ones stay in use. Methods raise `ProviderAway` if it does not answer,

@@ -110,7 +110,7 @@ class AgentLog:
         )
 
     def add(self, agent: str, text: str) -> None:
-        """Count one answer."""
+        """Count an answer."""
         keys = _answer_keys(agent, text)
         self._answers[agent] += 1
         if keys.verbatim not in self._verbatim:

@@ -179,7 +179,7 @@ class Closings:
         """Turn and attempt of closings of which it is not known whether they were stored."""
 
     async def __call__(self, closings: Sequence[TurnClosing], repeated: bool) -> list[Any]:
-        """Close the turns in the order of their users, so that groups cannot deadlock."""
+        """Close the turns in the order of their users, so groups cannot deadlock."""
         order = sorted(range(len(closings)), key=lambda place: closings[place].opened.opening.user)
         outcomes: list[Any] = [None] * len(closings)
         call, sent = FinishCall(), []

@@ -64,7 +64,7 @@ class Row(Protocol):
 
 
 class Connection(Protocol):
-    """The methods of asyncpg's connection that this module uses."""
+    """The methods of asyncpg's connection in use here."""
 
     async def fetch(self, statement: str, *args: Any) -> list[Row]:
         """Run a statement, prepared once, and return all rows."""
@@ -99,10 +99,10 @@ class Session(Protocol):
 
 
 class DatabaseLine:
-    """A connection that runs its user's statements in turn.
+    """A connection for its user's statements, one at a time.
 
     While it is down, `fetch` fails at once with `StoreAway`, and the connection is reopened in the
-    background. A statement that exceeds its time limit breaks the connection, because a frozen
+    background. A statement beyond its time limit breaks the connection, because a frozen
     server looks like a slow server.
     """
 

@@ -1,4 +1,4 @@
-"""Lanes: gather the requests that wait for a line into one call."""
+"""Lanes: gather waiting requests for a line into one call."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Lane(Generic[Item]):
     """Sends the items submitted during the last call, up to `at_most`, as the next call.
 
     It does not wait for more items: under load groups form while a call is under way. The items of
-    a failed group are tried singly, so that a bad item does not fail the others.
+    a failed group are tried singly, so a bad item does not fail the others.
     """
 
     def __init__(self, line: DatabaseLine, call: GroupCall[Item], *, at_most: int = 256) -> None:
@@ -110,7 +110,7 @@ class Lane(Generic[Item]):
 
 
 class LineJob(Generic[T]):
-    """A job that has a line for itself; `repeatable` if running it twice does no harm."""
+    """A job with a line for itself; `repeatable` if running it twice does no harm."""
 
     __slots__ = ("repeatable", "work")
 

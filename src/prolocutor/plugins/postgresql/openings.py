@@ -67,7 +67,7 @@ class BeginCall:
         self._fresh: tuple[list[Any], ...] = tuple([] for _ in range(9))
 
     def add(self, opening: TurnOpening, *, fresh: bool) -> RememberedDialog | None:
-        """Add an opening; return the cached dialog that it relies on, None if it sends new ids.
+        """Add an opening; return its cached dialog, None if it sends new ids.
 
         `fresh`: ignore the cache.
         """
@@ -143,7 +143,7 @@ class Openings:
         self._remembered = remembered
 
     async def __call__(self, openings: Sequence[TurnOpening], repeated: bool) -> list[Any]:
-        """Open the turns in the order of their users, so that groups cannot deadlock."""
+        """Open the turns in the order of their users, so groups cannot deadlock."""
         try:
             return await self._open_turns(openings, repeated)
         except DeclaredDead:

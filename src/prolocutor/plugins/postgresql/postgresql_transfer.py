@@ -67,7 +67,7 @@ EVER: Final = 2**52
 
 
 class PostgresqlTransfer:
-    """A connection to a database that no replica uses."""
+    """A connection to a database without replicas."""
 
     def __init__(self, url: str) -> None:
         self._url = store_url.parse(url)
@@ -241,7 +241,7 @@ class PostgresqlTransfer:
     async def give_up(self, user: str) -> None:
         """Delete all data of a fenced person, and refuse the person from now on.
 
-        Replicas get a hint, so that they close the person's sockets.
+        Replicas get a hint to close the person's sockets.
         """
         async with self._transaction():
             await self._rows("moves_itself", stored_text(user))

@@ -235,7 +235,7 @@ class PostgresqlReader:
         return shown_text(rows[0][0]) if rows else None
 
     async def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
-        """Return the ids of the dialogs that match, oldest first."""
+        """Return the ids of the matching dialogs, oldest first."""
         statement, values = searches.statement(query)
         return first_column(await self._fetch(statement, *values))
 

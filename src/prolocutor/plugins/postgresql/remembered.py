@@ -1,4 +1,4 @@
-"""The cache of a replica: the data about persons that a turn needs at its start.
+"""The cache of a replica: the data about persons for the start of a turn.
 
 Opening a turn compares `people.version` with the cached version, and reads again only if it
 differs. So the cache may be out of date at any time without harm.

@@ -28,7 +28,7 @@ _Given = tuple[str, str]
 
 
 class ReplicaWork:
-    """The work of a replica beside turns. Releases that failed are repeated with a beat."""
+    """The work of a replica beside turns. Failed releases are repeated with a beat."""
 
     def __init__(self, lane: JobLane, membership: Membership) -> None:
         self._lane = lane
@@ -96,12 +96,12 @@ class ReplicaWork:
         return resumed_turn(row, unpack_opening(row["opening"]), window, hypotheses, number)
 
     async def abandon_turn(self, turn_id: TurnId) -> None:
-        """Close an open turn of this replica that cannot be read."""
+        """Close an unreadable open turn of this replica."""
         number = await self._membership.require_number()
         await self._rows("abandon_turn", number, stored_text(turn_id))
 
     async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
-        """Claim entries that are due."""
+        """Claim due entries."""
         return read_entries(
             await self._rows("claim_due", await self._membership.require_number(), limit)
         )

@@ -1,4 +1,4 @@
-"""Statements that find dialogs, with the conditions of a query."""
+"""Statements for finding dialogs, with the conditions of a query."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _IN_TIME: Final = (
 
 
 def statement(query: DialogQuery) -> tuple[str, list[Any]]:
-    """Return the statement that finds the ids of dialogs, and its values."""
+    """Return the statement for the ids of dialogs, and its values."""
     given = QueryConditions(query, _OF_DIALOGS, "$", _storable)
     where = given.where()
     limit, offset = given.value(query.limit), given.value(query.offset)
@@ -115,7 +115,7 @@ class SharedConversationSearch:
 
 
 def _storable(value: Any) -> Any:
-    """Return a value in a form that the database can store."""
+    """Return a value in a form for the database."""
     if isinstance(value, str):
         return stored_text(value)
     return [stored_text(one) for one in value] if isinstance(value, list | tuple) else value

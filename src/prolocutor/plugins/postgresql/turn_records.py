@@ -123,7 +123,7 @@ class PostgresqlTurnRecords:
     async def conversations(
         self, query: ConversationQuery, after: DialogPlace | None, limit: int
     ) -> ConversationPage:
-        """Return the dialogs that match, from the place `after` on."""
+        """Return the matching dialogs, from the place `after` on."""
         search = SharedConversationSearch(query)
         if search.finds_nothing:
             return ConversationPage([], None)
@@ -142,7 +142,7 @@ class PostgresqlTurnRecords:
         return make_struct(ConversationCounts, row)
 
     async def hours(self, since: float, until: float) -> list[TurnHour]:
-        """Return the hours that have turns, ascending."""
+        """Return the hours with turns, ascending."""
         rows = await self._rows("hours_between", int(since), int(until))
         return [make_struct(TurnHour, row) for row in rows]
 
@@ -188,7 +188,7 @@ class PostgresqlTurnRecords:
         return page_of_turns(rows, ratings, limit, newest=newest)
 
     async def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
-        """Return the turns that match, the latest first."""
+        """Return the matching turns, the latest first."""
         found = LatestTurns(query, after, limit)
         complete = False
         while not complete:

@@ -43,7 +43,7 @@ class RasaButton(msgspec.Struct):
 
 
 class RasaMessage(msgspec.Struct):
-    """One message of a bot."""
+    """A message of a bot."""
 
     text: str | None = None
     image: str | None = None

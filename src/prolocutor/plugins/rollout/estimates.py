@@ -110,7 +110,7 @@ class TrialLog:
             self.add(one)
 
     def add(self, turn: LoggedTurn) -> None:
-        """Add one turn."""
+        """Add a turn."""
         key = turn.person, turn.new, turn.probability
         if (own := self._sums.get(key)) is None:
             own = self._sums[key] = TurnSums(*key)

@@ -196,7 +196,7 @@ def translate_error(error: Exception, path: Path) -> Exception:
 
 
 def _make_private(path: Path) -> None:
-    """Make a new file that only its owner may read."""
+    """Make a new file for its owner alone."""
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
 

@@ -1,4 +1,4 @@
-"""Heads: the small part of a person and a dialog that a turn needs to start.
+"""Heads: the small part of a person and a dialog for the start of a turn.
 
 The process owns the file, so the cache agrees with the file. The cache is bounded. Missing heads
 are read at a cost of the same order, independent of the dialog's length.
@@ -95,7 +95,7 @@ class DialogHead:
 
 
 class MessageNumbering:
-    """The number of a dialog name of a person, and the last id that a message got under it."""
+    """The number of a dialog name of a person, and the last id of a message under it."""
 
     __slots__ = ("dialog_name", "end")
 
@@ -198,7 +198,7 @@ class HeadCache:
             del person.numberings[next(iter(person.numberings))]
 
     def dialog_by_number(self, person: PersonHead, dialog: int, window: int | None) -> DialogHead:
-        """Return the head of a dialog that may be closed."""
+        """Return the head of a dialog, possibly closed."""
         row = self._connection.execute(_BY_NUMBER, (dialog,)).fetchone()
         return self._read(person, row, window)
 

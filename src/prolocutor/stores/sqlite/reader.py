@@ -90,7 +90,7 @@ Utterance = HumanUtterance | BotUtterance
 
 
 class SqliteReader:
-    """Owns a connection that only reads. Everything here is called in the reader's thread."""
+    """Owns a connection for reading. Everything here is called in the reader's thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -130,7 +130,7 @@ class SqliteReader:
     def feed_tail(
         self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
-        """Return the last rows of one dialog name, or the first after the message `after`."""
+        """Return the last rows of a dialog name, or the first after the message `after`."""
         named_so = self.connection.execute(_DIALOG_NAME, (user, dialog_name)).fetchone()
         if named_so is None:
             return []
@@ -298,7 +298,7 @@ class SqliteReader:
         return user
 
     def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
-        """Return the ids of the dialogs that match, oldest first."""
+        """Return the ids of the matching dialogs, oldest first."""
         found = self.connection.execute(*searches.statement(query))
         return [dialog_id for (dialog_id,) in found.fetchall()]
 

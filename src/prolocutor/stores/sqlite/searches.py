@@ -1,4 +1,4 @@
-"""The statements that find dialogs: each has only the conditions of its query."""
+"""The statements for finding dialogs: each has only the conditions of its query."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _HITS_OF: Final = find_statement("hits_of")
 
 
 def statement(query: DialogQuery) -> tuple[str, list[Any]]:
-    """Return the statement that finds the ids of dialogs, and its values."""
+    """Return the statement for the ids of dialogs, and its values."""
     given = QueryConditions(query, _OF_DIALOGS, "?")
     where = given.where()
     limit, offset = given.value(query.limit), given.value(query.offset)
@@ -69,7 +69,7 @@ def statement(query: DialogQuery) -> tuple[str, list[Any]]:
 
 
 class FoundPlace(msgspec.Struct, frozen=True):
-    """A dialog that was found, by its number, and the turn with the words if any."""
+    """A found dialog, by its number, and the turn with the words if any."""
 
     dialog: int
     at: float

@@ -67,7 +67,7 @@ class TurnRecordReader(SqliteReader):
     def found_conversations(
         self, query: ConversationQuery, after: DialogPlace | None, limit: int
     ) -> ConversationPage:
-        """Return the dialogs that match."""
+        """Return the matching dialogs."""
         search = ConversationSearch(self.connection, query)
         if query.words is not None:
             return self._hits(search, after, limit)
@@ -77,13 +77,13 @@ class TurnRecordReader(SqliteReader):
         return ConversationPage(self._summaries(shown), next_)
 
     def counts(self, query: ConversationQuery) -> ConversationCounts:
-        """Count the dialogs that match."""
+        """Count the matching dialogs."""
         return make_struct(
             ConversationCounts, ConversationSearch(self.connection, query, counts=True).counts()
         )
 
     def hours(self, since: float, until: float) -> list[TurnHour]:
-        """Return the hours that have turns."""
+        """Return the hours with turns."""
         return [
             make_struct(TurnHour, row)
             for row in self.connection.execute(_HOURS, (since, until)).fetchall()
@@ -121,7 +121,7 @@ class TurnRecordReader(SqliteReader):
         return page_of_turns(rows, ratings, limit, newest=newest)
 
     def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
-        """Return the turns that match, the latest reply first."""
+        """Return the matching turns, the latest reply first."""
         found = LatestTurns(query, after, limit)
         complete = False
         while not complete:

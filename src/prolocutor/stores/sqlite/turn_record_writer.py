@@ -60,7 +60,7 @@ class AgentDays:
         (self._summed,) = connection.execute(_SUMMED).fetchone()
 
     def sum_up(self, now: float) -> bool:
-        """Add the next hour that is over to its day; return whether there may be more."""
+        """Add the next ended hour to its day; return whether there may be more."""
         execute = self._connection.execute
         (summed,) = execute(_SUMMED).fetchone()  # an earlier transaction may have been undone
         self._summed = summed
@@ -82,7 +82,7 @@ class AgentDays:
                 self._add(at // DAY, name, more, sign)
 
     def delete(self, before: float) -> None:
-        """Delete the days that were over before a time."""
+        """Delete the days before a time."""
         self._connection.execute(_DELETE_DAYS, (int(before) // DAY,))
 
     def _add(self, day: int, name: str, more: AgentSpan, sign: int) -> None:

@@ -101,7 +101,7 @@ class AgendaWriter:
         self.add_record(user, kind, key, body, None if found is None else found[0])
 
     def add_record(self, user: str, kind: str, key: str, body: bytes, dialog: int | None) -> None:
-        """Write a document that is deleted with the dialog of this number."""
+        """Write a document, to be deleted with the dialog of this number."""
         self._execute(_PUT_RECORD, (user, kind, key, body, dialog))
 
     def change_records(self, changes: Sequence[RecordChange]) -> bool:
@@ -487,7 +487,7 @@ class TurnWriter:
         dialog.add(UtteranceParts(spoken.by_bot, spoken.body, state), self._utterance)
 
     def _add_feed(self, person: PersonHead, closing: TurnClosing, opened: SqliteOpenedTurn) -> None:
-        """Add the feed's rows of a turn, and its outcome for a request that is sent again."""
+        """Add the feed's rows of a turn, and its outcome for a repeated request."""
         opening = opened.opening
         numbering = self._factory.numbering(person, opening.dialog_name)
         self._rows.feed += (opened.person, opened.feed, opened.dialog, opening.message,

@@ -142,7 +142,7 @@ class WorkerThread:
 
 
 class InlineWorker:
-    """Does each job at once, in the thread that submits it, after `before`."""
+    """Does each job at once, in the submitting thread, after `before`."""
 
     def __init__(self, runner: JobRunner, before: Callable[[], None]) -> None:
         self._runner = runner

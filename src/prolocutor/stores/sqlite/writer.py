@@ -38,7 +38,7 @@ _GENERATION: Final = find_statement("generation")
 
 
 class SqliteWriter:
-    """Owns the connection that writes. Everything here is called in the writer's thread."""
+    """Owns the connection for writing. Everything here is called in the writer's thread."""
 
     def __init__(self, path: Path, durability: str) -> None:
         self.path = path

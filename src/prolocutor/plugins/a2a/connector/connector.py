@@ -83,7 +83,7 @@ class A2aConnector:
         self._leaving = BackgroundTasks("cancelling of a task")
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Send one message for each request."""
+        """Send a message for each request."""
         return await each_alone(self._ask, requests)
 
     async def preview(self, request: Request) -> JsonObject:

@@ -221,7 +221,7 @@ class A2aTaskList(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 class A2aPushParams(_Wire):
-    """A request about the webhooks of one task; `id` is the webhook's."""
+    """A request about the webhooks of a task; `id` is the webhook's."""
 
     tenant: str = ""
     task_id: str = ""
@@ -231,7 +231,7 @@ class A2aPushParams(_Wire):
 
 
 class A2aPushList(_Wire):
-    """The webhooks of one task."""
+    """The webhooks of a task."""
 
     configs: list[A2aPushConfig] = []
     next_page_token: str = ""

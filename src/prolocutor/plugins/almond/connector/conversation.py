@@ -38,7 +38,7 @@ _CONTROL: Final = frozenset({"id", "new-device", "hypothesis", "ping", "req-subp
 
 
 class AlmondSaid(msgspec.Struct):
-    """The messages of an Almond in one turn, and its ask."""
+    """The messages of an Almond in a turn, and its ask."""
 
     messages: list[JsonObject]
     ask: Any = None

@@ -28,7 +28,7 @@ _INLINE: Final = ("code", "entities", "example_id", "slots", "slotTypes", "progr
 
 
 def read_frame(message: str | bytes) -> dict[str, Any]:
-    """Read one frame of a socket; raise `BadInput` if it is not JSON object, or too long."""
+    """Read a frame of a socket; raise `BadInput` if it is not JSON object, or too long."""
     if len(message) > MAX_BYTES:
         raise BadInput(f"a frame has at most {MAX_BYTES:,} bytes")
     return parse_object(message)

@@ -34,7 +34,7 @@ Result = dict[str, Any]
 
 
 class ProgramCalls:
-    """The calls of skills in one run of a program, within `seconds` altogether.
+    """The calls of skills in a run of a program, within `seconds` altogether.
 
     A second run makes the same calls with the same idempotency keys. `learned` are the human
     attributes returned by skills, `entries` and `struck` their changes to the agenda.

@@ -42,7 +42,7 @@ _UNSAID: Final = (None, "")
 
 
 class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One result: its fields, its call, and whether it has all fields of its call."""
+    """A result: its fields, its call, and whether it has all fields of its call."""
 
     fields: dict[str, Any]
     call: ResolvedCall | None = None
@@ -50,7 +50,7 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluation:
-    """Evaluates expressions of one statement. `events` are the current results of its stream.
+    """Evaluates expressions of a statement. `events` are the current results of its stream.
 
     `held`: the condition of the stream's edge held for its last result.
     """

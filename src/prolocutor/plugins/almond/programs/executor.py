@@ -70,7 +70,7 @@ SHARE: Final = 0.8
 
 
 class Executor:
-    """Runs programs through the guarded `caller`, for one assistant (`contracts/programs.py`)."""
+    """Runs programs through the guarded `caller`, for an assistant (`contracts/programs.py`)."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Executor:
         number: int,
         running: int,
     ) -> tuple[list[dict[str, Any]], AgendaEntry | None, str | None]:
-        """Run one statement, or start it if it is a stream.
+        """Run a statement, or start it if it is a stream.
 
         Return its messages, its entry, and the program for further results.
         """

@@ -32,7 +32,7 @@ _RDL: Final = ("webCallback", "displayTitle", "displayText", "callback", "pictur
 
 
 def show_result(row: ResultRow) -> list[Message]:
-    """Return the messages of one result, by its manifest's format, else its fields by name."""
+    """Return the messages of a result, by its manifest's format, else its fields by name."""
     function = row.call.function if row.call is not None else None
     if function is not None and row.whole:
         formatted = function.text("formatted")

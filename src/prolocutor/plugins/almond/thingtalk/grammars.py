@@ -68,7 +68,7 @@ class _Ready(Lexer):
 
 
 class Grammar:
-    """One grammar, with the token kinds of its keywords and signs."""
+    """A grammar, with the token kinds of its keywords and signs."""
 
     def __init__(self, file: str, builder: ProgramBuilder) -> None:
         text = Path(__file__).with_name(file).read_text("utf-8")

@@ -55,13 +55,13 @@ def show(tree: Source) -> str:
 
 
 def show_statement(statement: Statement) -> str:
-    """Return one statement as source, with its semicolon."""
+    """Return a statement as source, with its semicolon."""
     confirm = "" if statement.confirm is None else f"#[confirm={str(statement.confirm).lower()}] "
     return confirm + " => ".join(show_expression(each) for each in statement.chain) + ";"
 
 
 def show_expression(expression: Expression) -> str:
-    """Return one expression of a chain as source."""
+    """Return an expression of a chain as source."""
     match expression:
         case Invocation(device, function, arguments):
             return f"{_device(device)}.{function}({_arguments(arguments)})"

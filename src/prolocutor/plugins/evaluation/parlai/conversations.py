@@ -80,7 +80,7 @@ def read_turns(line: str) -> list[Turn]:
 
 
 def make_episodes(turns: list[Turn], label_turns: str = "secondspeaker") -> Iterator[list[Message]]:
-    """Yield the episodes of one dialog: two at most, none if a pair of turns is missing."""
+    """Yield the episodes of a dialog: two at most, none if a pair of turns is missing."""
     spoken: list[Turn] = [{"text": SILENCE}, *turns]
     first, second = label_turns != "secondspeaker", label_turns != "firstspeaker"
     if first and (episode := _pairs(spoken[::2], spoken[1::2])):
@@ -105,7 +105,7 @@ class ConversationsWriter(TextWriter):
         self._speakers: dict[str, None] = {}
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; raise `BadData` where something would be lost."""
+        """Write an episode; raise `BadData` where something would be lost."""
         dialog = [list(_example_turns(message)) for message in episode]
         conversation: dict[str, Any] = {"dialog": dialog, "context": []}
         if self._metadata is not None:
@@ -151,7 +151,7 @@ def _pairs(xs: list[Turn], ys: list[Turn]) -> list[Message]:
 
 
 def _example_turns(message: dict[str, Any]) -> tuple[Turn, Turn]:
-    """Return the turns of the two speakers in one example."""
+    """Return the turns of the two speakers in an example."""
     labels = message.get("labels")
     if not isinstance(labels, list | tuple) or len(labels) != 1:
         raise BadData("a conversation has exactly one answer to a text", field="labels")

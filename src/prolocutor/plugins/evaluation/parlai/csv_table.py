@@ -98,7 +98,7 @@ class CsvWriter(TextWriter):
         self._begun = False
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; raise `BadData` where something would be lost."""
+        """Write an episode; raise `BadData` where something would be lost."""
         if self._derived and not self._begun:
             self._head = _columns(column_names([episode]))
         rows = [] if self._begun else [self._head]

@@ -132,7 +132,7 @@ class DialogTextWriter(TextWriter):
     """Writes a file of ParlAI dialog text, with a blank line after each episode."""
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; raise `BadData` where something would be lost."""
+        """Write an episode; raise `BadData` where something would be lost."""
         last = len(episode) - 1
         messages = [{**one, "episode_done": place == last} for place, one in enumerate(episode)]
         for message in messages:

@@ -128,7 +128,7 @@ class FbDialogWriter(TextWriter):
     """Writes a file in FbDialog format, a line for each example."""
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; raise `BadData` where something would be lost."""
+        """Write an episode; raise `BadData` where something would be lost."""
         lines = [_format_line(number, message) for number, message in enumerate(episode, 1)]
         reading = _Reading(cloze=False)
         for text in lines:

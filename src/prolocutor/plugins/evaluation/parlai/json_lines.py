@@ -91,7 +91,7 @@ class JsonLinesWriter(TextWriter):
     """Writes examples as JSON lines, each with `episode_done`."""
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; raise `BadData` where something would be lost."""
+        """Write an episode; raise `BadData` where something would be lost."""
         for place, message in enumerate(episode):
             fields = {**message, "episode_done": place == len(episode) - 1}
             try:

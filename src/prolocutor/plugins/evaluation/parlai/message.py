@@ -70,7 +70,7 @@ STANDARD_FIELDS: Final = (
 
 
 class MessageFields:
-    """The standard fields of one message, with types; absent fields are empty."""
+    """The standard fields of a message, with types; absent fields are empty."""
 
     __slots__ = ("_message",)
 

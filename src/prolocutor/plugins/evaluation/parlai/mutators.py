@@ -74,7 +74,7 @@ def make_mutators(
 
 
 def mutate(messages: Iterable[Message], mutators: Iterable[Mutator]) -> list[Message]:
-    """Send one episode through all mutators."""
+    """Send an episode through all mutators."""
     for mutator in mutators:
         messages = mutator(messages)
     return list(messages)

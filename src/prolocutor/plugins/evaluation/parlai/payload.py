@@ -53,7 +53,7 @@ def encode(message: Mapping[str, Any], *, unknown: Unknown | None = None) -> byt
 
 
 class _Conversion:
-    """One conversion of one message."""
+    """One conversion of a message."""
 
     def __init__(self, unknown: Unknown | None) -> None:
         self._unknown = unknown

@@ -68,7 +68,7 @@ async def dialog_episodes(dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[
 
 
 def dialog_episode(dialog: Dialog) -> list[Message]:
-    """Make the examples of one dialog.
+    """Make the examples of a dialog.
 
     Further fields: `dialog_id`, `utt_id` of the human utterance, and the `active_skill` and
     `confidence` of the reply.

@@ -36,7 +36,7 @@ class Scorer(Protocol):
     def evaluate_response(
         self, observation: Mapping[str, Any], labels: Sequence[str] | None
     ) -> None:
-        """Score one answer."""
+        """Score an answer."""
 
     def clear_recent(self) -> None:
         """Forget the scores of the latest answer."""

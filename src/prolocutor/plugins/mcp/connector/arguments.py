@@ -155,7 +155,7 @@ class ToolArguments:
 
 
 class _Values:
-    """The values of placeholders in one request."""
+    """The values of placeholders in a request."""
 
     def __init__(self, request: Request, said: _State | None, value: Any) -> None:
         self._value = value

@@ -58,7 +58,7 @@ class PersonAccess:
     """Waits until a person is free at all replicas, in the order in which work came in.
 
     This replica's own work is in `PersonQueues`; waiting work takes its ticket at the store when it
-    comes in, so that the order holds across replicas. `timeout` is the same as there. `lease` is
+    comes in, so the order holds across replicas. `timeout` is the same as there. `lease` is
     the time for which a dead replica's claims last, in seconds.
     """
 
@@ -200,7 +200,7 @@ class PersonAccess:
         return Pauses(self._listeners, user, monotonic() + self._timeout)
 
     async def due(self, now: float, limit: int) -> list[AgendaEntry]:
-        """Return the entries that are due and this replica's; the database's clock counts."""
+        """Return this replica's due entries; the database's clock counts."""
         del now
         return await self._store.claim_due(limit)
 
@@ -218,7 +218,7 @@ class PersonAccess:
                     raise TakenOver(f"another replica runs turn {said.turn_id}; ask again later")
 
     async def tidy(self) -> None:
-        """Hand back and release the tickets and claims that were left over by failures."""
+        """Hand back and release the tickets and claims left over by failures."""
         for ticket, user in list(self._to_hand_back.items()):
             await self._store.withdraw(user, ticket)
             self._to_hand_back.pop(ticket, None)
@@ -263,7 +263,7 @@ class PersonAccess:
         )
 
     async def _waiting(self, opened: OpenedTurn, reply: BotUtterance) -> PendingAsk | None:
-        """Return the clients' view of the ask that the turn left open."""
+        """Return the clients' view of the ask left open by the turn."""
         for row in await self._store.feed(opened.opening.user, opened.feed, _ROWS):
             if row.closing is not None:
                 closing = plain.decode(row.closing)

@@ -1,4 +1,4 @@
-"""`prolocutor replicas`: the processes that share a store, and the workers behind NATS."""
+"""`prolocutor replicas`: the processes of a shared store, and the workers behind NATS."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ReplicaOverview(msgspec.Struct, frozen=True, kw_only=True):
 def replicas(
     file: Path | None, store: str | None, messages: str | None, json_file: str | None
 ) -> None:
-    """List the replicas that share a store: who lives, open turns, takeovers, and the workers.
+    """List the replicas of a shared store: who lives, open turns, takeovers, and the workers.
 
     A replica is a `prolocutor serve` on a PostgreSQL store. The exit status is 1 if none lives.
 

@@ -31,7 +31,7 @@ class CounterTotals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SharedCounters(Protocol):
-    """Counters in a store that replicas share. They need not survive a crash of the database."""
+    """Counters in a shared store. They need not survive a crash of the database."""
 
     async def count_together(
         self, uses: Sequence[CounterUse], opened: Mapping[str, int]

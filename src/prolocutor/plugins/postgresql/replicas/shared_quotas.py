@@ -49,7 +49,7 @@ MAX_REPORTED: Final = 2_000
 class SharedQuotas:
     """Reports the counts of this replica, and applies the counts of all.
 
-    `rates` and `sockets` by names that are the same at all replicas. Nothing is reported while
+    `rates` and `sockets` by names, the same at all replicas. Nothing is reported while
     `ready` says no: then the store cannot be reached.
     """
 
@@ -177,7 +177,7 @@ class SharedRates:
             self._unsent.pop(next(iter(self._unsent)))
 
     def due(self, at_most: int) -> Iterator[tuple[str, float]]:
-        """Take the counts that are worth a report: names, with the seconds that were counted."""
+        """Take the counts worth a report: names, with the counted seconds."""
         for name in list(self._due)[: max(0, at_most)]:
             del self._due[name]
             if unsent := self._fresh(name):
@@ -200,7 +200,7 @@ class SharedRates:
         return (self.period - min(max(ahead, 0.0), self.period)) / self._whole.replicas
 
     def _fresh(self, name: str) -> float:
-        """Return the unreported counts, without counts that are a period old."""
+        """Return the unreported counts, without counts older than a period."""
         unsent, since = self._unsent.get(name, (0.0, 0.0))
         if unsent and self._clock() > since + self.period:
             del self._unsent[name]

@@ -53,8 +53,8 @@ class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
     """A replica as the database sees it.
 
     `left` are the seconds until its lease runs out, negative afterwards. `open_turns` it has now,
-    `waiting` tickets it has, `takeovers` is the number of turns that it took over from dead
-    replicas. `joined` is a time in seconds (UNIX), by the database's clock.
+    `waiting` tickets it has, `takeovers` is the number of turns taken over from dead replicas.
+    `joined` is a time in seconds (UNIX), by the database's clock.
     """
 
     number: int
@@ -80,9 +80,9 @@ class StandbyStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoreTraffic(msgspec.Struct, frozen=True):
-    """The traffic to the database so far: the trips of turns, and the calls that they shared.
+    """The traffic to the database so far: the trips of turns, and their shared calls.
 
-    `misuses` counts the calls that failed because we used a connection wrongly.
+    `misuses` counts the calls failed by a wrong use of a connection.
     """
 
     trips: int = 0
@@ -94,7 +94,7 @@ class SharedStore(WakeUps, Protocol):
     """The methods for replicas beside `Store`; the module describes `Store` for replicas."""
 
     async def join(self, lease: float, url: str = "") -> int:
-        """Become a replica under a number that was never used; return it.
+        """Become a replica under a new number; return it.
 
         `lease` is in seconds; `url` is where others reach this replica, "" if nowhere.
         """
@@ -131,8 +131,8 @@ class SharedStore(WakeUps, Protocol):
     async def take_ticket(self, user: str, ticket: str) -> None:
         """Queue up for a person before it is one's turn; `ticket` is a `turn_id` or an id to hold.
 
-        Tickets of living replicas are served in the order in which they were taken. The ticket that
-        a caller has already stays. Nothing happens where the person is unknown.
+        Tickets of living replicas are served in the order in which they were taken. A caller's
+        earlier ticket stays. Nothing happens where the person is unknown.
         """
 
     async def withdraw(self, user: str, ticket: str) -> None:
@@ -177,4 +177,4 @@ class SharedStore(WakeUps, Protocol):
 
 
 class ReplicaStore(Store, SharedStore, Protocol):
-    """A whole store that several replicas share."""
+    """A whole store of several replicas."""

@@ -48,9 +48,9 @@ MAX_READS: Final = 5
 
 
 class Succession:
-    """Beats, and takes over the turns of replicas that stopped beating.
+    """Beats, and takes over the turns of silent replicas.
 
-    Turns that are taken over run beside this replica's queues: the store lets no other turn of the
+    Turns taken over run beside this replica's queues: the store lets no other turn of the
     person begin meanwhile. A turn that this replica opened without knowing it (the answer was lost)
     is taken up in the same way.
     """
@@ -108,12 +108,12 @@ class Succession:
 
     @property
     def waiting(self) -> int:
-        """The pieces of work that wait for a person at another replica."""
+        """The pieces of work waiting for a person at another replica."""
         return self.line.busy
 
     @property
     def takeovers(self) -> int:
-        """Turns that ran again here after they had been cut off, here or elsewhere."""
+        """Turns run again here after an interruption, here or elsewhere."""
         return self._turns.taken_up
 
     def gauges(self) -> Sequence[tuple[str, str, Callable[[], float]]]:
@@ -170,7 +170,7 @@ class Succession:
 
     @property
     def running(self) -> int:
-        """The number of turns that were taken over and run now."""
+        """The number of running turns taken over."""
         return len(self._recoveries)
 
     async def start(self) -> None:
@@ -187,7 +187,7 @@ class Succession:
         self.line.leaving = True
 
     async def aclose(self, grace: float | None = None) -> None:
-        """Wait for the turns that were taken over, and stop beating."""
+        """Wait for the turns taken over, and stop beating."""
         await self._taking_up.wait_until_ended(grace)
         for tasks in (self._living, self._taking_up, self._looking):
             await tasks.aclose()

@@ -1,1 +1,1 @@
-"""The contract tests of stores that replicas share, to be inherited."""
+"""The contract tests of shared stores, to be inherited."""

@@ -1,4 +1,4 @@
-"""Fixtures of the kits for stores that replicas share."""
+"""Fixtures of the kits for shared stores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SharedStoreFixtures(StoreFixtures):
 
     @pytest.fixture
     def run_out(self) -> RunOut:
-        """Return a function that ends the lease of a store's replica, by the database's clock."""
+        """Return a function for ending the lease of a store's replica, by the database's clock."""
         raise NotImplementedError
 
     @pytest.fixture
@@ -44,7 +44,7 @@ class SharedStoreFixtures(StoreFixtures):
 
     @pytest_asyncio.fixture
     async def three(self, make_store: MakeStore) -> AsyncIterator[list[Replica]]:
-        """Return three open stores that have joined."""
+        """Return three open and joined stores."""
         async with AsyncExitStack() as stack:
             stores = []
             for number in range(3):

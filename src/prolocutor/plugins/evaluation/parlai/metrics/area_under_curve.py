@@ -14,7 +14,7 @@ DIGITS: Final = 3
 
 
 class AUCMetrics(Metric):
-    """The area under the ROC curve of one class; probabilities are cut to some decimal places.
+    """The area under the ROC curve of a class; probabilities are cut to some decimal places.
 
     More places (`max_bucket_dec_places`) are more exact and take more memory. Where all examples
     have the same class the area is 0.

@@ -65,7 +65,7 @@ class Tally:
         self.failures: dict[str, FunctionFailure] = {}
 
     def add_example(self, scores: Mapping[str, float]) -> None:
-        """Count one example with its scores."""
+        """Count an example with its scores."""
         self.examples += 1
         sums = self.sums
         for name, score in scores.items():
@@ -225,7 +225,7 @@ class TeacherMetrics(Metrics):
     def evaluate_response(
         self, observation: Mapping[str, Any], labels: Sequence[str] | None
     ) -> None:
-        """Score one act (`text`, `text_candidates`, `metrics`) against the labels."""
+        """Score an act (`text`, `text_candidates`, `metrics`) against the labels."""
         if self._latest is not None:
             self._settle()
         if isinstance(labels, str):
