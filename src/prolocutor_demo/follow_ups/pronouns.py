@@ -10,7 +10,8 @@ from prolocutor_demo.follow_ups.last_turn import LastTurn
 from prolocutor_demo.follow_ups.remarks import Remark
 
 _ITS: Final = re.compile(
-    r"\b(?:its|their|his|her)\s+(?P<noun>(?!own\b)[a-z]+(?: [a-z]+)?)\b", re.IGNORECASE
+    r"\b(?:its|their|his|her)\s+(?P<noun>(?!own\b)[a-z]+(?: (?!(?:and|or)\b)[a-z]+)?)\b",
+    re.IGNORECASE,
 )
 _THERE: Final = re.compile(
     r"\b(?P<before>(?!(?:hi|hello|in|over|out|up|down|from|right|is|are|was|go|be|get)\b)[\w'’]+) "
