@@ -86,12 +86,6 @@ class KeptTests:
             Route("POST", PATH, keep, "operators"),
         ]
 
-    async def open(self) -> None:
-        """Do nothing."""
-
-    async def close(self) -> None:
-        """Do nothing."""
-
     async def show_folder(self, request: TypedRequest[None, None]) -> TestFolder:
         """Return the folder of tests."""
         return TestFolder(folder=None if self._folder is None else str(self._folder))

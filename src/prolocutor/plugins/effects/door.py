@@ -87,12 +87,6 @@ class EffectsChannel:
             Route("POST", f"{PATH}/list", OperatorWrite(self.list_for_owner), "operators"),
         ]
 
-    async def open(self) -> None:
-        """Do nothing: effects are kept without a door."""
-
-    async def close(self) -> None:
-        """Do nothing."""
-
     async def list_effects(self, request: TypedRequest[ListQuery, None]) -> EffectList:
         """List effects."""
         return await effect_list(self._desk, request.params.all, request.params.key)

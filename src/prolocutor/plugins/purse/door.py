@@ -82,12 +82,6 @@ class SpendingChannel:
             Route("GET", f"{PATH}.csv", self.table, "operators"),
         ]
 
-    async def open(self) -> None:
-        """Do nothing."""
-
-    async def close(self) -> None:
-        """Do nothing."""
-
     async def list_spending(self, request: TypedRequest[SpendingQuery, None]) -> Spending:
         """List the spending by agent, person or day."""
         if self._purse is None:

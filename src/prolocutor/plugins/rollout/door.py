@@ -64,12 +64,6 @@ class Rollouts:
             Route("POST", PATH, decide, "operators"),
         ]
 
-    async def open(self) -> None:
-        """Do nothing: trials are followed without a door."""
-
-    async def close(self) -> None:
-        """Do nothing."""
-
     async def list_trials(self, request: TypedRequest[None, None]) -> TrialList:
         """List the trials, with their estimates from the logs."""
         return trial_list(await self._desk.status())
