@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.errors import StoreError
-from prolocutor.owned_folder import replacing, whole_lines
+from prolocutor.owned_folder import replacing
 
 MOMENT: Final = 0.1
 """Seconds of work that may be lost if the process is killed."""
@@ -92,16 +91,6 @@ def json_value(value: Any, depth: int = 0) -> Any:
         if isinstance(value, list | tuple | set | frozenset):
             return [json_value(one, depth + 1) for one in value]
     return json_value(repr(value)[:1000])
-
-
-def read_rows(file: Path) -> Iterator[ExampleRow]:
-    """Yield the rows of a file; skip a torn last line, raise `BadInput` for any other bad line."""
-    for number, _, line in whole_lines(file):
-        try:
-            yield _DECODER.decode(line)
-        except msgspec.MsgspecError as error:
-            what = f"{file}:{number}: this is not a row of a run ({error})"
-            raise StoreError(what) from None
 
 
 class RowWriter:

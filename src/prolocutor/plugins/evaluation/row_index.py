@@ -6,7 +6,7 @@ A file may hold millions of rows: an episode costs one small object here, a row 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, Self
 
@@ -136,15 +136,28 @@ def starts_in_order(file: Path) -> list[int] | None:
     return found
 
 
-def put_in_order(file: Path) -> None:
-    """Rewrite a file with its rows in order, without replaced rows."""
+def lines_in_order(file: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the rows of a file in order, without replaced rows, each with its offset in bytes."""
     starts = starts_in_order(file)
     if starts is None:
-        return
-    with file.open("rb") as old, replacing(file) as out:
+        yield from ((start, line) for _, start, line in whole_lines(file))
+    else:
+        yield from _lines_at(file, starts)
+
+
+def put_in_order(file: Path) -> None:
+    """Rewrite a file with its rows in order, without replaced rows."""
+    if (starts := starts_in_order(file)) is not None:
+        with replacing(file) as out:
+            for _, line in _lines_at(file, starts):
+                out.write(line)
+
+
+def _lines_at(file: Path, starts: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    with file.open("rb") as lines:
         for start in starts:
-            old.seek(start)
-            out.write(old.readline())
+            lines.seek(start)
+            yield start, lines.readline()
 
 
 def _stands_in_order(file: Path) -> bool:

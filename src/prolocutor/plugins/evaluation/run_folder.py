@@ -20,11 +20,11 @@ from typing import Any, Final, Self
 import msgspec
 
 from prolocutor.dialog.ids import timestamp
-from prolocutor.errors import BadInput, Conflict
+from prolocutor.errors import BadInput, Conflict, StoreError
 from prolocutor.owned_folder import check_new, own_folder, replacing, whole_lines, write_json
 from prolocutor.plugins.evaluation.episodes import Episode
-from prolocutor.plugins.evaluation.example_rows import ExampleRow, RowWriter, decode, read_rows
-from prolocutor.plugins.evaluation.row_index import RowIndex, put_in_order, starts_in_order
+from prolocutor.plugins.evaluation.example_rows import ExampleRow, RowWriter, decode
+from prolocutor.plugins.evaluation.row_index import RowIndex, lines_in_order, put_in_order
 
 ROWS: Final = "rows.jsonl"
 RUN: Final = "run.json"
@@ -135,14 +135,12 @@ def rows_in_order(path: Path) -> Iterator[ExampleRow]:
     file = path / ROWS
     if not file.exists():
         return
-    starts = starts_in_order(file)
-    if starts is None:
-        yield from read_rows(file)
-        return
-    with file.open("rb") as lines:
-        for start in starts:
-            lines.seek(start)
-            yield decode(lines.readline())
+    for start, line in lines_in_order(file):
+        try:
+            yield decode(line)
+        except msgspec.MsgspecError as error:
+            what = f"{file}: at byte {start} there is not a row of a run ({error})"
+            raise StoreError(what) from None
 
 
 def stored_dialog_ids(path: Path) -> set[str]:

@@ -13,9 +13,8 @@ import msgspec
 
 from prolocutor.contracts.run_reading import RowKind
 from prolocutor.errors import BadInput, StoreError
-from prolocutor.owned_folder import whole_lines
 from prolocutor.plugins.evaluation.example_rows import ExampleRow, decode
-from prolocutor.plugins.evaluation.row_index import starts_in_order
+from prolocutor.plugins.evaluation.row_index import lines_in_order
 from prolocutor.plugins.evaluation.run_comparison import HALF
 
 MAX_BYTES: Final = 512_000_000
@@ -95,15 +94,8 @@ class ShelvedRows:
 
     def _read_scored(self) -> Iterator[tuple[int, _ScoredRow]]:
         decoder = msgspec.json.Decoder(_ScoredRow)
-        starts = starts_in_order(self._file)
-        if starts is None:
-            for _, start, line in whole_lines(self._file):
-                yield start, decoder.decode(line)
-            return
-        with self._file.open("rb") as lines:
-            for start in starts:
-                lines.seek(start)
-                yield start, decoder.decode(lines.readline())
+        for start, line in lines_in_order(self._file):
+            yield start, decoder.decode(line)
 
 
 _KINDS: Final[tuple[RowKind, ...]] = ("won", "lost", "failed")

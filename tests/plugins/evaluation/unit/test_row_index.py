@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from prolocutor.errors import BadInput
-from prolocutor.plugins.evaluation.example_rows import RowWriter, read_rows
+from prolocutor.owned_folder import whole_lines
+from prolocutor.plugins.evaluation.example_rows import RowWriter, decode
 from prolocutor.plugins.evaluation.row_index import RowIndex, put_in_order, starts_in_order
 from tests.plugins.evaluation.unit.made import row
 
@@ -34,7 +35,8 @@ def test_rows_are_put_in_order_and_the_last_of_equal_ones_stays(tmp_path: Path) 
 
     put_in_order(file)
 
-    found = [((one.episode, one.repeat, one.turn), one.n) for one in read_rows(file)]
+    rows = [decode(line) for *_, line in whole_lines(file)]
+    found = [((one.episode, one.repeat, one.turn), one.n) for one in rows]
     assert found == [(place, last[place]) for place in places]
     assert starts_in_order(file) is None
 
