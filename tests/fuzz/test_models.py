@@ -117,7 +117,7 @@ def test_a_model_is_made_of_ordinary_files_of_a_size_that_can_be_read(
         file = next(file for file in sorted(folder.iterdir()) if file.name != HEAD)
         file.unlink()
         replace(file)
-        with pytest.raises(ConfigError, match="no ordinary file"):
+        with pytest.raises(ConfigError, match="not an ordinary file"):
             load_model(folder)
         if file.is_dir():
             file.rmdir()
