@@ -205,7 +205,7 @@ async def test_a_code_ends_after_a_minute() -> None:
         ({"a": {"redirects": []}}, "at least one address"),
         ({"a": {"redirects": ["http://away.example/"]}}, "not encrypted"),
         ({"a": {"redirects": ["javascript:alert(1)"]}}, "not safe"),
-        ({"a": {"redirects": ["/back"]}}, "no whole address"),
+        ({"a": {"redirects": ["/back"]}}, "not a whole address"),
     ],
 )
 def test_a_wrong_application_is_refused(given: dict[str, Any], wrong: str) -> None:
