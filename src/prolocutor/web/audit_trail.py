@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.background import BackgroundTasks
+from prolocutor.clocks import DAY, HOUR
 from prolocutor.contracts.shared_store import store_clock
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 KIND: Final = "audit"
 """The kind of the assistant's own records that hold acts, several in each record."""
 
-KEPT: Final = 90 * 86_400.0
+KEPT: Final = 90.0 * DAY
 """Seconds for which acts are kept."""
 
 MOST: Final = 5_000
@@ -44,7 +45,7 @@ MOST_LOOKED_AT: Final = 10_000
 MAX_WAITING: Final = 10_000
 """Acts kept in memory while the store is away; beyond this the earliest are only in the log."""
 
-TIDY: Final = 3600.0
+TIDY: Final = HOUR
 """Seconds between two deletions of old acts."""
 
 LONGEST: Final = 300

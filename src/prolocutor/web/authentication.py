@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 from msgspec import structs
 
+from prolocutor.clocks import MINUTE
 from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import (
     ConfigError,
@@ -29,7 +30,7 @@ from prolocutor.errors import (
 from prolocutor.web.client_address import ClientAddresses, client_name
 from prolocutor.web.cors import is_own_page
 from prolocutor.web.key_ring import PREFIX, KeyRing, StoredKey
-from prolocutor.web.quotas import MAX_COUNTERS, MINUTE, RateCounters
+from prolocutor.web.quotas import MAX_COUNTERS, RateCounters
 
 OPERATOR: Final = Visitor("operator", name="operator")
 LOCAL: Final = Visitor("operator", name="local")

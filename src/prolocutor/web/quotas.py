@@ -18,13 +18,11 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import MANY, about
+from prolocutor.clocks import HOUR, MINUTE
 from prolocutor.errors import QuotaExceeded
 
 MAX_COUNTERS: Final = 100_000
 """Counters of one kind; beyond that the one that was used longest ago is forgotten."""
-
-MINUTE: Final = 60.0
-HOUR: Final = 3600.0
 
 Quota = Annotated[int, Meta(ge=1, le=MANY)] | None
 """The largest number; None for no limit."""
