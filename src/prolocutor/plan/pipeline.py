@@ -338,7 +338,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
         self, change: Callable[[StageService], StageService], *stages: Stage
     ) -> Pipeline:
         """Return the pipeline with each service changed by a function, at all stages or at some."""
-        changed: dict[str, Any] = {}
+        changed: dict[str, StageService | list[StageService]] = {}
         for stage in stages or Stage:
             if services := [change(one) for one in self.services_at(stage)]:
                 changed[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
