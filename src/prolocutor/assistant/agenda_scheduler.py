@@ -272,8 +272,6 @@ MAX_KEYS: Final = 100
 """Keys of delivered notifications that are stored for each person, against repetitions."""
 
 FIRST_PAUSE: Final = 0.5
-"""Seconds before the first new try; each further pause is twice as long."""
-
 MAX_PAUSE: Final = 60.0
 """Seconds before the store, or a delivery to a person, is tried again: doubled each time."""
 

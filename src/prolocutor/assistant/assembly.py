@@ -49,8 +49,6 @@ log = logging.getLogger(__name__)
 
 
 FIRST_PAUSE: Final = 0.25
-"""Seconds between the first two tries to open the store."""
-
 LONGEST_PAUSE: Final = 2.0
 """Seconds between two tries: the first pause is doubled up to the longest."""
 FIRST_TRY: Final = 5.0

@@ -29,7 +29,7 @@ _LOOK: Final = 0.5
 """Seconds between two looks at a running evaluation."""
 
 _SHOWN: Final = 1000
-"""Seconds between two looks at how far a run is, and characters that are shown of its error."""
+"""Characters that are shown of a run's error."""
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
 

@@ -82,8 +82,6 @@ TITLE: Final = 40
 """Characters of a title that is made of the first words."""
 
 AROUND: Final = 60
-"""Characters of a message that are shown before the first found word."""
-
 SHOWN: Final = 200
 """Characters that a search shows before the first word found, and in all."""
 
@@ -178,8 +176,6 @@ READ_FOR_TITLE: Final = 20
 """Rows of a conversation that are read for its title."""
 
 SCANNED: Final = 20_000
-"""Messages that a search reads."""
-
 PAGE: Final = 500
 """Rows of the feed that one search looks through, and that it reads at once."""
 

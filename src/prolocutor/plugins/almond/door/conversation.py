@@ -29,8 +29,6 @@ TURN_RUNS: Final[Frame] = {"type": "event", "event": {"type": "TurnRuns"}}
 """The first frame for a client while an earlier turn is still running."""
 
 WAITING: Final = 64
-"""Frames of a client that may wait; then no more are read."""
-
 MAX_BYTES: Final = 1_000_000
 """The limits of waiting frames of one socket, in frames and bytes; reading pauses at them."""
 
