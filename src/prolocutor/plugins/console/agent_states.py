@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, Literal
 
 from prolocutor.contracts.observer import FAILURES, TurnRecord
@@ -19,7 +19,7 @@ LATEST: Final = 20
 """The number of calls of a service that say whether it fails often."""
 
 OFTEN: Final = 3
-"""The number of failures among them from which on it does."""
+"""The number of failures among them from which on it does, until as many answers in a row follow."""
 
 EARLIER: Final = 200
 """The turns before a restart that count as well."""
@@ -97,13 +97,19 @@ class AgentStates:
         self._left.discard(service)
 
     def _failures(self, step: ServiceStep) -> str | None:
-        """Return how many of the latest calls failed, None if these are few."""
+        """Return how many of the latest calls failed, None if these are few or long ago."""
         latest = self._failed.get(step.name, ())
-        failed = sum(latest)
-        if failed < OFTEN:
+        failed, answers = sum(latest), count_answers(latest)
+        if failed < OFTEN or answers >= failed:
             return None
-        return f"{failed} of its latest {len(latest)} calls failed"
+        told = f"{failed} of its latest {len(latest)} calls failed"
+        return f"{told}, the last {answers} did not" if answers else told
 
     def since(self, step: ServiceStep) -> float | None:
         """Return the time since which the service's breaker is not closed (UNIX seconds)."""
         return self._changed.get(step.name)
+
+
+def count_answers(failed: Collection[bool]) -> int:
+    """Return the number of calls since the last failure."""
+    return next((n for n, one in enumerate(reversed([*failed])) if one), len(failed))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant_settings import RecordSettings
-from prolocutor.contracts.channel import Route, WebSocketRoute
-from prolocutor.errors import StoreError
+from prolocutor.contracts.channel import DoorPlace, Route, WebSocketRoute
+from prolocutor.errors import ConfigError, StoreError
 from prolocutor.plugins.console.again_endpoints import AgainEndpoints
 from prolocutor.plugins.console.agent_endpoints import AgentEndpoints
 from prolocutor.plugins.console.agent_states import AgentStates
@@ -40,6 +41,9 @@ from prolocutor.web.door_context import DoorContext
 JOBS_AT_ONCE: Final = {"again": 2, "evaluate": 1, "train": 1}
 """Jobs of a kind that run at the same time."""
 
+_OF_FILES: Final = frozenset(("bbai", "conversations", "csv", "fbdialog", "jsonl", "parlai"))
+"""Kinds of data that lie in files."""
+
 
 class ConsoleDoor(msgspec.Struct, frozen=True, kw_only=True):
     """The console of operators at `/console`."""
@@ -51,7 +55,11 @@ class ConsoleDoor(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     data: Annotated[
         str | list[str] | None,
-        Meta(description="What models learn beside labels: KIND:PATH, one or several."),
+        Meta(description="What models learn beside labels: KIND:PATH, with agents as labels."),
+    ] = None
+    cases: Annotated[
+        str | list[str] | None,
+        Meta(description="What runs evaluate: KIND:PATH, with the right answers as labels."),
     ] = None
     assistants: Annotated[
         dict[str, str],
@@ -68,8 +76,23 @@ class ConsoleDoor(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = 100
 
+    def check(self, place: DoorPlace) -> None:
+        """Raise `ConfigError` for files that do not exist."""
+        named = [("data", one) for one in resolve_data(self.data, place.folder)]
+        named += [("cases", one) for one in resolve_data(self.cases, place.folder)]
+        files = {f"assistants.{name}": file for name, file in self.assistants.items()}
+        for key, file in files.items():
+            if not (place.folder / file).is_file():
+                raise ConfigError(f"there is no file {file}", key=f"doors.console.{key}")
+        for key, one in named:
+            kind, _, path = one.partition(":")
+            if kind in _OF_FILES and not _find_parts(Path(path)):
+                what = f"there is nothing at {path}"
+                raise ConfigError(what, key=f"doors.console.{key}")
+
     def build(self, context: DoorContext) -> Console:
         """Return the door."""
+        self.check(DoorPlace(context.folder, ()))
         return Console(context, self)
 
 
@@ -97,7 +120,9 @@ class Console:
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
         self._recorder, self._states = recorder, AgentStates()
         figures, states = RecentFigures(), self._states
-        self._models = ModelDesk(assistant.store, assistant.labels, assistant.models)
+        self._models = ModelDesk(
+            assistant.store, assistant.labels, assistant.models, has_data=options.data is not None
+        )
         self._calls = CallLog(options.calls)
         assistant.observers.add(figures, states, self._calls)
         for step in assistant.engine.prepared.every() if options.calls else ():
@@ -111,7 +136,7 @@ class Console:
         again = AgainEndpoints(context, turns, options.assistants)
         self._runs = RunEndpoints(runs, assistant.store)
         own = {} if place.file is None else {"": place.file.path}
-        data = resolve_data(options.data, folder)
+        data, cases = (resolve_data(one, folder) for one in (options.data, options.cases))
         records = None if recorder is None else recorder.store
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant, place.operators_data),
@@ -127,7 +152,7 @@ class Console:
             LiveEndpoints(LiveFeed(assistant, states, slow), recorder),
             WorkEndpoints(assistant, cards),
             FigureEndpoints(records, self._models),
-            ModelEndpoints(self._models, has_data=options.data is not None),
+            ModelEndpoints(self._models),
             TrainingEndpoints(
                 assistant.labels,
                 self._models,
@@ -136,7 +161,7 @@ class Console:
                 store=place.store,
             ),
             self._runs,
-            RunStarts(self._jobs, notes, runs, files={**own, **again.files}, data=data),
+            RunStarts(self._jobs, notes, runs, files={**own, **again.files}, data=cases),
         ]
         self.routes: list[Route | WebSocketRoute] = [
             route for resource in resources for route in resource.routes
@@ -156,3 +181,8 @@ class Console:
         self._archive.around_deletion.remove(self._calls.drop_deleted)
         await self._jobs.aclose()
         await self._models.aclose()
+
+
+def _find_parts(path: Path) -> bool:
+    """Return whether data lie at a path, or are split into parts beside it (`F_train.txt`)."""
+    return path.exists() or any(path.parent.glob(f"{path.stem}_*"))

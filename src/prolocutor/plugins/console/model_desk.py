@@ -15,7 +15,7 @@ from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.model_use import ModelInUse, ModelShelf, StoredModel, TrainingReport
 from prolocutor.contracts.pairing import Role
-from prolocutor.contracts.store import RecordStore
+from prolocutor.contracts.store import Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, ConfigError, Conflict, NotFound
@@ -66,9 +66,14 @@ class ModelDesk:
     """Lists models and puts them in use; replicas with the same folders follow."""
 
     def __init__(
-        self, store: RecordStore, labels: OperatorLabels, models: Sequence[ModelInUse]
+        self,
+        store: Store,
+        labels: OperatorLabels,
+        models: Sequence[ModelInUse],
+        *,
+        has_data: bool = False,
     ) -> None:
-        self._store, self._labels = store, labels
+        self._store, self._labels, self._has_data = store, labels, has_data
         self._models = list(models)
         self._shelves = {one.role: one.source.shelf for one in models}
         self._lock = asyncio.Lock()
@@ -105,18 +110,19 @@ class ModelDesk:
         raise BadInput(what, field="what")
 
     async def idle_roles(self) -> list[Role]:
-        """Name the roles without anything to learn: no label, no thumb.
-
-        A role without a learner is not named, since its material in the store is not known.
-        """
-        if await self._labels.all_labels():
+        """Name the roles without anything to learn: no data, no label, no thumb."""
+        if self._has_data or await self._labels.all_labels():
             return []
-        learners = {one.role: one.learner for one in self._models}
-        return [
-            role
-            for role, learner in learners.items()
-            if learner is not None and not learner.lessons()
-        ]
+        return [role for role, number in (await self.count_thumbs()).items() if not number]
+
+    async def count_thumbs(self) -> dict[Role, int]:
+        """Return the number of ratings for each role to learn; a learner knows which are of use."""
+        return {
+            one.role: await self._store.rating_count()
+            if one.learner is None
+            else len(one.learner.lessons())
+            for one in self._models
+        }
 
     async def list_models(self) -> list[ConsoleModel]:
         """Return all models: the models in use first, then the others, the latest first."""

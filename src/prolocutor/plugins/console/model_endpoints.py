@@ -21,21 +21,22 @@ class ConsoleModelPath(msgspec.Struct, frozen=True):
 class ConsoleModelList(msgspec.Struct, frozen=True):
     """The models, first the models in use; `roles` are the trainable roles.
 
-    `problems` are the faults of learning. `idle` are the roles without anything to learn yet.
+    `problems` are the faults of learning. `idle` are the roles without anything to learn yet, and
+    `thumbs` is the number of thumbs that the next training learns beside the labels.
     """
 
     items: list[ConsoleModel]
     roles: list[Role]
     problems: list[str] = []
     idle: list[Role] = []
+    thumbs: int = 0
 
 
 class ModelEndpoints:
     """Shows models and puts them in use."""
 
-    def __init__(self, desk: ModelDesk, *, has_data: bool = False) -> None:
+    def __init__(self, desk: ModelDesk) -> None:
         self._desk = desk
-        self._has_data = has_data
         errors = (NotFound, Conflict)
         one = f"{BASE}/models/{{id}}"
         live = OperatorWrite(self.put_live, errors=errors)
@@ -49,8 +50,14 @@ class ModelEndpoints:
     async def list_models(self, request: TypedRequest[None, None]) -> ConsoleModelList:
         """List the models of routers and rankers in folders."""
         desk = self._desk
-        idle = [] if self._has_data else await desk.idle_roles()
-        return ConsoleModelList(await desk.list_models(), desk.roles, desk.problems, idle)
+        thumbs = await desk.count_thumbs()
+        return ConsoleModelList(
+            await desk.list_models(),
+            desk.roles,
+            desk.problems,
+            await desk.idle_roles(),
+            max(thumbs.values(), default=0),
+        )
 
     async def put_live(self, request: TypedRequest[ConsoleModelPath, EmptyBody]) -> PutLive:
         """Replace the model in use, which stays on the list."""

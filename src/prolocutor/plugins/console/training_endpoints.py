@@ -62,6 +62,9 @@ class TrainingEndpoints:
         """Train a router or ranker beside the model in use; the result compares the two models."""
         role = request.body.what
         self._desk.find_in_use(role)
+        if role in await self._desk.idle_roles():
+            what = f"there is nothing for the {role} to learn: no label, no thumb, no data"
+            raise BadInput(what, field="what")
 
         async def work(job: Job) -> TrainingReport:
             return await self._train(role, job)

@@ -6,8 +6,12 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from prolocutor.contracts.channel import DoorPlace
+from prolocutor.errors import ConfigError
+from prolocutor.plugins.console.channel import ConsoleDoor
 from prolocutor.plugins.evaluation import evaluate_async
 from prolocutor.plugins.evaluation.parlai.stored_dialogs import dialog_episode
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
@@ -232,6 +236,7 @@ async def test_a_training_that_is_killed_leaves_the_model_in_use_and_one_runs_at
 ) -> None:
     async with a_shop(tmp_path) as shop:
         first = await shop.live()
+        await shop.asked("is the train on time", "ann", 1)
         one, two = await shop.job(), await shop.job()
         process = await pid_at(waiting)
         _, waits = await shop.call("GET", f"/jobs/{two}")
@@ -251,6 +256,7 @@ async def test_a_training_that_is_killed_leaves_the_model_in_use_and_one_runs_at
 
 async def test_a_training_that_is_stopped_ends_its_process(tmp_path: Path, waiting: Path) -> None:
     async with a_shop(tmp_path) as shop:
+        await shop.asked("is the train on time", "ann", 1)
         job = await shop.job()
         process = await pid_at(waiting)
         _, stopped = await shop.call("DELETE", f"/jobs/{job}")
@@ -278,13 +284,52 @@ async def pid_at(pipe: Path) -> int:
 async def test_what_cannot_be_trained_says_why(tmp_path: Path) -> None:
     async with a_shop(tmp_path) as shop:
         ranker = await shop.call("POST", "/train", {"what": "ranker"})
+        nothing = await shop.call("POST", "/train", {"what": "router"})
+        await shop.asked("is the train on time", "ann", 1)
+        _, models = await shop.call("GET", "/models")
         (tmp_path / "models" / "router" / "lessons.json").write_text("[]")
         damaged = await ended(shop, await shop.job())
 
     assert ranker[0] == 400
     assert "no ranker with a folder" in ranker[1]["error"]
+    assert nothing[0] == 400
+    assert "nothing for the router to learn: no label, no thumb" in nothing[1]["error"]
+    assert (models["idle"], models["thumbs"]) == ([], 1)
     assert damaged["state"] == "failed"
     assert "checksum" in damaged["error"]
+
+
+async def test_a_training_does_not_learn_from_the_cases_of_runs(tmp_path: Path) -> None:
+    case = {"text": "is my card blocked", "labels": ["Yes, it is."]}
+    (tmp_path / "cases.jsonl").write_bytes(msgspec.json.encode(case) + b"\n")
+    async with a_shop(tmp_path, runs="runs", cases="jsonl:cases.jsonl") as shop:
+        await shop.asked("is the train on time", "ann", 1)
+        trained = await ended(shop, await shop.job())
+        _, possible = await shop.call("GET", "/possible-runs")
+
+    assert trained["state"] == "done"
+    assert possible["data"] == [f"jsonl:{tmp_path / 'cases.jsonl'}"]
+
+
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        ({"data": "jsonl:gone.jsonl"}, "data"),
+        ({"cases": ["csv:gone.csv"]}, "cases"),
+        ({"assistants": {"other": "gone.yaml"}}, "assistants.other"),
+    ],
+)
+def test_files_that_do_not_exist_are_told_before_anything_is_served(
+    tmp_path: Path, options: dict[str, Any], key: str
+) -> None:
+    with pytest.raises(ConfigError, match="there is no") as told:
+        ConsoleDoor(**options).check(DoorPlace(tmp_path, ()))
+    assert told.value.key == f"doors.console.{key}"
+
+
+def test_data_in_parts_are_found(tmp_path: Path) -> None:
+    (tmp_path / "shop_train.jsonl").touch()
+    ConsoleDoor(data="jsonl:shop.jsonl").check(DoorPlace(tmp_path, ()))
 
 
 @pytest.mark.parametrize("way", ["person", "conversation", "time"])

@@ -56,7 +56,7 @@ function Start({ at, operator, again }) {
 
 function StartForm({ possible, close }) {
   const tags = Object.entries(useFetched("/tags").value?.tags ?? {});
-  const data = [...(listOf(possible.data).length ? [["", `the data of the file (${possible.data.join(", ")})`]] : []), ...tags.map(([tag, turns]) => [tag, `${plural(turns, "turn")} tagged “${tag}”`])];
+  const data = [...(listOf(possible.data).length ? [["", `the cases of the file (${possible.data.join(", ")})`]] : []), ...tags.map(([tag, turns]) => [tag, `${plural(turns, "turn")} tagged “${tag}”`])];
   const [assistant, setAssistant] = useState(possible.assistants[0]);
   const [tag, setTag] = useState(null);
   const name = useRef(null);
@@ -66,7 +66,7 @@ function StartForm({ possible, close }) {
     const { job } = await send("POST", "/runs", body);
     go(here({ job }), { replace: true });
   };
-  if (!data.length) return html`<${Dialog} title="Start a run" close=${close}><p>There are no data yet. Tag turns in a conversation (“Tag or comment…”): all turns of one tag are a data set. Or name data in the file: <code>doors: {console: {data: jsonl:cases.jsonl}}</code>.</p></${Dialog}>`;
+  if (!data.length) return html`<${Dialog} title="Start a run" close=${close}><p>There are no data yet. Tag turns in a conversation (“Tag or comment…”): all turns of one tag are a data set. Or name cases in the file: <code>doors: {console: {cases: "jsonl:cases.jsonl"}}</code>.</p></${Dialog}>`;
   return html`<${Confirm} title="Start a run" press="Start" act=${act} close=${close}>
     <label class="field"><span>Assistant</span><${Choice} label="Assistant" value=${assistant} options=${possible.assistants.map((one) => [one, one || "the one in use"])} choose=${setAssistant} /></label>
     <label class="field"><span>Data</span><${Choice} label="Data" value=${chosen} options=${data} choose=${setTag} /></label>

@@ -8,8 +8,8 @@ import { html, useEffect, useState } from "./ui.js";
 
 const ENDED = new Set(["done", "failed", "stopped"]);
 
-// `ended` gets the result of the job, or null; `what` is the work, `rest` what a failure leaves as it was.
-export function Progress({ job, ended, what, rest }) {
+// `ended` gets the result of the job, or null; `failed` its id where it was stopped or failed. `what` is the work, `rest` what a failure leaves as it was.
+export function Progress({ job, ended, failed, what, rest }) {
   const [state, setState] = useState(null);
   const fetched = useFetched(`/jobs/${encodeURIComponent(job)}`, {}, { every: state && ENDED.has(state) ? 0 : 1 });
   const now = fetched.value;
@@ -18,6 +18,7 @@ export function Progress({ job, ended, what, rest }) {
     if (!now || now.id !== job || ENDED.has(state)) return;
     setState(now.state);
     if (now.state === "done") ended(now.result);
+    else if (ENDED.has(now.state)) failed?.(job);
   }, [now?.state]);
   useEffect(() => {
     if (fetched.error?.status === 404) ended(null);

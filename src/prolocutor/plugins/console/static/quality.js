@@ -25,6 +25,7 @@ export default function Quality({ at, operator }) {
   const named = useFetched(turn ? `/questions/${encodeURIComponent(turn)}` : null);
   const work = useLabels(found, totals, turn ? named.value : null);
   const job = at.query.get("job");
+  const [broken, setBroken] = useState("");
   const model = listOf(models.value?.items).find((one) => one.id === at.query.get("model"));
   const ended = (report) => {
     models.again();
@@ -38,11 +39,11 @@ export default function Quality({ at, operator }) {
   return html`<div class="page quality">
     <header class="head"><h1>Quality</h1>
       <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} of ${plural(totals.value.kinds, "kind")} · 7 days` : ""}</p>
-      <div class="steps"><${Sign} sign=${sign} /><span class="step-word not-phone">${totals.value && plural(totals.value.labels, "label")}</span>
+      <div class="steps"><${Sign} sign=${sign} /><span class="step-word not-phone">${totals.value && plural(totals.value.labels, "label")}${models.value?.thumbs > 0 && `, ${plural(models.value.thumbs, "thumb")}`}</span>
         <${Models} models=${models} writes=${operator.writes} />
-        <${Train} roles=${listOf(models.value?.roles)} idle=${work.given.length ? [] : listOf(models.value?.idle)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
+        <${Train} roles=${listOf(models.value?.roles)} idle=${work.given.length ? [] : listOf(models.value?.idle)} busy=${Boolean(job) && job !== broken} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
     ${listOf(models.value?.problems).map((one) => html`<p class="warn" role="status">Learning fails: ${text(one)}.</p>`)}
-    ${job && html`<${Progress} job=${job} ended=${ended} what="training" rest="The model in use is as it was." />`}
+    ${job && html`<${Progress} job=${job} ended=${ended} failed=${setBroken} what="training" rest="The model in use is as it was." />`}
     ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}
     ${!model && html`<${Trend} />`}
     <${States} of=${work.of} what="The list" filtered=${Boolean(sign)}

@@ -68,6 +68,7 @@ _SHOWN: Final = 50
 _AMONG: Final = 3
 _LEARNED: Final = "learned"
 _LESSONS: Final = "lessons"
+_CURE: Final = "what evaluations run on belongs to doors.console.cases"
 _THUMBS: Final = (1, -1, True, False, 0, "up", "down")
 _MOST_DIALOGS: Final = 5000
 _ALL: Final = 1_000_000
@@ -383,7 +384,7 @@ def _check_agents(
         what = (
             f"the labels of {', '.join(data)} name no agent of this assistant: {min(named)[:60]!r}"
         )
-        raise BadInput(f"{what}; give names of agents as labels", field="what")
+        raise BadInput(f"{what}; give names of agents as labels: {_CURE}", field="what")
 
 
 async def read_ratings(url: str) -> list[LabelledQuestion]:
