@@ -38,6 +38,7 @@ class AgentStates:
         self._clock = clock
         self._changed: dict[str, float] = {}
         self._failed: dict[str, deque[bool]] = {}
+        self._answered: dict[str, float] = {}
         self._left: set[str] = set()
 
     async def read_earlier(self, store: TurnRecordStore) -> None:
@@ -63,6 +64,8 @@ class AgentStates:
             latest = self._failed.get(one.name)
             if latest is None:
                 latest = self._failed[one.name] = deque(maxlen=LATEST)
+            if not failed and latest and latest[-1]:
+                self._answered[one.name] = record.started + (one.ended or 0.0)
             latest.append(failed)
 
     def breaker_changed(self, service: str, state: str) -> None:
@@ -97,19 +100,26 @@ class AgentStates:
         self._left.discard(service)
 
     def _failures(self, step: ServiceStep) -> str | None:
-        """Return how many of the latest calls failed, None if these are few or long ago."""
+        """Return how many of the latest calls failed, None if these are few or it is well again."""
         latest = self._failed.get(step.name, ())
-        failed, answers = sum(latest), count_answers(latest)
+        failed, answers = sum(latest), _count_answers(latest)
         if failed < OFTEN or answers >= failed:
             return None
         told = f"{failed} of its latest {len(latest)} calls failed"
         return f"{told}, the last {answers} did not" if answers else told
 
     def since(self, step: ServiceStep) -> float | None:
-        """Return the time since which the service's breaker is not closed (UNIX seconds)."""
-        return self._changed.get(step.name)
+        """Return the time since which the service's breaker is not closed (UNIX seconds).
+
+        Of a service that failed often and answers again, the time of its first answer since.
+        """
+        changed = self._changed.get(step.name)
+        latest = self._failed.get(step.name, ())
+        if changed is not None or not OFTEN <= sum(latest) <= _count_answers(latest):
+            return changed
+        return self._answered.get(step.name)
 
 
-def count_answers(failed: Collection[bool]) -> int:
+def _count_answers(failed: Collection[bool]) -> int:
     """Return the number of calls since the last failure."""
     return next((n for n, one in enumerate(reversed([*failed])) if one), len(failed))

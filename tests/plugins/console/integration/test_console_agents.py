@@ -105,6 +105,24 @@ async def test_an_agent_that_fails_in_half_of_its_latest_calls_is_not_well() -> 
     assert listed["items"][0]["note"] == "3 of its latest 5 calls failed"
 
 
+async def test_an_agent_that_has_answered_as_often_as_it_had_failed_is_well_again() -> None:
+    half = says(
+        "half", *[ValueError("no")] * 3, *[hypothesis("yes")] * 3, breaker=Breaker(failures=9)
+    )
+    seen = []
+    async with serving(half) as door:
+        for text in ("one", "two", "three", "four", "five", "six"):
+            await door.assistant.turn(text, user="ann")
+            _, listed = await get(door, "/api/console/agents")
+            seen.append(listed["items"][0])
+
+    assert [one["state"] for one in seen] == ["well", "well", *["failing"] * 3, "well"]
+    assert seen[3]["note"] == "3 of its latest 4 calls failed, the last 1 did not"
+    assert seen[5]["note"] is None
+    assert seen[4]["since"] is None
+    assert seen[5]["since"] is not None
+
+
 @pytest.mark.parametrize(
     ("answers", "state"),
     [

@@ -15,7 +15,7 @@ export function AgentSide({ name, stage = "", since, hours, operator, close, cha
   const found = useFetched(path, { stage, since, step: Number(hours) > 24 ? 7200 * Math.ceil(hours / 168) : "" }, { every: 5 });
   const one = found.value;
   return html`<aside class="side" aria-label=${text(name)}>
-    <header><h1>${text(name)}</h1>${one && html`<span class=${`state-word is-${one.state}`}>${STATES[one.state]}</span>`}
+    <header><h1>${text(name)}</h1>${one && html`<span class=${`state-word is-${one.state}`}>${STATES[one.state]}${one.state === "well" && one.since ? ` since ${clock(one.since)}` : ""}</span>`}
       <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
     ${found.error && one && html`<${Stale} of=${found} />`}
     ${one ? html`<${Full} one=${one} path=${path} hours=${hours} operator=${operator} put=${(value) => (found.put(value), changed())} />`

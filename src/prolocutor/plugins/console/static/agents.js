@@ -2,7 +2,7 @@
 
 import { AgentSide } from "./agent_side.js";
 import { useFetched } from "./fetching.js";
-import { amount, costName, count, duration, percent } from "./figures.js";
+import { amount, clock, costName, count, duration, percent } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
 import { Choice, SortHead, States, listOf } from "./parts.js";
 import { Effects } from "./effects.js";
@@ -97,7 +97,7 @@ function Row({ one, here: chosen, to, longest }) {
   const press = (event) => !event.target.closest("a") && !String(getSelection()) && go(to);
   return html`<tr class=${`is-${one.state} ${chosen ? "here" : ""}`} onClick=${press}>
     <th scope="row"><a class="agent-name" data-row=${`${one.stage}.${one.name}`} href=${to} aria-current=${chosen ? "true" : undefined}>
-      <span class=${`health is-${one.state}`}></span><span class="words">${text(one.name)}${" "}<span class="hidden">, ${STATES[one.state]}, </span><small>${text(one.note ?? one.kind)}${one.note && one.state !== "off" ? causeOf(one) : ""}</small></span></a></th>
+      <span class=${`health is-${one.state}`}></span><span class="words">${text(one.name)}${" "}<span class="hidden">, ${STATES[one.state]}, </span><small>${text(one.note ?? one.kind)}${one.state === "well" && one.since ? ` · well since ${clock(one.since)}` : ""}${one.note && one.state !== "off" ? causeOf(one) : ""}</small></span></a></th>
     <td class="r c-asked">${count(one.asked)}</td><td class="r c-wins">${share(one, one.wins, percent)}</td>
     <td class="r faint c-declines">${share(one, one.declines, percent)}</td>
     <td class=${`r c-failed ${failed > 0.05 ? "wrong" : failed > 0.02 ? "warn" : failed ? "" : "faint"}`}>${share(one, one.failed, percent)}</td>
