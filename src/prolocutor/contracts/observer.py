@@ -156,6 +156,12 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
         return self.no_answer or self.by in NO_ANSWER
 
     @property
+    def speakers(self) -> list[str]:
+        """The skills whose hypotheses are in the reply, else the active skill, if any."""
+        skills = dict.fromkeys(one.rpartition(".")[0] for one in self.chosen)
+        return [*skills] or [name for name in (self.active_skill,) if name]
+
+    @property
     def failures(self) -> int:
         """The number of services that failed or were late."""
         return sum([one.outcome in FAILURES for one in self.services])

@@ -64,6 +64,7 @@ class DialogSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     Where words are searched, `said` and `reply` are the texts of the latest turn that has them, and
     `hit` is the id of its reply. `failed` counts services, `turns` also counts the turns of before.
+    `stopped`: the person stopped the turn that is shown.
     """
 
     dialog_id: DialogId
@@ -80,6 +81,7 @@ class DialogSummary(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     flags: list[TurnFlag]
     hit: str | None = None
+    stopped: bool = False
 
 
 class ConversationPage(msgspec.Struct, frozen=True):
@@ -119,7 +121,8 @@ class ConversationTurn(msgspec.Struct, frozen=True, kw_only=True):
 
     `said` is None where only the assistant or an operator spoke, `reply` and `utt_id` where nobody
     replied. None stands for values that are no longer kept. `position` is that of its last
-    utterance.
+    utterance, `spoke` names the skills whose words are in the reply. `stopped`: its person stopped
+    it.
     """
 
     position: int
@@ -127,13 +130,14 @@ class ConversationTurn(msgspec.Struct, frozen=True, kw_only=True):
     said: str | None = None
     utt_id: str | None = None
     reply: str | None = None
-    spoke: str | None = None
+    spoke: list[str] = []
     turn_id: str | None = None
     by: str | None = None
     seconds: float | None = None
     cost: float | None = None
     flags: list[TurnFlag] | None = None
     rating: Any = None
+    stopped: bool = False
 
 
 class TurnQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -281,8 +285,12 @@ class TurnRecordStore(Protocol):
     ) -> list[AgentSpan]:
         """Return the figures of agents (of one, if named), by time, then by name."""
 
-    async def totals(self, since: float, until: float) -> list[AgentSpan]:
-        """Return the sums of each agent's figures between two times, by name; `at` is `since`."""
+    async def totals(self, since: float, until: float, step: int | None = None) -> list[AgentSpan]:
+        """Return the sums of each agent's figures between two times, by name; `at` is `since`.
+
+        With `step`, a number of seconds that divides `since`, return the sums of each step, by
+        time; `at` is its start.
+        """
 
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""

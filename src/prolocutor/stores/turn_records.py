@@ -172,11 +172,18 @@ def split_search_words(text: str) -> list[str]:
 Columns = Iterable[Any]
 
 
+class SpokenMarks(msgspec.Struct, frozen=True):
+    """The attributes of an utterance that lists show: the turn of this reply was `stopped`."""
+
+    stopped: Any = False
+
+
 class SpokenBody(msgspec.Struct, frozen=True):
     """What lists show of the body of an utterance."""
 
     text: str = ""
     active_skill: str = ""
+    attributes: SpokenMarks = SpokenMarks()
 
 
 _NOTHING: Final = SpokenBody()
@@ -222,14 +229,15 @@ class SummaryRow(msgspec.Struct, frozen=True):
 
     def summary(self, spoke: Sequence[str], *, is_hit: bool) -> DialogSummary:
         """Return what lists show of the dialog, in which these skills spoke."""
+        said, reply = spoken_body(self.said), spoken_body(self.reply)
         return DialogSummary(
             dialog_id=DialogId(self.dialog_id),
             user=self.user,
             channel=self.channel,
             active=bool(self.active),
             at=self.at,
-            said=cut(spoken_body(self.said).text),
-            reply=cut(spoken_body(self.reply).text),
+            said=cut(said.text),
+            reply=cut(reply.text),
             spoke=[*spoke],
             turns=self.turns,
             slowest=self.slowest,
@@ -237,6 +245,7 @@ class SummaryRow(msgspec.Struct, frozen=True):
             failed=self.failed,
             flags=shown_flags(self.flags),
             hit=self.utt_id if is_hit else None,
+            stopped=reply.attributes.stopped is True,
         )
 
 
@@ -376,13 +385,14 @@ def _turn(asked: TurnRow | None, replied: TurnRow, rating: Any) -> ConversationT
         said=None if asked is None else spoken_body(asked.body).text,
         utt_id=replied.utt_id,
         reply=reply.text,
-        spoke=reply.active_skill,
+        spoke=[one for one in (reply.active_skill,) if one] if record is None else record.speakers,
         turn_id=None if record is None else record.turn_id,
         by=None if record is None else record.by,
         seconds=replied.seconds,
         cost=replied.cost,
         flags=None if replied.flags is None else shown_flags(replied.flags),
         rating=None if rating is None else plain.decode(rating),
+        stopped=reply.attributes.stopped is True,
     )
 
 

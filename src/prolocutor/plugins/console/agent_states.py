@@ -19,7 +19,7 @@ LATEST: Final = 20
 """The number of calls of a service that say whether it fails often."""
 
 OFTEN: Final = 3
-"""The number of failures among them from which on it does, until as many answers in a row follow."""
+"""The number of failures among them from which on it does, until as many answers follow."""
 
 EARLIER: Final = 200
 """The turns before a restart that count as well."""

@@ -89,7 +89,8 @@ class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
     """A dialog in the list: its last turn, and figures over its recorded turns.
 
     With `words`, `said` and `reply` are from the latest turn with the words, and `hit` is the
-    `utt_id` of its reply. `failed` is the number of failed services.
+    `utt_id` of its reply. `failed` is the number of failed services. `stopped`: the person stopped the
+    turn of this reply.
     """
 
     dialog_id: str
@@ -106,6 +107,7 @@ class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
     flags: list[Literal["down", "none", "failed", "slow", "waits", "taken"]]
     failed: int
     hit: str | None
+    stopped: bool
 
 
 class ConsoleDialogList(msgspec.Struct, frozen=True):
@@ -349,6 +351,7 @@ def _row(one: DialogSummary, handed: HandedOver | None) -> ListedDialogRow:
         flags=[*one.flags, *state],
         failed=one.failed,
         hit=one.hit,
+        stopped=one.stopped,
     )
 
 

@@ -109,9 +109,8 @@ class FigureEndpoints:
         steps = await self._turns(first, last, step)
         agents: dict[str, dict[int, AgentSpan]] = {}
         if self._records is not None:
-            for at in steps:
-                for one in await self._records.totals(at, at + step):
-                    agents.setdefault(one.agent, {})[at] = one
+            for one in await self._records.totals(first, last + step, step):
+                agents.setdefault(one.agent, {})[one.at] = one
         columns = [
             _agent_columns(name, [spans.get(at) or new_span() for at in steps])
             for name, spans in agents.items()

@@ -9,6 +9,7 @@ import msgspec
 
 from prolocutor.contracts.observer import FAILURES, Outcome, TurnRecord
 from prolocutor.contracts.turn_record_store import SHOWN, TURN_FLAGS, TurnFlag, TurnQuery
+from prolocutor.dialog.inputs import STOPPED
 from prolocutor.plugins.console.agent_states import AgentState
 from prolocutor.plugins.console.turn_views import ServiceFailure, list_failures
 
@@ -88,7 +89,7 @@ class Ended(LiveMessage, frozen=True, kw_only=True, tag="ended"):
 
     `by` is the origin of the reply, `spoke` its speaker. `failed` counts services, `failures` are
     their errors. `flags`: no agent answered (`none`), a service `failed`, it was `slow`; also, of a
-    turn of before, it got a thumb `down`.
+    turn of before, it got a thumb `down`. `stopped`: its person stopped it.
     """
 
     turn_id: str
@@ -106,6 +107,7 @@ class Ended(LiveMessage, frozen=True, kw_only=True, tag="ended"):
     failed: int
     failures: list[ServiceFailure]
     flags: list[TurnFlag]
+    stopped: bool
 
 
 class BreakerChange(LiveMessage, frozen=True, kw_only=True, tag="breaker"):
@@ -130,7 +132,6 @@ class LeftOut(LiveMessage, frozen=True, kw_only=True, tag="left_out"):
 
 def make_row(record: TurnRecord, flags: Sequence[TurnFlag]) -> Ended:
     """Return the row of an ended turn."""
-    speakers = dict.fromkeys(one.rpartition(".")[0] for one in record.chosen)
     return Ended(
         turn_id=record.turn_id,
         dialog_id=record.dialog_id,
@@ -140,7 +141,7 @@ def make_row(record: TurnRecord, flags: Sequence[TurnFlag]) -> Ended:
         at=record.started + record.seconds,
         said=record.text[:SHOWN],
         reply=record.response[:SHOWN],
-        spoke=[*speakers] or ([record.active_skill] if record.active_skill else []),
+        spoke=record.speakers,
         by=record.by,
         seconds=record.seconds,
         cost=record.cost,
@@ -151,4 +152,5 @@ def make_row(record: TurnRecord, flags: Sequence[TurnFlag]) -> Ended:
             if one.outcome in FAILURES
         ],
         flags=[*flags],
+        stopped=record.by == STOPPED,
     )

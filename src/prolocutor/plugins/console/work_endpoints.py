@@ -58,7 +58,7 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
     """A question: its number of `times` and `people`, and its other wordings (`also`).
 
     `last` is its latest time, `utt_id` the reply to it then, `said` the text of that reply, `spoke`
-    its speaker. `answers` are the answers of the asked agents, `likely` the agents that the router
+    its speakers. `answers` are the answers of the asked agents, `likely` the agents that the router
     would ask now. `sign` is null for a reply without a dislike, `label` the existing label.
     """
 
@@ -69,7 +69,7 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
     also: list[str]
     sign: WorkSign | None
     last: float
-    spoke: str
+    spoke: list[str]
     said: str
     utt_id: str
     dialog_id: str

@@ -18,9 +18,10 @@ from prolocutor.contracts.turn_record_store import (
     ConversationTurn,
     DialogSummary,
     KeepsTurnRecords,
+    KeptTurn,
     TurnRecordStore,
 )
-from prolocutor.dialog.dialog import BotUtterance
+from prolocutor.dialog.dialog import BotUtterance, HumanUtterance
 from prolocutor.dialog.ids import parse_time
 from prolocutor.reading.words import near_duplicates
 
@@ -47,7 +48,7 @@ class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
     at: float
     said: str
     reply: str
-    spoke: str
+    spoke: list[str]
     sign: WorkSign | None = None
 
 
@@ -133,7 +134,7 @@ class WorkList:
             at=parse_time(reply.date_time),
             said=said.text,
             reply=reply.text,
-            spoke=reply.active_skill if isinstance(reply, BotUtterance) else "",
+            spoke=_find_speakers(kept, reply),
             sign=next((sign for sign in SIGNS if sign in flags), None),
         )
         return WorkGroup([turn])
@@ -222,7 +223,9 @@ def _counts(
     turn: ConversationTurn, sign: WorkSign, since: float, selector: AbstainingSelector | None
 ) -> bool:
     if sign == "unsure":
-        signed = selector is not None and selector.is_abstention(turn.spoke or "", turn.reply or "")
+        signed = selector is not None and any(
+            selector.is_abstention(name, turn.reply or "") for name in turn.spoke or [""]
+        )
     else:
         signed = turn.flags is not None and sign in turn.flags
     return signed and turn.at >= since and bool(turn.utt_id and turn.said and turn.said.strip())
@@ -236,9 +239,17 @@ def _turn(dialog: DialogSummary, turn: ConversationTurn, sign: WorkSign) -> Flag
         at=turn.at,
         said=turn.said or "",
         reply=turn.reply or "",
-        spoke=turn.spoke or "",
+        spoke=turn.spoke,
         sign="down" if "down" in (turn.flags or ()) else sign,
     )
+
+
+def _find_speakers(kept: KeptTurn | None, reply: BotUtterance | HumanUtterance) -> list[str]:
+    """Return the skills of a reply: of its record if it is kept, else the active skill."""
+    if kept is not None and kept.record is not None:
+        return kept.record.speakers
+    skill = reply.active_skill if isinstance(reply, BotUtterance) else ""
+    return [skill] if skill else []
 
 
 def _group_turns(turns: Sequence[FlaggedTurn]) -> list[WorkGroup]:

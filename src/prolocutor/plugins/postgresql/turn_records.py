@@ -153,8 +153,10 @@ class PostgresqlTurnRecords:
         name = None if agent is None else stored_text(agent)
         return await self._spans(since, until, name, SPAN)
 
-    async def totals(self, since: float, until: float) -> list[AgentSpan]:
-        """Return the total figures of agents by name."""
+    async def totals(self, since: float, until: float, step: int | None = None) -> list[AgentSpan]:
+        """Return the total figures of agents by name, or those of each step."""
+        if step is not None:
+            return await self._spans(since, until, None, step)
         found = await self._spans(since, until, None, _FOR_EVER)
         for one in found:
             one.at = int(since)

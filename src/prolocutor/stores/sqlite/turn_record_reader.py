@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -98,9 +99,13 @@ class TurnRecordReader(SqliteReader):
             rows = execute(_AGENT, (since, until, agent)).fetchall()
         return [_figures.decode(figures) for (figures,) in rows]
 
-    def totals(self, since: float, until: float) -> list[AgentSpan]:
+    def totals(self, since: float, until: float, step: int | None = None) -> list[AgentSpan]:
         """Return the total figures of agents, by name."""
-        return read_totals(self.connection, since, until)
+        if step is None:
+            return read_totals(self.connection, since, until)
+        steps = range(int(since), math.ceil(until), step)
+        ends = [(at, min(at + step, until)) for at in steps]
+        return [one for at, end in ends for one in read_totals(self.connection, at, end)]
 
     def conversation_head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""

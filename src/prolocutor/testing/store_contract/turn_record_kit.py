@@ -58,6 +58,7 @@ class TurnRecordStoreKit(StoreFixtures):
         assert kept is not None
         assert (kept.record, kept.flags) == (None, None)
         assert (turn.said, turn.reply, turn.seconds, turn.flags) == ("hello", "hi", None, None)
+        assert (turn.spoke, turn.stopped) == (["greeter"], False)
 
     async def test_dialogs_are_listed_with_the_latest_turn_first(self, store: Store) -> None:
         for place, user in enumerate(("ann", "bob", "cy", "ann")):
@@ -279,6 +280,10 @@ class TurnRecordStoreKit(StoreFixtures):
             sum(each) for each in zip(*[one.buckets for one in spans], strict=True)
         ]
         assert round(total.seconds - sum(one.seconds for one in spans), 6) == 0
+        steps = await find_record_store(store).totals(7200.0, 14_400.0, 3600)
+        assert [(one.at, one.agent, one.asked) for one in steps] == [
+            (7200, "greeter", 2), (10_800, "greeter", 1),
+        ]  # fmt: skip
         (last,) = await find_record_store(store).totals(10_800.0, 1e6)
         assert (last.at, last.asked, last.latest) == (10_800, 1, {})
         assert await find_record_store(store).hours(0.0, 7200.0) == []

@@ -1,5 +1,6 @@
 """Conversations at the console: lists, one dialog, and how each reply came about."""
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -220,8 +221,31 @@ async def test_who_waits_for_a_person_is_a_kind_of_its_own() -> None:
         assert counts["waits"] == 0
         assert dialog["handover"]["by"] == "local"
         assert [(one["said"], one["spoke"]) for one in dialog["items"]] == [
-            ("weather here", "weather"), (None, "operator"), ("is anybody there?", None),
+            ("weather here", ["weather"]), (None, ["operator"]), ("is anybody there?", []),
         ]  # fmt: skip
+
+
+async def test_a_turn_that_its_person_stopped_is_marked_in_lists() -> None:
+    asked = asyncio.Event()
+
+    async def poet(request: dict[str, Any]) -> dict[str, Any]:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    pipeline = Pipeline(skills=[Service("poet", poet, timeout=60.0)])
+    async with a_console(pipeline=pipeline) as door:
+        turn = asyncio.ensure_future(door.assistant.turn("a poem", user="page:ann"))
+        await asked.wait()
+        door.assistant.stop("page:ann")
+        id_ = (await turn).dialog_id
+        await settled(door)
+        (row,) = await listed(door)
+        _, dialog = await get(door, f"{BASE}/conversations/{id_}")
+        _, latest = await get(door, f"{BASE}/turns")
+
+    shown = [row, *dialog["items"], *latest["items"]]
+    assert [one["stopped"] for one in shown] == [True, True, True]
 
 
 @pytest.mark.parametrize("path", ["conversations", "counts", "hours"])
