@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -189,17 +189,33 @@ def file_hints(
     return sort_faults([*loaded.warnings, *warnings(loaded, loaded.graph), *notes, *threads])
 
 
+MOST_KEYS: Final = 3
+"""The keys that a hint about several of them names."""
+
+
 def told_hints(path: Path) -> list[tuple[str, str]]:
-    """Return each hint about a file with its place (`FILE:LINE`); JSON files have no hints."""
+    """Return the hints about a file with their places (`FILE:LINE`); JSON files have no hints.
+
+    The same hint about several keys is one, with the place of the first.
+    """
     if path.suffix.lower() == ".json":
         return []
+    alike: dict[str, list[Fault]] = {}
+    for one in file_hints(path):
+        alike.setdefault(one.what, []).append(one)
     return [
         (
-            f"{one.key}: {one.what}" if one.key else one.what,
-            f"{path.name}:{one.line}" if one.line else path.name,
+            ": ".join(filter(None, [_list_keys(same), what])),
+            f"{path.name}:{same[0].line}" if same[0].line else path.name,
         )
-        for one in file_hints(path)
+        for what, same in alike.items()
     ]
+
+
+def _list_keys(faults: Sequence[Fault]) -> str:
+    keys = [one.key for one in faults if one.key]
+    more = len(keys) - MOST_KEYS
+    return ", ".join(keys[:MOST_KEYS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _find_threaded(loaded: Survey) -> Iterator[Fault]:

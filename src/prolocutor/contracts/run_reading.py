@@ -78,7 +78,8 @@ class RunPairs(msgspec.Struct, frozen=True, kw_only=True):
 class RunDetails(msgspec.Struct, frozen=True, kw_only=True):
     """A run. `counts` are its rows by kind, `metric` the metric by which they are right.
 
-    `note` names missing parts. `by` is how many examples each agent answered.
+    `note` names missing parts. `by` is how many examples each agent answered. `main` names the
+    figures that matter for the task.
     """
 
     name: str
@@ -97,6 +98,7 @@ class RunDetails(msgspec.Struct, frozen=True, kw_only=True):
     groups: list[FigureGroup]
     by: dict[str, int]
     note: str = ""
+    main: list[str] = []
     pairs: RunPairs | None = None
 
 

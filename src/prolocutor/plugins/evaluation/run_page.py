@@ -53,6 +53,22 @@ def report_lines(report: RunReport, *, whole: bool = True, asked: str = "") -> I
         yield f"not shown: {', '.join(sorted(hidden))} (--all)"
 
 
+MOST_METRICS: Final = 3
+MAIN_FIGURES: Final = ("errors", "latency_p50")
+
+
+def main_names(report: RunReport, metric: str) -> list[str]:
+    """Return the names of the figures that matter: three metrics, failures and the usual time.
+
+    The first is the metric by which examples are right.
+    """
+    hidden = _hidden_names(report)
+    metrics = dict.fromkeys([metric, *(name for name in report.metrics if name not in hidden)])
+    known = [name for name in metrics if name in report.metrics]
+    others = [name for name in MAIN_FIGURES if name in report.figures and name not in hidden]
+    return [*known[:MOST_METRICS], *others]
+
+
 def _hidden_names(report: RunReport) -> frozenset[str]:
     """Return the names of figures that say little about this run."""
     found = {**report.metrics, **report.figures}

@@ -38,6 +38,7 @@ from prolocutor.plugins.evaluation.run_folder import (
     rows_in_order,
     stored_dialog_ids,
 )
+from prolocutor.plugins.evaluation.run_page import main_names
 from prolocutor.plugins.evaluation.run_report import RunReport, make_report, run_aggregate
 from prolocutor.plugins.evaluation.shelved_rows import ShelvedRows
 
@@ -86,6 +87,7 @@ class RunShelf:
             metric=rows.metric,
             counts=rows.counts(),
             metrics=_figures(report.metrics) if report else [],
+            main=main_names(report, rows.metric) if report else [],
             figures=_figures(report.figures) if report else [],
             groups=_groups(report) if report else [],
             by=report.by if report else {},

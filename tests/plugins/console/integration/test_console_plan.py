@@ -83,6 +83,17 @@ async def test_the_plan_has_nodes_edges_and_two_longest_chains() -> None:
     assert plan["reserve"] == 1.0
 
 
+def test_the_same_hint_about_several_services_is_one(tmp_path: Path) -> None:
+    skills = "".join(f"  s{n}: {{call: 'builtins:len'}}\n" for n in range(5))
+    path = tmp_path / "kitchen.yaml"
+    path.write_text(f"skills:\n{skills}")
+
+    (found,) = [one for one in told_hints(path) if "plain function" in one[0]]
+
+    assert found[0].startswith("skills.s0, skills.s1, skills.s2 and 2 more: a plain function")
+    assert found[1] == "kitchen.yaml:2"
+
+
 async def test_hints_have_file_and_line_and_nothing_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +112,7 @@ async def test_hints_have_file_and_line_and_nothing_secret(
     found = {one["where"]: one["what"] for one in plan["hints"]}
     assert changed[0] == "kitchen.yaml"
     assert "time-outs on the critical path add up to 2.5 s" in found["kitchen.yaml:3"]
-    assert found["kitchen.yaml:10"].startswith("skills.far: a plain function runs in a thread")
+    threaded = [one for one in found.values() if "a plain function runs" in one]
+    assert ["skills.far" in one for one in threaded] == [True]
     assert later["hints"][0]["what"] == "it was changed since it was read: a restart takes it"
     assert "s3cret" not in str(plan)

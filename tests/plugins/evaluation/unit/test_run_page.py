@@ -1,7 +1,7 @@
 """The page of a run: whole in one file, and nothing that was said is HTML."""
 
 from prolocutor.plugins.evaluation.run_folder import RunDescription
-from prolocutor.plugins.evaluation.run_page import render_page, report_lines
+from prolocutor.plugins.evaluation.run_page import main_names, render_page, report_lines
 from prolocutor.plugins.evaluation.run_report import make_report
 from tests.plugins.evaluation.unit.made import row
 
@@ -35,3 +35,10 @@ def test_metrics_that_say_little_are_named_at_the_end_and_shown_when_they_are_as
     assert [line.split()[0] for line in shown if line.startswith(("f1", "precision"))] == ["f1"]
     assert "precision" in shown[-1]
     assert any(line.startswith("precision ") for line in asked)
+
+
+def test_three_metrics_matter_beside_failures_and_the_usual_time() -> None:
+    scores = {"accuracy": 1.0, "precision": 0.5, "f1": 0.5, "bleu-4": 0.2, "hits@1": 1.0}
+    failed = make_report([row(0, scores), row(1, scores, error="it broke")])
+
+    assert main_names(failed, "accuracy") == ["accuracy", "f1", "bleu-4", "errors", "latency_p50"]

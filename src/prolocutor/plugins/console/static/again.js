@@ -7,6 +7,7 @@ import { duration, money, percent } from "./figures.js";
 import { Gantt } from "./gantt.js";
 import { listOf, namesOf, tell } from "./parts.js";
 import { Raw } from "./raw.js";
+import { Reply } from "./reply.js";
 import { text } from "./safe.js";
 import { speakers } from "./verdict.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
@@ -75,7 +76,7 @@ function Versus({ then, now, operator }) {
   const not = listOf(now.record?.services).filter((one) => one?.outcome === "skipped").map((one) => text(one.name));
   return html`<table class="versus"><thead><tr><td></td><th scope="col">then</th><th scope="col">now</th></tr></thead><tbody>
     <tr><th scope="row">answered by</th><td>${spoke(then)}</td><td>${spoke(now) === spoke(then) ? spoke(now) : html`<b>${spoke(now)}</b>`}</td></tr>
-    <tr><th scope="row">said</th><td dir="auto">${text(then.text).slice(0, 2000)}</td><td dir="auto">${text(now.text) === text(then.text) ? html`<span class="faint">the same</span>` : text(now.text).slice(0, 2000)}</td></tr>
+    <tr><th scope="row">said</th><td dir="auto"><${Reply} by=${then.spoke} words=${text(then.text).slice(0, 2000)} operator=${operator} /></td><td dir="auto">${text(now.text) === text(then.text) ? html`<span class="faint">the same</span>` : html`<${Reply} by=${now.spoke} words=${text(now.text).slice(0, 2000)} operator=${operator} />`}</td></tr>
     <${Figure} name="how right" then=${then.score} now=${now.score} write=${(value) => value.toFixed(2)} more=${true} />
     <${Figure} name="after" then=${then.seconds} now=${now.seconds} write=${duration} />
     <${Figure} name="cost" then=${then.cost} now=${now.cost} write=${(value) => (value ? money(value) : "0")} />

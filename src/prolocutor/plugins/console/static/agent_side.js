@@ -5,10 +5,12 @@ import { get, send } from "./api.js";
 import { Chart, axis } from "./chart.js";
 import { useFetched } from "./fetching.js";
 import { When, count, clock, day, duration, money, percent, plural } from "./figures.js";
+import { Reply } from "./reply.js";
 import { Confirm, NotCome, Stale, Waiting, attempt, listOf } from "./parts.js";
 import { link } from "./router.js";
 import { text } from "./safe.js";
 import { Drawing, html, useMemo, useRef, useState } from "./ui.js";
+import { Failure } from "./wording.js";
 
 export function AgentSide({ name, stage = "", since, hours, operator, close, changed }) {
   const path = `/agents/${encodeURIComponent(name)}`;
@@ -47,7 +49,7 @@ function Troubles({ one, hours }) {
   return html`<section class=${`trouble ${one.state === "alone" ? "now" : ""}`} aria-label="Trouble">
     <p><b>${count(one.failed - without)} of ${plural(one.asked - without, "turn")} failed</b> in ${period(hours)}${without > 0 && `, ${count(without)} more went without it`}${one.state === "alone" && html`; ${text(one.note)}${one.since && html`, <${When} at=${one.since} /> ago`}`}.</p>
     <ul>${kinds.sort((a, b) => (a.code === "breaker_open") - (b.code === "breaker_open") || b.number - a.number).map((kind) => html`<li key=${kind.code}>
-      <p class="kind"><code>${text(kind.code)}</code><span class="lane"><i style=${{ width: `${(100 * kind.number) / most}%` }}></i></span><b>${count(kind.number)}</b></p>
+      <p class="kind"><${Failure} code=${kind.code} /><span class="lane"><i style=${{ width: `${(100 * kind.number) / most}%` }}></i></span><b>${count(kind.number)}</b></p>
       <p class="latest"><span>${text(kind.error) || "no words"}</span> <small class="faint"><${When} at=${kind.at} /> ago${kind.utt_id && html` · <a href=${link(["conversations", kind.dialog_id, kind.utt_id])}>the turn</a>`}${kind.number > 1 && html` · <a href=${link(["live"], { failed: one.name, code: kind.code })}>all ${count(kind.number)}</a>`}</small></p></li>`)}</ul></section>`;
 }
 
@@ -87,16 +89,16 @@ function Alone({ one, path, operator }) {
   };
   const example = listOf(one.card?.examples)[0];
   return html`<section><h2>Talk to it alone</h2>
-    <div class="by-itself" role="log" aria-label="What it answers alone">${said.map(({ words, answer }) => html`<p class="own-words">${text(words)}</p><${Answer} of=${answer} />`)}</div>
+    <div class="by-itself" role="log" aria-label="What it answers alone">${said.map(({ words, answer }) => html`<p class="own-words">${text(words)}</p><${Answer} of=${answer} by=${[one.name]} operator=${operator} />`)}</div>
     <form class="composer" onSubmit=${sendIt}><input ref=${field} aria-label="Say to this agent alone" placeholder=${example ? text(example) : "Say something"} autocomplete="off" maxlength="10000" disabled=${operator?.writes === false} />
       <button class="round strong" aria-label="Send" disabled=${busy}><${Drawing} name="send" /></button></form>
     <p class="faint fine-print">Nothing of this is kept, and its breaker does not count it.</p></section>`;
 }
 
-function Answer({ of }) {
-  if (of.error) return html`<p class="fault"><b><code>${text(of.code)}</code></b> after ${duration(of.seconds)}<small>${text(of.error)}</small></p>`;
+function Answer({ of, by, operator }) {
+  if (of.error) return html`<p class="fault"><b><${Failure} code=${of.code} /></b> after ${duration(of.seconds)}<small>${text(of.error)}</small></p>`;
   return html`<div class="their-words">${of.hypotheses.length === 0 && html`<p class="faint">It declines.</p>`}
-    ${of.hypotheses.map((one) => html`<p>${text(one.text)} <small class="faint">sure ${text(one.confidence)}</small></p>`)}
+    ${of.hypotheses.map((one) => html`<p><${Reply} by=${by} words=${one.text} operator=${operator} /> <small class="faint">sure ${text(one.confidence)}</small></p>`)}
     ${listOf(of.faults).map((fault) => html`<p class="fault">${text(fault)}</p>`)}<small class="faint">after ${duration(of.seconds)}</small></div>`;
 }
 

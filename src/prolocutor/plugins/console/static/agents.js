@@ -12,6 +12,7 @@ import { Spending } from "./spending.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
 import { html, useMemo, useRef } from "./ui.js";
+import { failureName } from "./wording.js";
 
 export const STATES = { well: "well", failing: "fails often", trying: "tries again", alone: "left alone", off: "off" };
 
@@ -110,7 +111,7 @@ function Row({ one, here: chosen, to, longest }) {
 // Give what most of its failures were, beside being left alone.
 function causeOf(one) {
   const [cause] = Object.keys(one.kinds).filter((code) => code !== "breaker_open");
-  return cause ? ` · ${text(cause)}` : "";
+  return cause ? ` · ${failureName(cause)}` : "";
 }
 
 // Half of the answers, and 99 of 100, on one logarithmic scale from 1 ms to the longest time-out.

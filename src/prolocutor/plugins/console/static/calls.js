@@ -8,6 +8,7 @@ import { Long } from "./long.js";
 import { Choice, States, listOf } from "./parts.js";
 import { text } from "./safe.js";
 import { html, useState } from "./ui.js";
+import { Failure } from "./wording.js";
 
 // `service` names the one whose call is shown, "" for the first; `choose` shows that of another.
 export default function Calls({ turnId, service, choose }) {
@@ -34,7 +35,7 @@ function Call({ call }) {
   return html`<p class="faint"><code>${text(call.key)}</code> · ${call.seconds === null ? "left behind before it ended" : duration(call.seconds)}</p>
     ${models.map((model) => html`<${Model} model=${model} cost=${cost} />`)}
     <${Body} name="Request" body=${call.request} />
-    ${call.error ? html`<p class="wrong" dir="auto">${text(call.code) && html`<code>${text(call.code)}</code> `}<${Long} value=${call.error} /></p>` : html`<${Body} name="Reply" body=${call.reply ?? "(none)"} />`}
+    ${call.error ? html`<p class="wrong" dir="auto">${text(call.code) && html`<${Failure} code=${call.code} />: `}<${Long} value=${call.error} /></p>` : html`<${Body} name="Reply" body=${call.reply ?? "(none)"} />`}
     ${wire.map((one) => html`<h3>Over HTTP: <code>${text(one.url)}</code> <small>${one.status ? `status ${one.status}, ${duration(one.seconds)}` : "no answer"}</small></h3>
       <${Body} name="Sent" body=${one.request} /><${Body} name="Received" body=${one.reply} />`)}`;
 }

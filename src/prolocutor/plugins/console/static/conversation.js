@@ -13,6 +13,7 @@ import { go, link, up } from "./router.js";
 import { text } from "./safe.js";
 import { useTalk } from "./talk.js";
 import { Turn } from "./turn.js";
+import { saidLine } from "./wording.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 export default function Conversation({ at, operator }) {
@@ -141,10 +142,10 @@ function SaidTurn({ operator, one, before, here, href, replace }) {
   const spoke = namesOf(one.spoke);
   const nobody = listOf(one.flags).includes("none");
   const words = html`
-    ${text(one.said) && html`<span class="own-words" dir="auto">${clipped(one.said)}</span>`}
+    ${text(one.said) && html`<span class="own-words" dir="auto">${clipped(saidLine(one.said))}</span>`}
     ${text(one.reply) && html`<span class="their-words"><${Face} name=${spoke[0] ?? text(one.by)} /><span dir="auto">${clipped(replyLine(one, operator))}</span></span>`}
     <span class="under"><b>${nobody ? "nobody" : spoke.join(", ") || "no reply"}</b>${Number.isFinite(one.seconds) && ` ${duration(one.seconds)}`}${one.cost > 0 && ` · ${money(one.cost)}`}
-      <${Signs} flags=${one.flags} rating=${one.rating} /> <${When} className="at" at=${one.at} /></span>`;
+      <${Signs} flags=${one.flags} rating=${one.rating} stopped=${one.stopped} /> <${When} className="at" at=${one.at} /></span>`;
   return html`${day(one.at) !== day(before?.at) && html`<li class="day faint">${day(one.at)}</li>`}
     <li class=${`turn ${here ? "here" : ""}`}>${one.utt_id
       ? html`<a href=${href} data-replace=${replace || undefined} aria-current=${here ? "true" : undefined}>${words}</a>`

@@ -10,6 +10,7 @@ import { Later } from "./later.js";
 import { Choice, Fresh, More, Nothing, Signs, States, attempt, listOf, namesOf, replyLine } from "./parts.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
+import { saidLine } from "./wording.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 const loadViews = () => import("./views.js");
@@ -72,12 +73,12 @@ function Row({ operator, one, filters, gone }) {
     <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
     <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${personName(one.user)}</a>
     <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>
-      <span>${text(one.said) || "(nothing)"}</span> <small>${replyLine(one, operator)}</small></a>
+      <span>${saidLine(one.said) || "(nothing)"}</span> <small>${replyLine(one, operator)}</small></a>
     <span class=${`spoke ${spoke ? "" : "nobody"}`} title=${spoke}>${spoke || "nobody"}</span>
     <span class="r turns">${count(one.turns)}</span>
     <span class=${`r slowest ${flags.includes("slow") ? "warn" : ""}`}>${duration(one.slowest)}</span>
     <span class="r cost">${amount(one.cost)}</span>
-    <span class="signs"><${Signs} flags=${flags.filter((flag) => flag !== "slow")} failed=${one.failed} /></span>
+    <span class="signs"><${Signs} flags=${flags.filter((flag) => flag !== "slow")} failed=${one.failed} stopped=${one.stopped} /></span>
     <${When} className="r when" at=${one.at} /></li>`;
 }
 

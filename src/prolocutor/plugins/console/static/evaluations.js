@@ -4,7 +4,7 @@ import { send } from "./api.js";
 import { useFetched, usePages } from "./fetching.js";
 import { When, count, duration, plural } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
-import { Choice, Confirm, Dialog, More, Nothing, States, listOf } from "./parts.js";
+import { Choice, Confirm, Dialog, More, Nothing, States, listOf, replyLine } from "./parts.js";
 import { Progress } from "./progress.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
@@ -15,7 +15,7 @@ const KINDS = { "": "all", won: "right", lost: "wrong", failed: "failed" };
 const FLIPS = { "": "all", won: "right here alone", lost: "right there alone", failed: "failed here" };
 
 export default function Evaluations({ at, operator }) {
-  return at.rest.length ? html`<${Run} name=${at.rest[0]} at=${at} key=${at.rest[0]} />` : html`<${Runs} at=${at} operator=${operator} />`;
+  return at.rest.length ? html`<${Run} name=${at.rest[0]} at=${at} operator=${operator} key=${at.rest[0]} />` : html`<${Runs} at=${at} operator=${operator} />`;
 }
 
 function Runs({ at, operator }) {
@@ -71,7 +71,7 @@ function StartForm({ possible, close }) {
     <label class="field"><span>Assistant</span><${Choice} label="Assistant" value=${assistant} options=${possible.assistants.map((one) => [one, one || "the one in use"])} choose=${setAssistant} /></label>
     <label class="field"><span>Data</span><${Choice} label="Data" value=${chosen} options=${data} choose=${setTag} /></label>
     <label class="field"><span>Name of the run</span><input ref=${name} type="text" maxlength="80" defaultValue=${`${assistant || "in-use"}-${new Date().toISOString().slice(0, 16).replace(/[-:]/g, "")}`} key=${assistant} /></label>
-    <p class="faint">A second assistant is started for it, with a store of its own. Compare two runs with “beside”.</p></${Confirm}>`;
+    <p class="faint">A second assistant is started for it, with a store of its own. Its page compares it with another run.</p></${Confirm}>`;
 }
 
 function RunLine({ run }) {
@@ -85,7 +85,7 @@ function RunLine({ run }) {
     <td class="r" data-label="begun"><${When} at=${seconds(run.started)} /></td></tr>`;
 }
 
-function Run({ name, at }) {
+function Run({ name, at, operator }) {
   const against = at.query.get("against") ?? "";
   const kind = at.query.get("kind") ?? "";
   const group = at.query.get("group") ?? "";
@@ -97,18 +97,18 @@ function Run({ name, at }) {
   const kinds = against ? FLIPS : KINDS;
   const counts = run?.pairs ? { "": run.pairs.pairs, won: run.pairs.won, lost: run.pairs.lost } : { "": run?.examples, ...run?.counts };
   return html`<div class="page evaluations one-run"><header class="head"><a class="icon-press" href=${link(["evaluations"])} aria-label="To all runs"><${Drawing} name="back" /></a><h1>${text(name)}</h1>
-      <div class="selects"><label class="beside"><span class="faint not-phone">beside </span><${Choice} label="Beside another run" value=${against} choose=${(value) => go(here({ against: value, kind: value ? kind : "" }))}
-        options=${[["", "no other run"], ...others.map((one) => [one.name, text(one.name)])]} /></label></div></header>
+      <div class="selects"><label class="beside"><span class="faint not-phone">Compare with </span><${Choice} label="Compare with another run" value=${against} choose=${(value) => go(here({ against: value, kind: value ? kind : "" }))}
+        options=${[["", "no run"], ...others.map((one) => [one.name, text(one.name)])]} /></label></div></header>
     <${States} of=${found} what="The run">${run && html`<div class="run-box" tabindex="-1">
       ${run.note && html`<p class="warn run-note">${sentence(run.note)}.</p>`}
-      <div class="run-tables">${run.pairs ? html`<${Differences} pairs=${run.pairs} />` : html`<${Figures} title="Scores" figures=${run.metrics} /><${Figures} title="Time, calls and failures" figures=${run.figures} />`}
+      <div class="run-tables">${run.pairs ? html`<${Differences} pairs=${run.pairs} />` : html`<${Scores} run=${run} />`}
         <${Groups} groups=${run.groups} metric=${run.metric} /><${About} run=${run} /></div>
       <nav class="chips" aria-label="Which examples">${Object.entries(kinds).map(([one, words]) => html`<a class="chip" href=${here({ kind: one })} data-replace aria-current=${one === kind ? "true" : undefined}>${words} ${Number.isFinite(counts[one]) && html`<small>${count(counts[one])}</small>`}</a>`)}
         ${listOf(run.groups).length > 1 && html`<${Choice} label="Which group" value=${group} choose=${(value) => go(here({ group: value }))} options=${[["", "all groups"], ...run.groups.map((one) => [one.name, text(one.name)])]} />`}</nav>
-      <${Rows} name=${name} kind=${kind} against=${against} group=${group} key=${`${kind} ${against} ${group}`} /></div>`}</${States}></div>`;
+      <${Rows} name=${name} kind=${kind} against=${against} group=${group} operator=${operator} key=${`${kind} ${against} ${group}`} /></div>`}</${States}></div>`;
 }
 
-function Rows({ name, kind, against, group }) {
+function Rows({ name, kind, against, group, operator }) {
   const list = usePages(`/runs/${encodeURIComponent(name)}/rows`, { kind, against, group }, { id: (one) => `${one.n}/${one.repeat}` });
   const box = useRef(null);
   useRowKeys(box, list.more);
@@ -116,25 +116,34 @@ function Rows({ name, kind, against, group }) {
     <div ref=${box}><ol class="examples">${listOf(list.value).map((row) => html`<li key=${`${row.n}/${row.repeat}`} tabindex="0" data-row=${`${row.n}/${row.repeat}`} aria-label=${`Example ${row.n}`}>
       <p class="example-text"><small class="faint">${row.n}${row.repeat ? `, time ${row.repeat + 1}` : ""}${row.group ? ` · ${text(row.group)}` : ""}</small> ${text(row.text)}</p>
       <dl><div><dt>right</dt><dd>${listOf(row.labels).map((one, n) => html`${n > 0 && html` <span class="faint">or</span> `}${text(one)}`)}${!listOf(row.labels).length && "–"}</dd></div>
-        ${row.there && html`<${Answer} name="there" one=${row.there} />`}<${Answer} name=${row.there ? "here" : "said"} one=${row.here} /></dl></li>`)}</ol>
+        ${row.there && html`<${Answer} name="there" one=${row.there} operator=${operator} />`}<${Answer} name=${row.there ? "here" : "said"} one=${row.here} operator=${operator} /></dl></li>`)}</ol>
     <${More} list=${list} /></div></${States}>`;
 }
 
-function Answer({ name, one }) {
-  return html`<div><dt>${name}</dt><dd>${one.error ? html`<span class="wrong">${text(one.error)}</span>` : text(one.text) || html`<span class="faint">nothing</span>`}
+function Answer({ name, one, operator }) {
+  return html`<div><dt>${name}</dt><dd>${one.error ? html`<span class="wrong">${text(one.error)}</span>` : replyLine({ spoke: one.by, reply: one.text }, operator) || html`<span class="faint">nothing</span>`}
     <small class="faint"> ${text(one.by)} ${Number.isFinite(one.score) ? html`· <span class=${one.score >= 0.5 ? "good" : "wrong"}>${one.score >= 0.5 ? "right" : "wrong"} ${one.score.toFixed(2)}</span>` : ""} · ${duration(one.seconds)}</small></dd></div>`;
+}
+
+// The figures that matter for the task; all others on demand.
+function Scores({ run }) {
+  const all = [...listOf(run.metrics), ...listOf(run.figures)];
+  const main = listOf(run.main).map((name) => all.find((one) => one.name === name)).filter(Boolean);
+  if (main.length >= all.length) return html`<${Figures} title="Scores" figures=${all} />`;
+  return html`<div><${Figures} title="Scores" figures=${main} />
+    <details class="made"><summary>All ${count(all.length)} figures</summary><${Figures} title="Scores" figures=${run.metrics} /><${Figures} title="Time, calls and failures" figures=${run.figures} /></details></div>`;
 }
 
 function Figures({ title, figures }) {
   return html`<table class="scores"><caption>${title}</caption><thead class="hidden"><tr><th scope="col">figure</th><th scope="col">value</th><th scope="col">interval</th></tr></thead>
-    <tbody>${listOf(figures).map((one) => html`<tr><th scope="row">${text(one.name)}</th><td class="r"><b>${value(one)}</b></td><td class="r faint">${interval(one)}</td></tr>`)}</tbody></table>`;
+    <tbody>${listOf(figures).map((one) => html`<tr><th scope="row" title=${text(one.name)}>${figureName(one.name)}</th><td class="r"><b>${value(one)}</b></td><td class="r faint">${interval(one)}</td></tr>`)}</tbody></table>`;
 }
 
 function Differences({ pairs }) {
   const mark = (one) => (one.low > 0 || one.high < 0 ? html`<b>*</b>` : "");
   return html`<div><table class="scores"><caption>Beside ${text(pairs.against)}, over ${plural(pairs.pairs, "example")} in both</caption>
     <thead><tr><th scope="col"><span class="hidden">figure</span></th><th scope="col" class="r">there</th><th scope="col" class="r">here</th><th scope="col" class="r">difference</th><th scope="col" class="r">better, worse</th></tr></thead>
-    <tbody>${listOf(pairs.differences).map((one) => html`<tr><th scope="row">${text(one.name)}</th><td class="r">${number(one.first)}</td><td class="r"><b>${number(one.second)}</b></td>
+    <tbody>${listOf(pairs.differences).map((one) => html`<tr><th scope="row" title=${text(one.name)}>${figureName(one.name)}</th><td class="r">${number(one.first)}</td><td class="r"><b>${number(one.second)}</b></td>
       <td class="r">${signed(one.difference.value)} ${mark(one.difference)} <small class="faint">${interval(one.difference, signed)}</small></td><td class="r">${count(one.better)}, ${count(one.worse)}</td></tr>`)}</tbody></table>
     <p class="faint">${pairs.only_here + pairs.only_there > 0 && `${count(pairs.only_here)} examples are here alone, ${count(pairs.only_there)} there alone, and left out. `}A star marks a difference whose 95 % interval does not hold 0.</p></div>`;
 }
@@ -156,6 +165,8 @@ function About({ run }) {
 }
 
 const SHARES = new Set(["accuracy", "f1", "errors", "abstention", "precision", "recall"]);
+const NAMES = { __proto__: null, exs: "examples", errors: "failed", latency: "mean time", latency_p50: "half within" };
+const figureName = (name) => NAMES[name] ?? text(name).replace(/^latency_p(\d+)$/, "$1 % within").replaceAll("_", " ");
 const share = (one) => `${(100 * one).toFixed(1)} %`;
 const number = (one) => (Number.isFinite(one) ? (Math.abs(one) >= 100 ? count(Math.round(one)) : String(Number(one.toFixed(4)))) : "–");
 const value = (one) => shape(one)(one.value);

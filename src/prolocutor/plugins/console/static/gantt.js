@@ -30,16 +30,16 @@ export function Gantt({ turn, spoke }) {
       <div class="axis" aria-hidden="true"><span></span><div>${ticks.map((tick) => html`<i style=${{ left: at(tick) }}>${tick ? duration(tick).replace(".00", "").replace(".0 ms", " ms") : "0"}</i>`)}</div><span></span></div>
       ${services.map((one, n) => html`<${Row} one=${one} first=${one.stage !== services[n - 1]?.stage} spoke=${spoke.has(text(one.name))} call=${turn.turn_id && Number.isFinite(one.started) ? setCalled : null} at=${at} ticks=${ticks} lines=${lines} end=${end} />`)}
     </div>
-    <${Waves} waves=${waves} />${turn.turn_id && html`<${Called} turnId=${turn.turn_id} called=${called} setCalled=${setCalled} />`}</section>`;
+    <${Waves} waves=${waves} />${turn.turn_id && html`<${Called} turnId=${turn.turn_id} called=${called} setCalled=${setCalled} first=${[...spoke][0] ?? ""} />`}</section>`;
 }
 
-// Requests and replies, which come when they are first opened: here, or at a service's name.
-function Called({ turnId, called, setCalled }) {
+// Requests and replies, which come when they are first opened: here with those of the winner, or at a service's name.
+function Called({ turnId, called, setCalled, first }) {
   const box = useRef(null);
   useEffect(() => {
     if (called) box.current.scrollIntoView({ block: "nearest" });
   }, [called]);
-  const toggle = (event) => setCalled(event.target.open ? called ?? "" : null);
+  const toggle = (event) => setCalled(event.target.open ? called ?? first : null);
   return html`<details class="raw" ref=${box} open=${called !== null} onToggle=${toggle}><summary>Requests and replies, word for word</summary>
     ${called !== null && html`<${Later} load=${loadCalls} turnId=${turnId} service=${called} choose=${setCalled} />`}</details>`;
 }

@@ -1,13 +1,14 @@
 // Turns as they run, and those that have just ended.
 
 import { useFetched, usePages } from "./fetching.js";
-import { clock, count, day, duration, exactClock, useNow, wholeTime } from "./figures.js";
+import { clock, count, day, duration, exactClock, personName, useNow, wholeTime } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
 import { EMPTY, MOST, follow } from "./live_line.js";
 import { Choice, More, Nothing, Signs, listOf, replyLine } from "./parts.js";
 import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
+import { failureName, saidLine } from "./wording.js";
 
 const KINDS = [["", "All turns"], ["trouble", "With trouble"], ["failed", "With failures"], ["none", "Without an answer"], ["slow", "Slow"]];
 const STATES = { well: "is well again", failing: "answers again, and fails often", trying: "tries again", alone: "is left alone", off: "is switched off" };
@@ -40,7 +41,7 @@ export default function Live({ at, operator }) {
   const row = (one) => (one.type === "breaker" ? html`<${Change} key=${one.id} one=${one} />`
     : html`<${Ended} key=${one.turn_id} one=${one} failed=${failed} operator=${operator} waits=${shown.waits.has(one.dialog_id)} deadline=${deadline} />`);
   return html`<div class="page live"><header class="head"><h1>Live</h1><${Summary} of=${now} rows=${rows} />
-      <div class="selects">${failed && html`<a class="chip" aria-current="true" href=${here({ failed: "", code: "" })} title="Show the other turns too">${text(failed)} failed${code && html` <small>${text(code)}</small>`} ×</a>`}
+      <div class="selects">${failed && html`<a class="chip" aria-current="true" href=${here({ failed: "", code: "" })} title="Show the other turns too">${text(failed)} failed${code && html` <small>${failureName(code)}</small>`} ×</a>`}
         <${Choice} label="Which turns" value=${kind} options=${KINDS} choose=${(value) => go(here({ kind: value }))} />
         <button class="press small-press" aria-pressed=${Boolean(held)} onClick=${hold}><${Drawing} name=${held ? "play" : "pause"} />${held ? "Go on" : "Hold"}${missed > 0 ? ` (${count(missed)} new)` : ""}</button></div></header>
     <p class=${`broken ${now.line === "broken" ? "" : "gone"}`} role="status">${now.line === "broken" && html`<b>Not connected</b> since ${exactClock(now.since)}; it is tried again by itself.`}</p>
@@ -71,10 +72,10 @@ function Summary({ of, rows }) {
 
 function Running({ one, clock, deadline }) {
   const seconds = Math.max(0, clock - one.at);
-  return html`<li class="flowing"><span class="when">now</span><span class="who-said faint">${text(one.user)}</span>
-    <a class="said" data-row=${one.turn_id} href=${link(["conversations", one.dialog_id])}>${text(one.said) || html`<i class="faint">no words</i>`}</a>
+  return html`<li class="flowing"><span class="when">now</span><span class="who-said faint" title=${text(one.user)}>${personName(one.user)}</span>
+    <a class="said" data-row=${one.turn_id} href=${link(["conversations", one.dialog_id])}>${saidLine(one.said) || html`<i class="faint">no words</i>`}</a>
     <span class="asking">${one.asked.length ? html`asks ${one.asked.map(([name, since], n) => html`${n > 0 ? ", " : ""}<b>${text(name)}</b> <small>${Math.max(0, clock - since).toFixed(1)} s</small>`)}` : ""}</span>
-    <span class="mini"><i class="open" style=${{ width: part(seconds, deadline) }}></i></span><span class="r">${seconds.toFixed(1)} s</span><span class="signs"></span></li>`;
+    <span class="mini" title="On a logarithmic scale up to the deadline"><i class="open" style=${{ width: part(seconds, deadline) }}></i></span><span class="r">${seconds.toFixed(1)} s</span><span class="signs"></span></li>`;
 }
 
 // A turn that has ended; `failed`: the service whose failure is shown in place of the reply.
@@ -83,15 +84,16 @@ function Ended({ one, failed, operator, waits, deadline }) {
   const slow = one.flags.includes("slow");
   const none = one.flags.includes("none");
   const failure = failed && listOf(one.failures).find(({ service }) => service === failed);
-  return html`<li><time class="when faint" title=${wholeTime(one.at)}>${day(one.at) === day(Date.now() / 1000) ? exactClock(one.at) : `${day(one.at).slice(4)} ${clock(one.at)}`}</time><span class="who-said faint">${text(one.user)}</span>
-    <a class="said" data-row=${one.turn_id} href=${link(["conversations", one.dialog_id, ...(one.utt_id ? [one.utt_id] : [])])}>${text(one.said) || html`<i class="faint">no words</i>`} <small class=${failure ? "wrong" : ""}>${failure ? text(failure.error || failure.code || failure.outcome) : replyLine(one, operator)}</small></a>
+  return html`<li><time class="when faint" title=${wholeTime(one.at)}>${day(one.at) === day(Date.now() / 1000) ? exactClock(one.at) : `${day(one.at).slice(4)} ${clock(one.at)}`}</time><span class="who-said faint" title=${text(one.user)}>${personName(one.user)}</span>
+    <a class="said" data-row=${one.turn_id} href=${link(["conversations", one.dialog_id, ...(one.utt_id ? [one.utt_id] : [])])}>${saidLine(one.said) || html`<i class="faint">no words</i>`} <small class=${failure ? "wrong" : ""}>${failure ? text(failure.error) || failureName(failure.code || failure.outcome) : replyLine(one, operator)}</small></a>
     <span class=${`asking ${none ? "warn" : ""}`}>${none ? "nobody" : one.spoke.map(text).join(", ")}</span>
-    <span class="mini"><i class=${slow ? "late" : ""} style=${{ width: part(one.seconds, deadline) }}></i></span>
-    <span class=${`r ${slow ? "warn" : ""}`}>${duration(one.seconds)}</span><span class="signs"><${Signs} flags=${flags} failed=${one.failed} /></span></li>`;
+    <span class="mini" title="On a logarithmic scale up to the deadline"><i class=${slow ? "late" : ""} style=${{ width: part(one.seconds, deadline) }}></i></span>
+    <span class=${`r ${slow ? "warn" : ""}`}>${duration(one.seconds)}</span><span class="signs"><${Signs} flags=${flags} failed=${one.failed} stopped=${one.stopped} /></span></li>`;
 }
 
 function Change({ one }) {
   return html`<li class=${`event is-${one.state}`}><a data-row=${one.id} href=${link(["agents", one.agent], { of: one.stage === "skills" ? "" : one.stage })}>${text(one.agent)}</a> ${STATES[one.state] ?? text(one.state)} <span class="faint">${exactClock(one.at)}</span></li>`;
 }
 
-const part = (seconds, deadline) => `${Math.max(3, Math.min(100, (100 * seconds) / deadline))}%`;
+// Give the length of a bar, on a logarithmic scale from 10 ms to the deadline.
+const part = (seconds, deadline) => `${Math.max(3, Math.min(100, (100 * Math.log(Math.max(seconds, 0.01) / 0.01)) / Math.log(Math.max(deadline, 0.1) / 0.01)))}%`;

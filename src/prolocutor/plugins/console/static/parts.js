@@ -47,7 +47,7 @@ export function NotCome({ of, what = "This page" }) {
 // A line above what is there but old.
 export function Stale({ of }) {
   return html`<p class="stale" role="status"><span><b>Not up to date since ${exactClock(of.at / 1000)}.</b>
-    ${" "}${text(of.error.message)} <span class="faint"><${NextTry} of=${of} /></span></span>
+    ${" "}${text(of.error.message)} <span class="faint">(<${NextTry} of=${of} />)</span></span>
     <button class="press small-press" onClick=${of.again}>Try now</button></p>`;
 }
 
@@ -170,12 +170,13 @@ export function Face({ name }) {
 }
 
 // The signs of a turn or a conversation, by its `flags`.
-export function Signs({ flags, failed = 0, rating = null, by = "" }) {
+export function Signs({ flags, failed = 0, rating = null, by = "", stopped = false }) {
   const has = new Set(Array.isArray(flags) ? flags : []);
   return html`${has.has("waits") && html`<span class="sign call">wants a person</span>`}
     ${has.has("taken") && html`<span class="sign">${by ? `${text(by)} answers` : "taken over"}</span>`}
     ${(failed > 0 || has.has("failed")) && html`<span class="sign bad">${failed > 0 ? plural(failed, "failure") : "failed"}</span>`}
     ${has.has("none") && html`<span class="sign mild">no answer</span>`}
+    ${stopped === true && html`<span class="sign mild">stopped</span>`}
     ${has.has("slow") && html`<span class="sign mild">slow</span>`}
     ${(has.has("down") || rating < 0) && html`<span class="thumb bad-thumb" title="thumbs down"><${Drawing} name="down" /><span class="hidden">thumbs down</span></span>`}
     ${(has.has("up") || rating > 0) && html`<span class="thumb" title="thumbs up"><${Drawing} name="up" /><span class="hidden">thumbs up</span></span>`}`;

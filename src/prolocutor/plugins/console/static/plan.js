@@ -7,14 +7,15 @@ import { useRowKeys } from "./keys.js";
 import { Choice, States } from "./parts.js";
 import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
-import { html, useMemo, useRef } from "./ui.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
 
 const NAMES = {
   annotators: "annotators", skill_selector: "skill selector", skills: "skills", candidate_annotators: "on answers",
   response_selector: "response selector", postprocessors: "after", response_annotators: "on the reply", last_chance: "last chance",
 };
 const PATHS = [["", "Measured path"], ["limits", "Path of the time-outs"]];
-const W = 190, GAP = 28, ROW = 34, TOP = 34;
+const GAP = 28, ROW = 34, TOP = 34;
+const [NARROW, WIDE, STACKED] = [132, 190, 640]; // the width of a service, and below which stages stand under each other
 
 export default function Plan({ at }) {
   const found = useFetched("/plan", {}, { every: 10 });
@@ -32,10 +33,11 @@ function Summary({ plan }) {
 
 function Graph({ plan, limits }) {
   const critical = new Set(limits ? plan.critical : plan.longest);
-  const { columns, places, width, height } = useMemo(() => laidOut(plan.nodes), [JSON.stringify(plan.nodes.map((one) => [one.id, one.stage]))]);
+  const [box, room] = useRoom();
+  const { columns, places, W, stacked, width, height } = useMemo(() => laidOut(plan.nodes, room), [room, JSON.stringify(plan.nodes.map((one) => [one.id, one.stage]))]);
   const state = new Map(plan.nodes.map((one) => [one.id, one]));
-  return html`<div class="graph"><svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`The plan: ${plural(plan.nodes.length, "service")}`}>
-    ${plan.edges.map(([from, to, kind]) => {
+  return html`<div class="graph" ref=${box}><svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`The plan: ${plural(plan.nodes.length, "service")}`}>
+    ${!stacked && plan.edges.map(([from, to, kind]) => {
       const a = places.get(from), b = places.get(to);
       if (!a || !b) return null;
       const lit = critical.has(from) && critical.has(to);
@@ -44,12 +46,12 @@ function Graph({ plan, limits }) {
         : `M${a.x + W} ${a.y + 13}C${a.x + W + GAP / 2} ${a.y + 13} ${b.x - GAP / 2} ${b.y + 13} ${b.x} ${b.y + 13}`;
       return html`<path key=${`${from}>${to}`} class=${`edge ${kind} ${lit ? "critical" : ""}`} d=${path} />`;
     })}
-    ${columns.map(([stage, x]) => html`<text class="stage" x=${x} y="14">${NAMES[stage] ?? text(stage)}</text>`)}
-    ${[...places].map(([id, { x, y }]) => html`<${Node} key=${id} one=${state.get(id)} x=${x} y=${y} lit=${critical.has(id)} />`)}
+    ${columns.map(([stage, x, y]) => html`<text class="stage" x=${x} y=${y}>${NAMES[stage] ?? text(stage)}</text>`)}
+    ${[...places].map(([id, { x, y }]) => html`<${Node} key=${id} one=${state.get(id)} x=${x} y=${y} W=${W} lit=${critical.has(id)} />`)}
   </svg></div>`;
 }
 
-function Node({ one, x, y, lit }) {
+function Node({ one, x, y, W, lit }) {
   if (!one) return null;
   const to = link(["agents", one.name], { of: one.stage === "skills" ? "" : one.stage, stage: one.stage === "skills" ? "" : "all" });
   const open = (event) => {
@@ -78,18 +80,52 @@ function Hints({ plan }) {
   return html`<h2 class="hidden">Hints</h2><ul class="hints">${plan.hints.map((one) => html`<li key=${one.where + one.what}>${text(one.what)} <span class="faint">${text(one.where)}</span></li>`)}</ul>`;
 }
 
-// A column for each stage, its services below one another and centred.
-function laidOut(nodes) {
+// Give a box, and the pixels that it has for the drawing.
+function useRoom() {
+  const box = useRef(null);
+  const [room, setRoom] = useState(1000);
+  useLayoutEffect(() => {
+    const measure = () => {
+      const style = getComputedStyle(box.current);
+      setRoom(box.current.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+    };
+    measure();
+    const watching = new ResizeObserver(measure);
+    watching.observe(box.current);
+    return () => watching.disconnect();
+  }, []);
+  return [box, room];
+}
+
+// A column for each stage, its services below one another and centred; where there is little room, the
+// stages under each other.
+function laidOut(nodes, room) {
   const stages = Object.keys(NAMES).map((stage) => [stage, nodes.filter((one) => one.stage === stage)]).filter(([, list]) => list.length);
+  if (room < STACKED) return stackedUp(stages, room);
+  const W = Math.max(NARROW, Math.min(WIDE, Math.floor((room + GAP) / Math.max(1, stages.length)) - GAP));
   const tallest = Math.max(1, ...stages.map(([, list]) => list.length));
   const middle = TOP + (tallest * ROW) / 2;
   const places = new Map();
   const columns = stages.map(([stage, list], column) => {
     const x = column * (W + GAP);
     list.forEach((one, row) => places.set(one.id, { x, y: middle - (list.length * ROW) / 2 + row * ROW }));
-    return [stage, x];
+    return [stage, x, 14];
   });
-  return { columns, places, width: stages.length * (W + GAP) - GAP, height: TOP + tallest * ROW + 10 };
+  return { columns, places, W, stacked: false, width: stages.length * (W + GAP) - GAP, height: TOP + tallest * ROW + 10 };
+}
+
+function stackedUp(stages, room) {
+  const across = Math.max(1, Math.floor((room + 10) / (NARROW + 10)));
+  const W = Math.floor((room + 10) / across) - 10;
+  const places = new Map();
+  let y = 0;
+  const columns = stages.map(([stage, list]) => {
+    const top = y;
+    list.forEach((one, n) => places.set(one.id, { x: (n % across) * (W + 10), y: top + 22 + Math.floor(n / across) * ROW }));
+    y += 22 + Math.ceil(list.length / across) * ROW + 8;
+    return [stage, 0, top + 14];
+  });
+  return { columns, places, W, stacked: true, width: room, height: y };
 }
 
 const cut = (name, most) => ([...name].length > most ? `${[...name].slice(0, most - 1).join("")}…` : name);

@@ -12,6 +12,7 @@ import { Comparison, Models, Train } from "./quality_training.js";
 import { Trend } from "./quality_trend.js";
 import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
+import { saidLine } from "./wording.js";
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 
 export const SIGNS = { none: "no answer", down: "thumbs down", unsure: "unsure whom to ask" };
@@ -131,12 +132,12 @@ function WorkList({ work, found, chosen, choose, takeBack, operator, learns }) {
   return html`<div class="work">
     <div class="kinds-box" ref=${box}><ol class="kinds-list" aria-label="Questions, near duplicates together">${open.map((item) => html`<li key=${item.id}>
       <button class=${`item ${item === chosen ? "here" : ""}`} aria-current=${item === chosen ? "true" : undefined} onClick=${() => choose(item)}>
-        <b class="times">${count(item.times)}×</b><span class="item-text">${text(item.text)}</span>
+        <b class="times">${count(item.times)}×</b><span class="item-text">${saidLine(item.text)}</span>
         <span class="under"><${Signs} item=${item} /> <${When} at=${item.last} className="faint" /></span></button></li>`)}</ol>
       ${!open.length && html`<${Nothing} title="All done"><p class="faint">New ones come as people talk. ${plural(given.length, "label")} of yours wait for a training.</p>
         ${given.length > 0 && html`<button class="press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</${Nothing}>`}
       <${More} list=${found}>${open.length > 0 ? "most often first" : ""}</${More}></div>
-    ${chosen && html`<${LabelForm} key=${`${chosen.id} ${chosen.label?.id}`} item=${chosen} offers=${offersOf(chosen)} all=${operator.agents} writes=${operator.writes} learns=${learns}
+    ${chosen && html`<${LabelForm} key=${`${chosen.id} ${chosen.label?.id}`} item=${chosen} offers=${offersOf(chosen)} operator=${operator} writes=${operator.writes} learns=${learns}
       label=${label} takeBack=${takeBack} skip=${step(1)} undo=${given.length ? undo : null} how=${link(["conversations", chosen.dialog_id, chosen.utt_id])} />`}
   </div>`;
 }

@@ -2,9 +2,10 @@
 
 import { count, plural } from "./figures.js";
 import { useKeys } from "./keys.js";
-import { listOf } from "./parts.js";
-import { text } from "./safe.js";
+import { listOf, namesOf, replyLine } from "./parts.js";
+import { listed, text } from "./safe.js";
 import { html, useState } from "./ui.js";
+import { saidLine } from "./wording.js";
 
 const MOST = 9;
 const words = new Map(); // what is typed for a question stays with it: it may come back
@@ -15,11 +16,13 @@ export function offersOf(item) {
   return [...answered, ...listOf(item.likely).filter((name) => !answered.includes(name))].slice(0, MOST);
 }
 
-export function LabelForm({ item, offers, all, writes: may, learns, label, takeBack, skip, undo, how }) {
+export function LabelForm({ item, offers, operator, writes: may, learns, label, takeBack, skip, undo, how }) {
   const writes = may && !item.label;
+  const all = operator.agents;
   const [several, setSeveral] = useState(null);
   const [every, setEvery] = useState(false);
   const answers = listOf(item.answers).slice(0, MOST);
+  const speakers = namesOf(item.spoke);
   const others = offers.slice(answers.length);
   const rest = listOf(all).filter((name) => !offers.includes(name));
   const send = (agents) => (writes ? label(agents, (words.get(item.id) ?? "").trim()) : false);
@@ -35,15 +38,15 @@ export function LabelForm({ item, offers, all, writes: may, learns, label, takeB
   const pressed = (name) => (several ? several.includes(name) : undefined);
   const other = (name, n) => html`<button class="other" key=${name} disabled=${!writes} aria-pressed=${pressed(name)} onClick=${() => pick(name)}>${n < MOST && html`<kbd>${n + 1}</kbd>`}${text(name)}</button>`;
   return html`<section class="label" aria-label="One question">
-    <p class="asked-times faint">Asked ${plural(item.times, "time")}, by ${plural(item.people, "person", "people")}${listOf(item.also).length > 0 && html`; also as ${item.also.map((one, n) => html`${n > 0 ? ", " : ""}<q>${text(one)}</q>`)}`}</p>
-    <h2>${text(item.text)}</h2>
-    <p class="was"><span class="faint">${item.spoke ? html`<b>${text(item.spoke)}</b> said` : "It was said"}</span> ${text(item.said)} <a href=${how}>See how</a></p>
+    <p class="asked-times faint">Asked ${plural(item.times, "time")}, by ${plural(item.people, "person", "people")}${listOf(item.also).length > 0 && html`; also as ${item.also.map((one, n) => html`${n > 0 ? ", " : ""}<q>${saidLine(one)}</q>`)}`}</p>
+    <h2>${saidLine(item.text)}</h2>
+    <p class="was"><span class="faint">${speakers.length ? html`<b>${listed(speakers)}</b> said` : "It was said"}</span> ${replyLine({ spoke: speakers, reply: item.said }, operator)} <a href=${how}>See how</a></p>
     ${item.label && html`<p class="labelled" role="note">${text(item.label.by)} has said who is right: <b>${listOf(item.label.agents).map(text).join(", ") || "nobody"}</b>${item.label.answer && html`, and what: <q>${text(item.label.answer)}</q>`}. ${may && html`<button class="link" onClick=${() => takeBack(item.label)}>Take it back</button>`}</p>`}
     <h3>Who should have answered?</h3>
     ${answers.length > 0 && html`<ol class="offers">${answers.map((one, n) => html`<li key=${one.agent}><button class="offer" disabled=${!writes} aria-pressed=${pressed(one.agent)} onClick=${() => pick(one.agent)}>
       <kbd>${n + 1}</kbd><span class="offer-name"><b>${text(one.agent)}</b><small title=${Number.isFinite(one.right) ? "the ranker's probability that it is right" : "its own confidence"}>${share(one)}</small></span>
-      <span class="offer-text">${text(one.text)}</span></button></li>`)}</ol>`}
-    <p class="others"><span class="faint">${answers.length ? "not asked then, the likeliest first" : item.spoke ? "the likeliest first" : "nobody answered; the likeliest first"}</span>
+      <span class="offer-text">${replyLine({ spoke: one.agent, reply: one.text }, operator)}</span></button></li>`)}</ol>`}
+    <p class="others"><span class="faint">${answers.length ? "not asked then, the likeliest first" : speakers.length ? "the likeliest first" : "nobody answered; the likeliest first"}</span>
       ${others.map((name, n) => other(name, n + answers.length))}
       ${every ? rest.map((name) => other(name, MOST)) : rest.length > 0 && html`<button class="other" onClick=${() => setEvery(true)}>all ${count(listOf(all).length)}…</button>`}</p>
     <div class="acts"><button class="press small-press" disabled=${!writes} onClick=${() => send([])}><kbd>0</kbd> Nobody</button>

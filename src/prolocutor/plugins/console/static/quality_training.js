@@ -60,8 +60,8 @@ function PutLive({ model, live, models, close }) {
   };
   return html`<${Confirm} title=${`Put this ${model.role} in use?`} press="Put live" act=${act} close=${close}>
     <p><b>${promise(model.report)}</b></p>
-    <p>The next turn asks the new ${text(model.role)}; turns that run end with the one in use. You can go back to that one at any time, under <i>Models</i>.</p>
-    <p class="faint"><code>${text(model.id)}</code> ${live ? html`takes the place of <code>${text(live.id)}</code>` : "is the first"}.</p></${Confirm}>`;
+    <p>The next turn asks the new ${text(model.role)}; turns that run end with the one in use.${live && html` You can go back to that one at any time, under <i>Models</i>.`}</p>
+    <p class="faint">${live ? html`<code>${text(model.id)}</code> takes the place of <code>${text(live.id)}</code>.` : html`No ${text(model.role)} is in use yet: <code>${text(model.id)}</code> will be the first.`}</p></${Confirm}>`;
 }
 
 // Say what becomes of the labelled questions: "17 questions get better, none gets worse."
@@ -83,16 +83,20 @@ function Figures({ report }) {
 // How often each of the two is right by how sure it is: on the line, they are as often right as they say.
 function Reliability({ report }) {
   const [before, after] = [listOf(report.sure_before), listOf(report.sure_after)];
+  const known = [before, after].map((bins) => bins.filter((one) => one.count >= FEWEST));
   const data = useMemo(() => {
-    const at = [...new Set([...before, ...after].map((one) => one.probability))].sort((a, b) => a - b);
+    const at = [...new Set(known.flat().map((one) => one.probability))].sort((a, b) => a - b);
     const column = (bins) => at.map((x) => bins.find((one) => one.probability === x)?.right ?? null);
-    return [at, at, column(before), column(after)];
+    return [at, at, ...known.map(column)];
   }, [report]);
   if (!after.length) return null;
-  return html`<figure class="reliability"><${Chart} label="How often an answer is right, by how sure it was: in use and new, over all questions" data=${data} height=${150} build=${reliabilityOptions} />
-    <figcaption class="faint">Sure → right, over all questions, those that nobody can answer too: <span class="warn">in use</span>, <span class="good">new</span>; the straight line is as often right as it says. Off by ${offBy(before)}, then ${offBy(after)}.</figcaption>
+  const drawn = data[0].length > 1;
+  return html`<figure class="reliability">${drawn && html`<${Chart} label="How often an answer is right, by how sure it was: in use and new, over all questions" data=${data} height=${150} build=${reliabilityOptions} />`}
+    <figcaption class="faint">${drawn && html`Sure → right, over all questions, those that nobody can answer too: <span class="warn">in use</span>, <span class="good">new</span>; the straight line is as often right as it says. `}${drawn ? "" : "How sure it is beside how often it is right: "}Off by ${offBy(before)}, then ${offBy(after)}.</figcaption>
     <table class="hidden"><caption>Sure and right, of the new one</caption><tbody>${after.map((one) => html`<tr><th scope="row">sure ${share(one.probability)}</th><td>right ${share(one.right)}</td><td>${plural(one.count, "question")}</td></tr>`)}</tbody></table></figure>`;
 }
+
+const FEWEST = 5; // questions of a point: with fewer it says nothing
 
 function reliabilityOptions(colour) {
   const line = (name, dash) => ({ stroke: colour(name), width: 1.5, dash, points: { show: !dash, size: 5, fill: colour(name) }, spanGaps: true });

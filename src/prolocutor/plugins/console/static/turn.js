@@ -17,6 +17,7 @@ import { Reply } from "./reply.js";
 import { text } from "./safe.js";
 import { Verdict, speakers } from "./verdict.js";
 import { Drawing, html } from "./ui.js";
+import { Failure, Said, saidLine } from "./wording.js";
 
 export function Turn({ item, operator }) {
   const turn = useFetched(`/turns/${encodeURIComponent(item.utt_id)}`);
@@ -51,7 +52,7 @@ function Whole({ turn, item, again, operator, put }) {
       </div>
     </header>
     <${Again} of=${again} operator=${operator} />
-    <section class=${`said-in-full ${!drawn && shownBeside(turn, item) ? "only-phone" : ""}`}><h2>Asked and answered</h2><p class="own-words" dir="auto"><${Long} value=${turn.text} /></p><div class="reply" dir="auto"><${Reply} by=${by} words=${turn.response} operator=${operator} /></div></section>
+    <section class=${`said-in-full ${!drawn && shownBeside(turn, item) ? "only-phone" : ""}`}><h2>Asked and answered</h2><p class="own-words" dir="auto">${text(turn.text).length < 2000 ? html`<${Said} words=${turn.text} />` : html`<${Long} value=${turn.text} />`}</p><div class="reply" dir="auto"><${Reply} by=${by} words=${turn.response} operator=${operator} /></div></section>
     ${kept ? html`<${Gantt} turn=${turn} spoke=${speakers(turn)} />` : html`<${NotKept} turn=${turn} />`}
     <${Wrongs} turn=${turn} />
     <${Answers} turn=${turn} operator=${operator} />
@@ -61,7 +62,7 @@ function Whole({ turn, item, again, operator, put }) {
 
 // Tell whether the talk beside it shows all that was said.
 function shownBeside(turn, item) {
-  return [[turn.text, item.said], [turn.response, item.reply]].every(([whole, shown]) => text(whole) === text(shown) && text(whole).length < 1000);
+  return [[turn.text, item.said], [turn.response, item.reply]].every(([whole, shown]) => text(whole) === text(shown) && text(whole).length < 1000) && saidLine(turn.text) === text(turn.text);
 }
 
 function NotKept({ turn }) {
@@ -72,9 +73,10 @@ function NotKept({ turn }) {
 function Figures({ turn, item, agents }) {
   const failed = listOf(turn.services).filter((one) => one?.outcome === "failed" || one?.outcome === "late").length;
   const rating = turn.rating ?? item.rating;
+  const stopped = (turn.by ?? item.by) === "stopped";
   return html`<dl class="figures">
     <div><dt>asked</dt><dd>${count(listOf(turn.asked).length)}${agents.length > 0 && ` of ${count(agents.length)}`}</dd></div>
-    <div><dt>cost</dt><dd>${money(turn.cost ?? item.cost)}</dd></div>
+    <div><dt>cost</dt><dd>${stopped && !((turn.cost ?? item.cost) > 0) ? "not told" : money(turn.cost ?? item.cost)}</dd></div>
     <div><dt>failed</dt><dd class=${failed ? "wrong" : ""}>${Array.isArray(turn.services) ? count(failed) : "–"}</dd></div>
     <div><dt>rated</dt><dd class=${rating < 0 ? "wrong" : ""}>${rating ? html`<${Drawing} name=${rating < 0 ? "down" : "up"} /><span class="hidden">${rating < 0 ? "thumbs down" : "thumbs up"}</span>` : "–"}</dd></div>
     <div><dt>at</dt><dd title=${wholeTime(turn.started ?? item.at)}>${exactClock(turn.started ?? item.at)}</dd></div>
@@ -87,7 +89,7 @@ function Wrongs({ turn }) {
   const notes = [...listOf(turn.faults).map((one) => ({ name: one?.service, what: one?.what })), ...listOf(turn.remarks).map((one) => ({ name: one?.service, what: one?.what, calm: true }))];
   const all = [...failed, ...notes];
   return all.length > 0 && html`<section><h2>What went wrong</h2><ul class="wrongs">${all.map((one) => html`<li><b class=${one.calm ? "faint" : one.late ? "warn" : "wrong"}>${text(one.name)}</b>${" "}
-    ${text(one.code) && html`<code>${text(one.code)}</code> `}<span dir="auto"><${Long} value=${one.what} /></span></li>`)}</ul></section>`;
+    ${text(one.code) && html`<${Failure} code=${one.code} />: `}<span dir="auto"><${Long} value=${one.what} /></span></li>`)}</ul></section>`;
 }
 
 function Changes({ changes }) {
