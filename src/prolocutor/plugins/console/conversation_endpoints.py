@@ -89,8 +89,8 @@ class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
     """A dialog in the list: its last turn, and figures over its recorded turns.
 
     With `words`, `said` and `reply` are from the latest turn with the words, and `hit` is the
-    `utt_id` of its reply. `failed` is the number of failed services. `stopped`: the person stopped the
-    turn of this reply.
+    `utt_id` of its reply. `failed` is the number of failed services. `stopped`: the person stopped
+    the turn of this reply.
     """
 
     dialog_id: str

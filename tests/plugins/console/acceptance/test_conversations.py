@@ -100,6 +100,17 @@ def test_new_rows_do_not_move_what_is_read_and_pages_show_each_once(
     assert ids == [row["dialog_id"] for row in data.rows]
 
 
+def test_uploads_have_a_name_and_stopped_turns_a_mark_in_the_list(
+    page: Page, server: PretendedServer, data: Invented
+) -> None:
+    upload = f"http://127.0.0.1:8931/uploads/{32 * 'a'}.png"
+    data.begin(summary(0, said=f"what is this? {upload}", stopped=True))
+    opened(page, server)
+
+    expect(rows(page).first).to_contain_text("what is this? [a picture]")
+    expect(page.locator(".row .signs")).to_contain_text("stopped")
+
+
 def test_the_timeline_is_the_record(page: Page, server: PretendedServer, data: Invented) -> None:
     data.begin(summary(0))
     data.turns[utt_id(0, 1)] = not_kept(utt_id(0, 1))

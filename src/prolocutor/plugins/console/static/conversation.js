@@ -8,12 +8,11 @@ import { When, clock, count, day, duration, money, personName, plural, wholeTime
 import { Handover, useHandover } from "./handover.js";
 import { KeepAsTest } from "./keep.js";
 import { useKeys } from "./keys.js";
-import { Confirm, Face, Nothing, Signs, States, listOf, namesOf, replyLine, tell } from "./parts.js";
+import { Confirm, Face, Nothing, Signs, States, listOf, namesOf, replyLine, tell, saidLine } from "./parts.js";
 import { go, link, up } from "./router.js";
 import { text } from "./safe.js";
 import { useTalk } from "./talk.js";
 import { Turn } from "./turn.js";
-import { saidLine } from "./wording.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 export default function Conversation({ at, operator }) {

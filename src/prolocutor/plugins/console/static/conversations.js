@@ -7,10 +7,9 @@ import { History } from "./history.js";
 import { kept } from "./kept.js";
 import { useRowKeys } from "./keys.js";
 import { Later } from "./later.js";
-import { Choice, Fresh, More, Nothing, Signs, States, attempt, listOf, namesOf, replyLine } from "./parts.js";
+import { Choice, Fresh, More, Nothing, Signs, States, attempt, listOf, namesOf, replyLine, saidLine } from "./parts.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
-import { saidLine } from "./wording.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 const loadViews = () => import("./views.js");

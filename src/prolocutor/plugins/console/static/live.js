@@ -4,11 +4,11 @@ import { useFetched, usePages } from "./fetching.js";
 import { clock, count, day, duration, exactClock, personName, useNow, wholeTime } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
 import { EMPTY, MOST, follow } from "./live_line.js";
-import { Choice, More, Nothing, Signs, listOf, replyLine } from "./parts.js";
+import { Choice, More, Nothing, Signs, listOf, replyLine, saidLine } from "./parts.js";
 import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
-import { failureName, saidLine } from "./wording.js";
+import { failureName } from "./wording.js";
 
 const KINDS = [["", "All turns"], ["trouble", "With trouble"], ["failed", "With failures"], ["none", "Without an answer"], ["slow", "Slow"]];
 const STATES = { well: "is well again", failing: "answers again, and fails often", trying: "tries again", alone: "is left alone", off: "is switched off" };

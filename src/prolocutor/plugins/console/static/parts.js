@@ -210,3 +210,10 @@ export function replyLine(one, operator) {
   return writesMarkdown(one.spoke, operator) ? plainWords(one.reply) : text(one.reply);
 }
 
+
+// The address of an upload in a text, also a cut one, as a part of its own where the text is split by it.
+export const UPLOAD = /((?:https?:\/\/[^\s/]+)?\/uploads\/[0-9a-f]*(?:\.\w+|…$))/;
+export const uploadName = (address) => (address.endsWith("pdf") ? "[a document]" : "[a picture]");
+
+// Give what a person said as one line, with the name of an upload in place of its address.
+export const saidLine = (value) => text(value).split(UPLOAD).map((part, n) => (n % 2 ? uploadName(part) : part)).join("");

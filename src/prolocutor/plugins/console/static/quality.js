@@ -5,14 +5,13 @@ import { useFetched, usePages } from "./fetching.js";
 import { When, count, plural } from "./figures.js";
 import { asked } from "./filters.js";
 import { useKeys } from "./keys.js";
-import { More, Nothing, States, attempt, listOf } from "./parts.js";
+import { More, Nothing, States, attempt, listOf, saidLine } from "./parts.js";
 import { LabelForm, offersOf } from "./quality_label.js";
 import { Progress } from "./progress.js";
 import { Comparison, Models, Train } from "./quality_training.js";
 import { Trend } from "./quality_trend.js";
 import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
-import { saidLine } from "./wording.js";
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 
 export const SIGNS = { none: "no answer", down: "thumbs down", unsure: "unsure whom to ask" };

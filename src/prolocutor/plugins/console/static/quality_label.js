@@ -2,10 +2,9 @@
 
 import { count, plural } from "./figures.js";
 import { useKeys } from "./keys.js";
-import { listOf, namesOf, replyLine } from "./parts.js";
+import { listOf, namesOf, replyLine, saidLine } from "./parts.js";
 import { listed, text } from "./safe.js";
 import { html, useState } from "./ui.js";
-import { saidLine } from "./wording.js";
 
 const MOST = 9;
 const words = new Map(); // what is typed for a question stays with it: it may come back

@@ -11,13 +11,13 @@ import { count, exactClock, money, wholeTime } from "./figures.js";
 import { Gantt } from "./gantt.js";
 import { useKeys } from "./keys.js";
 import { Note } from "./note.js";
-import { States, listOf, namesOf, writesMarkdown } from "./parts.js";
+import { States, listOf, namesOf, writesMarkdown, saidLine } from "./parts.js";
 import { Raw } from "./raw.js";
 import { Reply } from "./reply.js";
 import { text } from "./safe.js";
 import { Verdict, speakers } from "./verdict.js";
 import { Drawing, html } from "./ui.js";
-import { Failure, Said, saidLine } from "./wording.js";
+import { Failure, Said } from "./wording.js";
 
 export function Turn({ item, operator }) {
   const turn = useFetched(`/turns/${encodeURIComponent(item.utt_id)}`);
