@@ -28,11 +28,18 @@ export function useFetched(path, query = {}, { every = 0 } = {}) {
         ? { ...EMPTY, name, ...came }
         : { ...(old.name === name ? old : EMPTY), name, ...came })));
     fetching.current = now;
-    return now.stop;
+    const mine = { path, again: now.again };
+    fetchers.add(mine);
+    return () => (fetchers.delete(mine), now.stop());
   }, [name, every]);
   const shown = state.name === name ? state : { ...EMPTY, ...(kept.get(name) ?? {}) };
   return { ...shown, put, again: () => fetching.current?.again() };
 }
+
+const fetchers = new Set();
+
+// Fetch again whatever of a path is shown, as what it counts was changed here.
+export const refresh = (path) => fetchers.forEach((one) => one.path === path && one.again());
 
 // Fetch what another door has for the console; nothing where the assistant has no such door.
 export function useDoorData(operator, path, query = {}, options = {}) {

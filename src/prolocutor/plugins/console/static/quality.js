@@ -1,7 +1,7 @@
 // What people are unhappy with, as a list to work off by keys; then train, compare, put live.
 
 import { send } from "./api.js";
-import { useFetched, usePages } from "./fetching.js";
+import { refresh, useFetched, usePages } from "./fetching.js";
 import { When, count, plural } from "./figures.js";
 import { asked } from "./filters.js";
 import { useKeys } from "./keys.js";
@@ -23,7 +23,7 @@ export default function Quality({ at, operator }) {
   const models = useFetched("/models", {}, { every: 30 });
   const turn = at.query.get("turn");
   const named = useFetched(turn ? `/questions/${encodeURIComponent(turn)}` : null);
-  const work = useLabels(found, totals, turn ? named.value : null);
+  const work = useLabels(found, turn ? named.value : null);
   const job = at.query.get("job");
   const [broken, setBroken] = useState("");
   const model = listOf(models.value?.items).find((one) => one.id === at.query.get("model"));
@@ -32,7 +32,7 @@ export default function Quality({ at, operator }) {
     go(here({ job: "", model: report?.model ?? "" }), { replace: true });
   };
   const takeBack = async (label) => {
-    if (await attempt(null, async () => (await send("DELETE", `/labels/${encodeURIComponent(label.id)}`), true))) [named, found, totals].forEach((one) => one.again());
+    if (await attempt(null, async () => (await send("DELETE", `/labels/${encodeURIComponent(label.id)}`), true))) [named, found].forEach((one) => one.again()), refresh("/work");
   };
   const chosen = work.open.find((one) => one.id === at.query.get("item")) ?? work.open[0];
   const choose = (one) => go(here({ item: one?.id ?? "", turn: one?.id === named.value?.id ? turn : "" }), { replace: true });
@@ -72,7 +72,7 @@ const Signs = ({ item }) => item.sign && html`<span class=${`sign ${item.sign ==
 
 // The rows that have no label yet, and the labels of this visit, of which the last can be taken back.
 // `named` is one that was come for, which stands first.
-function useLabels(found, totals, named) {
+function useLabels(found, named) {
   const [given, setGiven] = useState([]);
   const rows = useMemo(() => (named ? [named, ...listOf(found.value).filter((one) => one.id !== named.id)] : listOf(found.value)), [found.value, named]);
   const open = useMemo(() => {
@@ -86,7 +86,7 @@ function useLabels(found, totals, named) {
   async function label(item, agents, answer) {
     const sending = inTurn(() => send("POST", "/labels", { work: item.id, agents, answer }));
     const made = await attempt(() => setGiven((list) => [...list, { item, agents, sending }]), () => sending, () => setGiven(without(sending)));
-    if (made) totals.again();
+    if (made) refresh("/work");
   }
   // Take the last one back, also where it is still on its way.
   async function undo() {
@@ -96,7 +96,7 @@ function useLabels(found, totals, named) {
       await send("DELETE", `/labels/${encodeURIComponent(made.id)}`);
       return true;
     });
-    if (await attempt(() => setGiven(without(one.sending)), takeBack, () => setGiven((list) => [...list, one]))) totals.again();
+    if (await attempt(() => setGiven(without(one.sending)), takeBack, () => setGiven((list) => [...list, one]))) refresh("/work");
   }
   return { open, given, label, undo, inTurn, of: { ...found, value: found.value && rows } };
 }
