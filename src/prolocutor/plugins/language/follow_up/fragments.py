@@ -95,7 +95,7 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def asked_noun(self) -> Part | None:
         """The noun that a question word asks for: "which *bus* stops here"."""
-        found = self.grammar.determined.match(plain_of(self.question))
+        found = self.grammar.asking.match(plain_of(self.question))
         place = found.start("noun") if found else -1
         return next((one for one in self.slots if one.span[0] == place), None)
 

@@ -263,9 +263,9 @@ class LanguageGrammar:
         self.owner = _pattern(
             rf"(?<![\w'-])(?:{'|'.join(words.owners) or '(?!)'}) (?P<noun>[^\W\d_]+(?: [^\W\d_]+)?)"
         )
-        self.determined = _pattern(
-            rf"(?:{'|'.join(words.determiners) or '(?!)'}) (?P<noun>[^\W\d_]+)"
-        )
+        asked = rf"(?:{_any(words.determiners)}) (?P<noun>[^\W\d_]+)"
+        self.determined = _pattern(asked)
+        self.asking = _pattern(rf"\W*(?:(?:{leads}) )?{asked}")
         self.contractions = [(_pattern(rf"\b{a}\b(?!')"), b) for a, b in words.contractions]
 
     def tokens(
@@ -519,7 +519,10 @@ class LanguageGrammar:
         """Take the verb out of the slot that it stands in: "the ferry leave", "Boots sell x"."""
         if not tokens:
             return slots
-        words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
+        said = [one for one in tokens if one.kind != "mark"]
+        if len(said) > 1 and said[0].kind == "lead" and _is_in(said[1].text, self.questions):
+            said = said[1:]  # "at what time ..."
+        words = [plain_of(one.text).lower() for one in said]
         if not words:
             return slots
         if not inside and tokens[0].kind == "content" and self.orders.match(words[0]):
@@ -541,7 +544,7 @@ class LanguageGrammar:
             ):
                 return self._verb_first(text, slots)
             return slots
-        helps = [one for one in tokens if one.kind != "mark"][helper]
+        helps = said[helper]
         own = len(words) > helper + 1 and words[helper + 1] in self.subjects
         if own and len(words) > helper + 2 and words[helper + 2] in self.helpers:
             return slots  # "do you have ..."
@@ -733,7 +736,9 @@ def _splits(tokens: list[Token], start: int, at: int) -> bool:
         return True
     if before.kind == "number":  # "tram 4 running"
         return at - 1 > start or (start > 0 and tokens[start - 1].kind == "content")
-    determined = start > 0 and tokens[start - 1].kind in ("the", "a")
+    opened = tokens[start - 1].kind if start > 0 else ""
+    names = {before.kind, now.kind} == {"name", "entity"}  # "in the *Hotel Adler*"
+    determined = opened in ("the", "a") or (opened == "lead" and names)
     return before.kind != now.kind and not determined
 
 
@@ -744,6 +749,8 @@ def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
         return _split_first(text, slots, n)
     if slot.kind == "name" and not slot.text[cut + 1].islower():
         return slots
+    if (verb := _verb_before_object(slot)) is not None:
+        return [*slots[:n], *_split_around(text, slot, verb), *slots[n + 1 :]]
     start = slot.span[0]
     noun = _cut(text, slot, (start, start + cut))
     verb = Part(
@@ -754,6 +761,19 @@ def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
         start=start + cut + 1,
     )
     return [*slots[:n], noun, verb, *slots[n + 1 :]]
+
+
+def _verb_before_object(slot: Part) -> Span | None:
+    """Return where the verb stands after a name, "the Harbour Inn *allow* dogs"; None for others."""
+    words = list(_WORDS.finditer(slot.text))
+    if slot.core is None or slot.core[0] != slot.span[0] or len(words) < 3:
+        return None
+    start = slot.span[0]
+    *_, verb, last = words
+    named = " " in slot.text[: slot.core[1] - start]
+    follows = verb.start() >= slot.core[1] - start and verb[0].islower()
+    object_ = named or is_plural(last[0])
+    return (start + verb.start(), start + verb.end()) if follows and object_ else None
 
 
 def _verb_after_name(text: str, slots: list[Part], n: int, *, asks: bool) -> list[Part]:

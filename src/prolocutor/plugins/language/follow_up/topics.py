@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -19,11 +20,9 @@ from prolocutor.plugins.language.follow_up.grammar import (
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.reading.languages import is_frequent
+from prolocutor.reading.locales.locale import codes, find_words
 
 _CAPITAL: Final = r"[^\W\d_a-zà-ÿ][\w'’.-]*"
-_NAME: Final = re.compile(
-    rf"{_CAPITAL}(?: (?:{_CAPITAL}|(?:of|the|of the|de|del|de la|di|da) (?={_CAPITAL})))*"
-)
 _NUMBERED: Final = re.compile(
     r"(?:^|\s)\(?\d{1,2}[.):]\s*([^;,\n]{1,60}?)(?=\s*(?:[;,\n.]|\(?\b\d{1,2}[.):]\s|$))"
 )
@@ -39,6 +38,16 @@ _TIMES: Final = frozenset("date time day hour month year".split())
 _PLACES: Final = frozenset(
     "place city town country location venue station port address region".split()
 )
+
+
+@cache
+def _names_pattern(every: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the pattern of names in any language: "Anna Lind", "the *Isle of Mull*"."""
+    known = [words for code in every if (words := find_words(code)) is not None]
+    of = "|".join(one for words in known for some in words.prepositions[OF : OF + 1] for one in some)
+    the = "|".join(one for words in known for one in words.articles if one.isalpha())
+    inner = rf"(?:(?:{of}) (?:(?:{the}) )?|(?:{the}) )?"
+    return re.compile(rf"{_CAPITAL}(?: {inner}{_CAPITAL})*")
 
 
 def topic_of(said: Continuing, *, plural: bool = False) -> str:
@@ -216,7 +225,7 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
     """Return the first name that a reply gives and the question has not; a single word that opens
     the reply counts where `first` says so."""
     reply, question = said.turn.reply, said.question
-    found = [one[0].strip() for one in _NAME.finditer(reply)]
+    found = [one[0].strip() for one in _names_pattern(codes()).finditer(reply)]
     for n, one in enumerate(found):
         typed = said.grammar.kinds.fullmatch(plain_of(one.rstrip(".,")))
         if typed or (" " not in one and is_frequent(one)):
@@ -237,7 +246,7 @@ def named_items(said: Continuing, *, asked: bool) -> list[str]:
     if asked:
         known = [name for name, _ in turn.kinds]
         return known if len(known) > 1 else _items_of(turn.question, said.grammar)
-    found = [one[0].strip(" .,") for one in _NAME.finditer(turn.reply)]
+    found = [one[0].strip(" .,") for one in _names_pattern(codes()).finditer(turn.reply)]
     common = said.grammar.function
     names = [one for one in found if not (is_frequent(one) or plain_of(one).lower() in common)]
     listed = _items_of(turn.reply, said.grammar)
@@ -290,7 +299,7 @@ def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
     parts = [one.strip(" .") for one in grammar.gap.split(listed[0])]
     items = [_bare_item(one, grammar, opens=one is parts[0]) for one in parts]
     items = [one for one in items if one]
-    named = [one[0] for one in _NAME.finditer(items[0])] if items else []
+    named = [one[0] for one in _names_pattern(codes()).finditer(items[0])] if items else []
     if named and len(items[0].split()) > 2:
         items[0] = named[-1]
     return items
