@@ -37,6 +37,7 @@ from prolocutor.plugins.language.follow_up.returning import (
     named_first,
     returned,
 )
+from prolocutor.plugins.language.follow_up.topics import things_of_reply
 from prolocutor.plugins.language.follow_up.wordings import named_item
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
 from prolocutor.reading.languages import language_of_request, mended_parts, without_chat
@@ -229,10 +230,15 @@ def _with_turn_before(
     """Return the last turn with the entities of the turn before, where words mean two things."""
     grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
     assert grammar is not None
-    if len(turns) != 1 or grammar.inner_both.search(plain_of(text)) is None:
+    plain = plain_of(text)
+    patterns = (grammar.inner_both, grammar.inner_other, *grammar.inner_ordinals)
+    if len(turns) != 1 or not any(one.search(plain) for one in patterns):
         return turns
-    before = earlier_turns_of(state, text)[1:2]
-    return [replace(turns[0], before=tuple(before[0].kinds))] if before else turns
+    earlier = earlier_turns_of(state, text)
+    lists = (things_of_reply(one, grammar) for one in earlier)
+    listed = next((one for one in lists if len(one) > 1), [])
+    before = tuple(earlier[1].kinds) if earlier[1:] else ()
+    return [replace(turns[0], before=before, listed=tuple(listed))]
 
 
 def _mended_order(turn: LastTurn) -> Meaning | None:

@@ -211,7 +211,8 @@ class LanguageGrammar:
             rf"(?:(?:{'|'.join(words.articles) or '(?!)'}) )?(?P<rank>{rank}) (?:{ones or '(?!)'})"
         )
         ones = "|".join(words.ones) or "(?!)"
-        the = rf"(?:{_any(words.articles)})"
+        the = rf"(?:{_any(words.articles)}) "
+        the = the if words.ones else rf"(?:{the})?"  # else the ordinals have their articles
         leads = "|".join(phrase for one in words.prepositions for phrase in one) or "(?!)"
         some = _any(words.indefinite)
         own = _any([*words.articles, *words.possessives])
@@ -226,7 +227,7 @@ class LanguageGrammar:
         )
         self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
         self.inner_ordinals = [
-            _pattern(rf"(?<![\w']){the} (?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
+            _pattern(rf"(?<![\w']){the}(?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
             for one in [*words.ordinals, *([words.last] if words.last else [])]
         ]
         some = _any([*words.indefinite, *words.articles, *words.possessives])

@@ -26,7 +26,9 @@ class LastTurn(msgspec.Struct, frozen=True):
     order, "" where no service tells. `fillings` are the slots of the question by name, as the agent
     gave them (`continue`): texts that may stand there, the present one first. `language` is that of
     the question, `spoken` that of the words that are said now, "" where neither annotations nor
-    words tell. `skill` is the agent that answered, `card` the words of its card.
+    words tell. `skill` is the agent that answered, `card` the words of its card. `before` are the
+    entities of the turn before with their types, and `listed` the things that the latest reply with
+    several of them names.
     """
 
     question: str
@@ -40,6 +42,7 @@ class LastTurn(msgspec.Struct, frozen=True):
     text: str = ""
     card: frozenset[str] = frozenset()
     before: tuple[tuple[str, str], ...] = ()
+    listed: tuple[str, ...] = ()
 
     @staticmethod
     def is_frequent(word: str) -> bool:

@@ -88,7 +88,7 @@ def named_first(text: str, grammar: LanguageGrammar) -> tuple[str, str] | None:
     names = 1 < len(first) <= MOST_NAMING and first[0] in grammar.definite | grammar.possessives
     names = names and len(grammar.slots(thing, inside=True)) == 1
     points = (grammar.thing, grammar.owner, grammar.person)
-    asks = names and grammar.opens_request(asked)
+    asks = names and (grammar.opens_request(asked) or text.rstrip().endswith("?"))
     found = asks and any(one.search(plain_of(asked)) for one in points)
     return (thing, asked) if found and not grammar.dummies.search(plain_of(asked)) else None
 

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from prolocutor.plugins.language.follow_up.fragments import Continuing, in_text
+from prolocutor.plugins.language.follow_up.fragments import Continuing, Fragment, in_text
 from prolocutor.plugins.language.follow_up.grammar import (
     OF,
     TO,
@@ -58,6 +58,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     """
     turn, question = said.turn, said.question
     things = [name for name, kind in turn.kinds if kind not in _PEOPLE and kind not in _TIMES]
+    things = _without_amounts(things, said.grammar)
     new = [name for name in things if not in_text(name, question)]
     if plural and _WHO.match(plain_of(question)) and (answer := named_person(said)):
         return answer
@@ -78,6 +79,12 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     if slot is not None and plural and is_plural(slot.text):
         return main
     return _with_article(said, old[0]) if old else new[0] if new else main
+
+
+def _without_amounts(names: list[str], grammar: LanguageGrammar) -> list[str]:
+    """Return names without dates, hours, measures and numbers; all where there is nothing else."""
+    things = [one for one in names if grammar.kinds.fullmatch(plain_of(one)) is None]
+    return things or names
 
 
 def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
@@ -238,9 +245,25 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
 
 
 def named_items(said: Continuing, *, asked: bool) -> list[str]:
-    """Return the things that the last reply names; with `asked` also the slots of the question."""
+    """Return the things that the last reply names; with `asked` also the slots of the question.
+
+    Where that reply names one of those that an earlier reply lists, they are these.
+    """
+    items = _told_items(said, asked=asked)
+    listed = said.turn.listed
+    within = [one for one in items if any(in_text(one, other) for other in listed)]
+    return [*listed] if listed and len(within or items) < 2 else items
+
+
+def things_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
+    """Return the things that the reply of a turn names."""
+    return _told_items(Continuing(grammar, grammar, turn, Fragment("", "")), asked=False)
+
+
+def _told_items(said: Continuing, *, asked: bool) -> list[str]:
     turn = said.turn
-    new = [name for name, _ in turn.kinds if in_text(name, turn.reply)]
+    told = [name for name, _ in turn.kinds if in_text(name, turn.reply)]
+    new = _without_amounts(told, said.grammar)
     if len(new) > 1:
         return new
     if asked:
@@ -316,6 +339,6 @@ def _bare_item(item: str, grammar: LanguageGrammar, *, opens: bool) -> str:
     verb = next((n for n, one in enumerate(words) if n and plain_of(one).lower() in verbs), None)
     words = words[verb + 1 :] if opens and verb is not None else words[:verb]
     before = 0
-    for known in (grammar.leads, grammar.definite):
+    for known in (grammar.leads, grammar.definite | grammar.indefinite):
         before += plain_of("".join(words[before : before + 1])).lower() in known
     return " ".join(words[before:])
