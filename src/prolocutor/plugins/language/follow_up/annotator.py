@@ -235,7 +235,7 @@ def _with_turn_before(
     if len(turns) != 1 or not any(one.search(plain) for one in patterns):
         return turns
     earlier = earlier_turns_of(state, text)
-    lists = (things_of_reply(one, grammar) for one in earlier)
+    lists = (things_of_reply(one, grammar) for one in earlier[1:])
     listed = next((one for one in lists if len(one) > 1), [])
     before = tuple(earlier[1].kinds) if earlier[1:] else ()
     return [replace(turns[0], before=before, listed=tuple(listed))]

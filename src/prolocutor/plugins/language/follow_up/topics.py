@@ -50,6 +50,10 @@ def _names_pattern(every: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"{_CAPITAL}(?: {inner}{_CAPITAL})*")
 
 
+def _names_in(text: str) -> list[str]:
+    return [one[0].strip(" .,") for one in _names_pattern(codes()).finditer(text)]
+
+
 def topic_of(said: Continuing, *, plural: bool = False) -> str:
     """Return the subject of the last turn, with its article; "" if it is not clear.
 
@@ -232,7 +236,7 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
     """Return the first name that a reply gives and the question has not; a single word that opens
     the reply counts where `first` says so."""
     reply, question = said.turn.reply, said.question
-    found = [one[0].strip() for one in _names_pattern(codes()).finditer(reply)]
+    found = _names_in(reply)
     for n, one in enumerate(found):
         typed = said.grammar.kinds.fullmatch(plain_of(one.rstrip(".,")))
         if typed or (" " not in one and is_frequent(one)):
@@ -247,12 +251,11 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
 def named_items(said: Continuing, *, asked: bool) -> list[str]:
     """Return the things that the last reply names; with `asked` also the slots of the question.
 
-    Where that reply names one of those that an earlier reply lists, they are these.
+    They are those of an earlier reply's list where the question is about one of these.
     """
-    items = _told_items(said, asked=asked)
-    listed = said.turn.listed
-    within = [one for one in items if any(in_text(one, other) for other in listed)]
-    return [*listed] if listed and len(within or items) < 2 else items
+    items, listed = _told_items(said, asked=asked), [*said.turn.listed]
+    goes_on = any(in_text(one, said.question) for one in listed)
+    return listed if goes_on or (listed and len(items) < 2) else items
 
 
 def things_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
@@ -269,9 +272,8 @@ def _told_items(said: Continuing, *, asked: bool) -> list[str]:
     if asked:
         known = [name for name, _ in turn.kinds]
         return known if len(known) > 1 else _items_of(turn.question, said.grammar)
-    found = [one[0].strip(" .,") for one in _names_pattern(codes()).finditer(turn.reply)]
-    common = said.grammar.function
-    names = [one for one in found if not (is_frequent(one) or plain_of(one).lower() in common)]
+    names = [_bare_item(one, said.grammar, opens=False) for one in _names_in(turn.reply)]
+    names = [one for one in names if not is_frequent(one)]
     listed = _items_of(turn.reply, said.grammar)
     if listed and all(one[:1].isalpha() for one in listed):
         return listed
@@ -322,7 +324,7 @@ def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
     parts = [one.strip(" .") for one in grammar.gap.split(listed[0])]
     items = [_bare_item(one, grammar, opens=one is parts[0]) for one in parts]
     items = [one for one in items if one]
-    named = [one[0] for one in _names_pattern(codes()).finditer(items[0])] if items else []
+    named = _names_in(items[0]) if items else []
     if named and len(items[0].split()) > 2:
         items[0] = named[-1]
     return items
