@@ -535,7 +535,11 @@ def _modifier_span(part: Part, slot: Part, said: Continuing) -> Span | None:
 
 
 def _like_word(part: Part, slot: Part, said: Continuing) -> Span | None:
-    """Return the word of a slot that describes it as a part does: a size, a colour."""
+    """Return the word of a slot that describes it as a part does: a size, a colour, a year."""
+    if part.headless and part.text.isdecimal():
+        like = (one for one in _DIGITS.finditer(slot.text) if len(one[0]) == len(part.text))
+        if found := next(like, None):
+            return slot.span[0] + found.start(), slot.span[0] + found.end()
     if sort := said.grammar.qualities(part.text):
         for found in _WORDS.finditer(slot.text):
             if found[0].islower() and sort & said.grammar.qualities(found[0]):

@@ -23,6 +23,7 @@ from prolocutor.plugins.language.follow_up.wordings import (
     conditioned,
     contrasted,
     corrected,
+    of_place,
     of_topic,
     points,
     repeats,
@@ -32,7 +33,7 @@ from prolocutor.plugins.language.follow_up.wordings import (
 
 RULES: Final[tuple[Rule, ...]] = (
     repeats, returns, points, contrasted, corrected, asked_otherwise, conditioned, afterwards,
-    filled, aligned, fill_pronoun, of_topic,
+    filled, aligned, fill_pronoun, of_place, of_topic,
 )  # fmt: skip
 
 

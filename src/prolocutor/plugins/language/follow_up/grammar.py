@@ -29,7 +29,6 @@ _WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{1,5})"
 """A number and its unit in one word: "5km", "20min"."""
 
 _CODE: Final = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])\w[\w-]*"
-_ENDINGS: Final = r"(?:er?e[nrsm]?|e[nrsm]?|[ao]?s?)$"
 _HOUSE: Final = re.compile(r"\d+[a-z]?(?: [A-Z][\w'-]+){2,3}(?![\w-])")
 _WORDS: Final = re.compile(r"\S+")
 _STEMMED: Final = re.compile(r"[\w'-]+")
@@ -238,14 +237,15 @@ class LanguageGrammar:
             if words.ones
             else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>{more})(?=\W*$|\W+(?:{leads}) )"
             if words.comparing
-            else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>[^\W\d_]+er(?:e[nrsm]?)?)"
+            else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>{_any(words.comparatives)})"
             rf"(?=\W*$|\W+(?:{leads}) )"
         )
         self.inner_both = _pattern(rf"(?<![\w'])(?:{_any(words.both[:1])})(?![\w'])")
         self.inner_other = _pattern(rf"(?<![\w'])(?:{_any(words.other)})(?![\w'])")
         self.afterwards = _whole(words.afterwards)
         self.predicates, self.comparing = _whole(words.predicates), _set(words.comparing)
-        self.inflected = re.compile(r"(?:e|er|est)$" if words.heads_last else _ENDINGS)
+        self.inflected = _pattern(rf"(?:{_any(words.inflections)})$")
+        self.agreeing = _whole(words.agreeing)
         self.described: dict[str, set[int]] = {}
         self.qualities = lru_cache(MOST_KEPT)(self._qualities)
         classes = words.sizes if any("|" in one for one in words.sizes) else ["|".join(words.sizes)]
@@ -256,6 +256,14 @@ class LanguageGrammar:
         self.thing = _words_pattern(words.things)
         helpers = _any([re.escape(one) for one in words.helpers])
         self.acts = _pattern(rf"(?<![\w'])(?:{helpers}) (?:{_any(words.things)})(?!\w)")
+        self.exists = _pattern(rf"(?:{_any(words.exists)}) (?=\w)")
+        self.predicated = _pattern(rf"(?<=\w )(?:{_any(words.predicates)})(?=\W*$)")
+        pronouns = _any([*words.things, *words.persons])
+        self.elisions = [
+            (_pattern(rf"(?<!\w){a}(?=(?:{pronouns})(?!\w))"), b) for a, b in words.elisions
+        ]
+        self.clitic = _pattern(_any(words.clitics))
+        self.subjectless = _whole(words.subjectless)
         self.person = _words_pattern(words.persons)
         self.place = _words_pattern(words.places)
         self.there_at = _pattern(rf"(?:{_any(words.places)}) (?=(?:{leads}) )")
@@ -381,9 +389,8 @@ class LanguageGrammar:
             if lead:
                 yield Token(at, at + len(lead), text[at : at + len(lead)], *self._kind(lead, ""))
                 at, word = at + len(lead), word[len(lead) :]
-            yield Token(
-                at, stop, text[at:stop], *self._kind(word, text[at] if at or inside else "")
-            )
+            opens = not (inside or plain[:at].strip(TRIMMED))
+            yield Token(at, stop, text[at:stop], *self._kind(word, "" if opens else text[at]))
 
     def _kind(self, word: str, first: str) -> tuple[str, int]:
         if word in self.leads:
@@ -528,6 +535,9 @@ class LanguageGrammar:
             return slots
         if not inside and tokens[0].kind == "content" and self.orders.match(words[0]):
             return _split_first(text, slots, 0) if slots and slots[0].span[0] == 0 else slots
+        acts = self.words.subjectless and tokens[0].kind == "mark" and said[0].kind == "content"
+        if acts and slots and slots[0].start == said[0].start:  # "¿Tenéis la ...?"
+            return _split_first(text, slots, 0)
         if self.heads_be(text):
             return self._without_predicate(text, tokens, slots)
         helper = next((n for n, word in enumerate(words[:9]) if word in self.helpers), None)
@@ -650,8 +660,8 @@ class LanguageGrammar:
         if words[0] in self.comparing and len(words) > 1:
             return True
         small = self.words.nouns_capital and part.text.islower() and not question.islower()
-        ends = ("e", "er", "es") if not part.article else ("e", "er", "es", "en", "em")
-        return small and words[-1].endswith(ends) and words[-1] not in self.function
+        agrees = self.agreeing.fullmatch(words[-1]) is not None
+        return small and agrees and words[-1] not in self.function
 
     def _bare(self, word: str) -> str:
         """Return a word without its ending of case, gender, number or degree."""
@@ -765,7 +775,7 @@ def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
 
 
 def _verb_before_object(slot: Part) -> Span | None:
-    """Return where the verb stands after a name, "the Harbour Inn *allow* dogs"; None for others."""
+    """Return where the verb stands between a name and a noun: "the Harbour Inn *allow* dogs"."""
     words = list(_WORDS.finditer(slot.text))
     if slot.core is None or slot.core[0] != slot.span[0] or len(words) < 3:
         return None

@@ -38,10 +38,14 @@ def fill_pronoun(said: Continuing) -> Found:
     there = grammar.place.search(plain) is not None
     dummy = grammar.idioms.fullmatch(plain) or grammar.dummies.search(plain)
     goes_on = said.fragment.joined or said.fragment.asks or " " in rest
-    if (dummy and not there) or SIGNS.search(rest) or not (goes_on or grammar.opens_clause(rest)):
+    if SIGNS.search(rest) or not (goes_on or grammar.opens_clause(rest)):
         return None
-    whole = rest
-    steps = (_fill_owner, _fill_person, _fill_day, _fill_place, _fill_item, _fill_noun, _fill_both)
+    whole = _fill_item(said, rest)
+    if grammar.subjectless.fullmatch(plain.strip(TRIMMED)) and (topic := topic_of(said)):
+        return attach_words(rest, topic), SURE
+    if dummy and not there and whole == rest:
+        return None
+    steps = (_fill_owner, _fill_person, _fill_day, _fill_place, _fill_noun, _fill_both)
     for name_it in steps:
         whole = name_it(said, whole)
     if not dummy and (not there or whole == rest or grammar.acts.search(plain)):
@@ -144,6 +148,12 @@ def _fill_both(said: Continuing, text: str) -> str:
 def _fill_thing(said: Continuing, text: str) -> str:
     """ "How long does it last": the subject of the last turn; "they" are people in a place."""
     grammar, plain = said.spoken, plain_of(text)
+    if (clitic := grammar.clitic.search(plain)) and (topic := topic_of(said)):
+        return attach_words(put_words(text, (clitic.start(), clitic.end() + 1), ""), topic)
+    short = next((o for o in grammar.elisions if o[0].search(plain)), None)
+    if short is not None:  # "qu'il": "que le forfait"
+        text = put_words(text, short[0].search(plain).span(), short[1])
+        plain = plain_of(text)
     found = grammar.thing.search(plain)
     if found is None or _own_thing(text, grammar):
         return text

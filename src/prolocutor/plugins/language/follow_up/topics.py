@@ -43,8 +43,10 @@ _PLACES: Final = frozenset(
 @cache
 def _names_pattern(every: tuple[str, ...]) -> re.Pattern[str]:
     """Return the pattern of names in any language: "Anna Lind", "the *Isle of Mull*"."""
-    known = [words for code in every if (words := find_words(code)) is not None]
-    of = "|".join(one for words in known for some in words.prepositions[OF : OF + 1] for one in some)
+    known = [words for code in every if (words := find_words(code)) and words.prepositions]
+    of = "|".join(
+        one for words in known for some in words.prepositions[OF : OF + 1] for one in some
+    )
     the = "|".join(one for words in known for one in words.articles if one.isalpha())
     inner = rf"(?:(?:{of}) (?:(?:{the}) )?|(?:{the}) )?"
     return re.compile(rf"{_CAPITAL}(?: {inner}{_CAPITAL})*")
@@ -102,10 +104,22 @@ def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
     noun = stems_of(slot.text)[-1]
     kinds = {name: stems_of(kind)[-1] for name, kind in said.turn.kinds}
     alike = [one for one in new if noun in (kinds.get(one), stems_of(one)[-1])]
+    alike += [one for one in _things_told(said) if noun == stems_of(one)[-1]]
     if alike or new or not said.grammar.heads_be(said.question):
         return alike[0] if alike else ""
     exists = not said.grammar.here.isdisjoint(plain_of(said.question).lower().split()[1:2])
     return _name_in(said) if exists else ""
+
+
+def _things_told(said: Continuing) -> list[str]:
+    """Return the subjects and objects that only the reply names, with their articles."""
+    reply = said.turn.reply
+    told = [one for one in said.grammar.slots(reply) if one.lead < 0 and one.kind in _NOUNS]
+    new = [one for one in told if not in_text(one.text, said.question)]
+    return [reply[one.start : one.span[1]] for one in new]
+
+
+_NOUNS: Final = frozenset({"noun", "name"})
 
 
 def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
@@ -323,7 +337,7 @@ def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
         return []
     parts = [one.strip(" .") for one in grammar.gap.split(listed[0])]
     items = [_bare_item(one, grammar, opens=one is parts[0]) for one in parts]
-    items = [one for one in items if one]
+    items = [one for one in items if one and not grammar.courtesy.fullmatch(f"{plain_of(one)} ")]
     named = _names_in(items[0]) if items else []
     if named and len(items[0].split()) > 2:
         items[0] = named[-1]

@@ -23,7 +23,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
     stems_of,
 )
-from prolocutor.plugins.language.follow_up.topics import named_items, topic_of
+from prolocutor.plugins.language.follow_up.topics import named_items, place_of, topic_of
 
 
 def repeats(said: Continuing) -> Found:
@@ -295,6 +295,32 @@ def afterwards(said: Continuing) -> Found:
     hours = [one.text for one in said.grammar.slots(said.turn.reply) if one.kind == "hour"]
     after = said.grammar.words.after.replace("{time}", hours[0]) if hours else said.fragment.rest
     return attach_words(said.question, after or said.fragment.rest), LIKELY
+
+
+def of_place(said: Continuing) -> Found:
+    """ "Is there a sauna?", "is breakfast included?": a question that lacks its place."""
+    grammar, rest = said.spoken, said.fragment.clause
+    plain = plain_of(rest)
+    is_said = plain.lower().split(maxsplit=1)[0] in grammar.be
+    predicate = grammar.predicated.search(plain) if is_said else None
+    exists = grammar.exists.match(plain)
+    asks = predicate is not None or exists is not None
+    start = exists.end() if exists else 0
+    if not asks or len(plain.split()) > _SHORT or grammar.thing.search(plain, start):
+        return None
+    parts = grammar.slots(rest[start : predicate.start() if predicate else None], inside=True)
+    parts = [one for one in parts if one.kind != "verb"]
+    noun = len(parts) == 1 and parts[0].lead < 0 and not parts[0].typed
+    noun = noun and not (predicate and (parts[0].article == "a" or " " in parts[0].text))
+    where = place_of(said) if noun else ""
+    named = any(one[:1].isupper() for one in where.split())
+    if not named or (parts[0].kind == "name" and not grammar.words.nouns_capital):
+        return None
+    return attach_words(rest, f"{grammar.words.place_lead} {where}"), GUESS
+
+
+_SHORT: Final = 6
+"""Words of the longest question that lacks its place."""
 
 
 def of_topic(said: Continuing) -> Found:
