@@ -301,17 +301,19 @@ def of_place(said: Continuing) -> Found:
     """ "Is there a sauna?", "is breakfast included?": a question that lacks its place."""
     grammar, rest = said.spoken, said.fragment.clause
     plain = plain_of(rest)
-    is_said = plain.lower().split(maxsplit=1)[0] in grammar.be
-    predicate = grammar.predicated.search(plain) if is_said else None
+    says = grammar.heads_be(rest) and plain.lower().split()[0] in grammar.be | grammar.adverbs
+    predicate = grammar.predicated.search(plain) if says else None
     exists = grammar.exists.match(plain)
     asks = predicate is not None or exists is not None
     start = exists.end() if exists else 0
     if not asks or len(plain.split()) > _SHORT or grammar.thing.search(plain, start):
         return None
+    inner = {*plain.lower().split()[1:]} if predicate else set()
+    if not inner.isdisjoint(grammar.small):
+        return None
     parts = grammar.slots(rest[start : predicate.start() if predicate else None], inside=True)
     parts = [one for one in parts if one.kind != "verb"]
     noun = len(parts) == 1 and parts[0].lead < 0 and not parts[0].typed
-    noun = noun and not (predicate and (parts[0].article == "a" or " " in parts[0].text))
     where = place_of(said) if noun else ""
     named = any(one[:1].isupper() for one in where.split())
     if not named or (parts[0].kind == "name" and not grammar.words.nouns_capital):
