@@ -77,6 +77,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     owners: Phrases = []
     possessives: Phrases = []
     things: Phrases = []
+    pointers: Phrases = []
     plurals: Phrases = []
     persons: Phrases = []
     subjectless: Phrases = []

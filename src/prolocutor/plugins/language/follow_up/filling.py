@@ -21,6 +21,7 @@ from prolocutor.plugins.language.follow_up.fragments import (
     put_words,
 )
 from prolocutor.plugins.language.follow_up.grammar import (
+    FROM,
     OF,
     TO,
     TYPED,
@@ -387,7 +388,9 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     """Return the clues for and against a part in place of a slot; None where it cannot stand."""
     kinds, same = {part.kind, slot.kind}, _are_alike(part, slot)
     same_lead = part.lead >= 0 and (
-        part.lead == slot.lead or ({part.lead, slot.lead} == {0, TO} and _is_target(slot, said))
+        part.lead == slot.lead
+        or ({part.lead, slot.lead} == {0, TO} and _is_target(slot, said))
+        or ({part.lead, slot.lead} == {OF, FROM} and _is_start(slot, said))
     )
     words, its = stems_of(part.text), stems_of(slot.text)
     shared = words[-1] == its[-1] or bool({*words} & {*its})
@@ -481,6 +484,12 @@ def _is_target(slot: Part, said: Continuing) -> bool:
     """Return whether a slot is what an amount is converted to: "5 miles to *km*"."""
     amounts = ("measure", "number")
     return slot is said.slots[-1] and any(one.kind in amounts for one in said.slots[:-1])
+
+
+def _is_start(slot: Part, said: Continuing) -> bool:
+    """Return whether a slot is where a way begins: "*de Nantes* à Rennes"."""
+    after = said.slots[said.slots.index(slot) + 1 :][:1]
+    return slot.kind == "name" and any(one.lead in (0, TO) and not one.typed for one in after)
 
 
 def _counts_things(slot: Part, said: Continuing) -> bool:

@@ -262,6 +262,7 @@ class LanguageGrammar:
         self.elisions = [
             (_pattern(rf"(?<!\w){a}(?=(?:{pronouns})(?!\w))"), b) for a, b in words.elisions
         ]
+        self.pointer = _words_pattern(words.pointers)
         self.clitic = _pattern(_any(words.clitics))
         self.subjectless = _whole(words.subjectless)
         self.person = _words_pattern(words.persons)

@@ -21,6 +21,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.topics import (
+    answer_of,
     head_noun,
     main_slot,
     named_items,
@@ -40,6 +41,8 @@ def fill_pronoun(said: Continuing) -> Found:
     goes_on = said.fragment.joined or said.fragment.asks or " " in rest
     if SIGNS.search(rest) or not (goes_on or grammar.opens_clause(rest)):
         return None
+    if not said.fragment.asks and plain.lower().partition(" ")[0] in grammar.possessives:
+        return None  # "my aunt has lost her bag"
     whole = _fill_item(said, rest)
     if grammar.subjectless.fullmatch(plain.strip(TRIMMED)) and (topic := topic_of(said)):
         return attach_words(rest, topic), SURE
@@ -154,6 +157,8 @@ def _fill_thing(said: Continuing, text: str) -> str:
     if short is not None:  # "qu'il": "que le forfait"
         text = put_words(text, short[0].search(plain).span(), short[1])
         plain = plain_of(text)
+    if grammar.pointer.search(plain) and (topic := answer_of(said) or topic_of(said)):
+        return _substitute(grammar.pointer, text, topic, grammar)
     found = grammar.thing.search(plain)
     if found is None or _own_thing(text, grammar):
         return text

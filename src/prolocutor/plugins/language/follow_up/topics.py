@@ -69,6 +69,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     if plural and _WHO.match(plain_of(question)) and (answer := named_person(said)):
         return answer
     asks_for_it = said.grammar.determined.match(plain_of(question)) and not _counted(said)
+    asks_for_it = asks_for_it or _identifies(said)
     if asks_for_it and (answer := new[0] if new else _name_in(said)):
         return answer
     slot = main_slot(said, plural=plural)
@@ -85,6 +86,22 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     if slot is not None and plural and is_plural(slot.text):
         return main
     return _with_article(said, old[0]) if old else new[0] if new else main
+
+
+def _identifies(said: Continuing) -> bool:
+    """Return whether a question asks what is something, and the reply says it: "X is the Y"."""
+    grammar, first = said.grammar, plain_of(said.question).lower().strip(TRIMMED).partition(" ")[0]
+    slot = next((one for one in said.slots if one.kind != "verb"), None)
+    asks = grammar.heads_be(said.question) and first in grammar.questions - grammar.adverbs
+    return asks and slot is not None and in_text(slot.text, said.turn.reply)
+
+
+def answer_of(said: Continuing) -> str:
+    """Return the thing that only the reply names, or ""; German "der" and "die" point to it."""
+    new = [one for one in said.turn.entities if not in_text(one, said.question)]
+    things = [one for one in new if said.grammar.kinds.fullmatch(plain_of(one)) is None]
+    told = _things_told(said, leads=True) if not said.turn.entities else []
+    return next(iter([*things, *told]), "")
 
 
 def _without_amounts(names: list[str], grammar: LanguageGrammar) -> list[str]:
@@ -111,10 +128,14 @@ def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
     return _name_in(said) if exists else ""
 
 
-def _things_told(said: Continuing) -> list[str]:
-    """Return the subjects and objects that only the reply names, with their articles."""
+def _things_told(said: Continuing, *, leads: bool = False) -> list[str]:
+    """Return the nouns that only the reply names, with their articles.
+
+    Those after a preposition only with `leads`.
+    """
     reply = said.turn.reply
-    told = [one for one in said.grammar.slots(reply) if one.lead < 0 and one.kind in _NOUNS]
+    told = [one for one in said.grammar.slots(reply) if one.kind in _NOUNS]
+    told = [one for one in told if leads or one.lead < 0]
     new = [one for one in told if not in_text(one.text, said.question)]
     return [reply[one.start : one.span[1]] for one in new]
 
