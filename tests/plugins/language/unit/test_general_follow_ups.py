@@ -138,3 +138,51 @@ def test_what_a_pronoun_stands_for_is_named_before_it_in_the_same_words(
     question: str, reply: str, words: str
 ) -> None:
     assert annotate(dialog(question, reply, words)).get("text", words) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words", "whole"),
+    [
+        # A question that lacks its subject or place
+        ("¿Cuánto dura la ruta Alta?", "Dos horas.", "¿cuándo sale?", "cuándo sale la ruta Alta"),
+        ("¿Está abierta la sala Goya?", "Sí.", "¿es grande?", "es grande la sala Goya"),
+        ("Où est le théâtre Lumen ?", "À Dole.", "c'est loin ?", "c'est loin le théâtre Lumen"),
+        ("how much is a bed at the Lark", "9.", "is there a kitchen?", "a kitchen in the Lark"),
+        ("how much is a bed at the Lark", "9.", "is linen included?", "included in the Lark"),
+        # Pronouns that are articles, stand before their verb, or are elided
+        ("Was kostet ein Sessel?", "80 Euro.", "wie breit ist der?", "wie breit ist ein Sessel"),
+        ("¿Cuánto vale la lámpara Eos?", "9 €.", "¿quién la vende?", "vende la lámpara Eos"),
+        ("Combien coûte le pass Azur ?", "9 €.", "est-ce qu'il suffit ?", "le pass Azur suffit"),
+        # The parts of a question
+        ("does the Crown Inn admit cats", "Yes.", "and dogs?", "does the Crown Inn admit dogs"),
+        ("¿A qué hora sale la luna?", "A las 9.", "¿y Marte?", "A qué hora sale Marte"),
+        ("quel est le prix de Metz à Dijon", "9 €.", "et depuis Reims ?", "depuis Reims à Dijon"),
+        ("what suits the 2018 port", "Cheese.", "and the 2020 one?", "what suits the 2020 port"),
+        ("enrol me for judo on Monday", "Done.", "I meant chess", "enrol me for chess on Monday"),
+        # What the reply names
+        ("which lamps do", "The desk lamp and oil lamp.", "is the oil one hot", "is the oil lamp"),
+        ("what is the oldest pub", "Fox Hall is the oldest pub.", "is it big", "is Fox Hall big"),
+        ("is there a tent", "The Wren tent is light.", "is it tall", "is The Wren tent tall"),
+    ],
+)  # fmt: skip
+def test_a_question_is_completed_by_what_was_asked_or_answered(
+    question: str, reply: str, words: str, whole: str
+) -> None:
+    assert whole.lower() in annotate(dialog(question, reply, words)).get("text", "").lower()
+
+
+@pytest.mark.parametrize("words", ["and the other one?", "the second one?"])
+def test_the_other_thing_is_that_of_the_list_that_the_question_is_about(words: str) -> None:
+    before = dialog("is a boat free", "Yes, a red boat and a blue boat are free.", "")["utterances"]
+    state = dialog("how much is the red boat", "The red boat is 20 euros.", words)
+    state["utterances"] = [*before[:2], *state["utterances"]]
+    assert annotate(state)["text"] == "how much is the blue boat"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["my sister has left her coat", "is there life on Venus", "¿qué hora es?", "¿es lunes?"],
+)
+def test_words_with_their_own_subject_stand_alone(words: str) -> None:
+    told = [{"text": "Crown Inn", "type": "inn"}]
+    assert annotate(dialog("how much is the Crown Inn", "9.", words, entities=told)) == {}

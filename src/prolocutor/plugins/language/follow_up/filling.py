@@ -397,6 +397,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     numbered = _number_in_name(slot, part) is not None
     if slot.kind == "verb" and not _may_be_verb(part, said):
         return None
+    if slot is said.asked_noun and part.kind == "name":
+        return None  # a name is no answer to "at what *time*"
     if _is_quality(part, said) and not said.grammar.qualities(slot.text):
         return None
     if part.lead >= 0 and not same_lead and not (same and part.typed):
@@ -445,7 +447,7 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         pass  # the preposition says more than the article
     elif part.article == slot.article:
         clues += ["same article"] if part.article else []
-    else:
+    elif said.grammar.words.heads_last or not (part.kind == "name" and slot.article == "the"):
         clues.append("other article" if part.article and slot.article else "one article")
     if slot.kind != "verb" and said.spoken.is_verb(part.text) and not part.article:
         clues.append("verb for noun")
@@ -527,8 +529,10 @@ def _modifier_span(part: Part, slot: Part, said: Continuing) -> Span | None:
     leads = grammar.words.heads_last or grammar.words.nouns_capital
     if describes and not leads:
         return end, end
-    if slot.core is not None:
-        return slot.core if slot.core[1] < end else (start, slot.core[0] - 1)
+    if slot.core is not None and slot.core[1] < end:
+        return slot.core
+    if slot.core is not None and not (slot.entity and grammar.words.heads_last):
+        return start, slot.core[0] - 1
     if not part.headless and (part.kind == "name" or " " in part.text):
         return None
     if not (describes or said.fragment.goes_on or slot.article == "a" or slot.entity):
@@ -655,14 +659,22 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     if part.lead >= 0:
         return words, slot.whole if slot.lead >= 0 or slot.typed else slot.span
     if part.article:
-        return rest[part.start : part.span[1]], (slot.start, slot.span[1])
+        return rest[part.start : part.span[1]], (slot.start, _end_of_name(slot, said))
     sign = _SIGNED.match(slot.text)
     if part.kind == slot.kind == "number" and sign and part.text[0].isdigit():
         return f"{sign[0]}{part.text}", slot.span
     counted = part.kind == "measure" or (part.kind == "noun" and is_plural(part.text))
-    if slot.article == "a" and counted and not slot.typed:
+    bare = part.kind == "name" and slot.kind == "noun" and not said.grammar.words.heads_last
+    if (slot.article == "a" and counted and not slot.typed) or (bare and slot.article == "the"):
         return part.text, (slot.start, slot.span[1])
     return part.text, slot.span
+
+
+def _end_of_name(slot: Part, said: Continuing) -> int:
+    """Return where the thing ends that an agent names and a slot opens: "*corte de pelo*"."""
+    rest = plain_of(said.question[slot.span[0] :]).lower()
+    named = [one for one in said.turn.entities if rest.startswith(plain_of(one).lower())]
+    return max([slot.span[1], *(slot.span[0] + len(one) for one in named)])
 
 
 def _number_in_name(slot: Part, part: Part) -> Span | None:

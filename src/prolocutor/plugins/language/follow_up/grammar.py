@@ -240,6 +240,10 @@ class LanguageGrammar:
             else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>{_any(words.comparatives)})"
             rf"(?=\W*$|\W+(?:{leads}) )"
         )
+        ends = rf"(?: (?:{ones})(?!\w)|(?=\W*$))" if words.ones else r"(?=\W*$)"
+        self.described_one = _pattern(
+            rf"(?<![\w'])(?:{_any(words.articles)}) (?P<kind>[\w'-]+){ends}"
+        )
         self.inner_both = _pattern(rf"(?<![\w'])(?:{_any(words.both[:1])})(?![\w'])")
         self.inner_other = _pattern(rf"(?<![\w'])(?:{_any(words.other)})(?![\w'])")
         self.afterwards = _whole(words.afterwards)
@@ -251,7 +255,7 @@ class LanguageGrammar:
         classes = words.sizes if any("|" in one for one in words.sizes) else ["|".join(words.sizes)]
         for place, one in enumerate(classes):
             for word in one.split("|"):
-                self.described.setdefault(self._bare(word), set()).add(place)
+                self.described.setdefault(self.bare(word), set()).add(place)
         self.here = _set(words.places)
         self.thing = _words_pattern(words.things)
         helpers = _any([re.escape(one) for one in words.helpers])
@@ -645,7 +649,7 @@ class LanguageGrammar:
     def _qualities(self, text: str) -> frozenset[int]:
         """Return the lists of `sizes` that all words of a text are in: "larger" is among sizes."""
         words = [one for one in text.split() if plain_of(one).lower() not in self.comparing]
-        found = [self.described.get(self._bare(one), set()) for one in words]
+        found = [self.described.get(self.bare(one), set()) for one in words]
         return frozenset(set.intersection(*found)) if found else frozenset()
 
     def is_headless(self, part: Part, question: str) -> bool:
@@ -664,7 +668,7 @@ class LanguageGrammar:
         agrees = self.agreeing.fullmatch(words[-1]) is not None
         return small and agrees and words[-1] not in self.function
 
-    def _bare(self, word: str) -> str:
+    def bare(self, word: str) -> str:
         """Return a word without its ending of case, gender, number or degree."""
         bare = self.inflected.sub("", plain_of(word).lower())
         return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare

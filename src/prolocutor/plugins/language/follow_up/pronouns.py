@@ -48,7 +48,9 @@ def fill_pronoun(said: Continuing) -> Found:
         return attach_words(rest, topic), SURE
     if dummy and not there and whole == rest:
         return None
-    steps = (_fill_owner, _fill_person, _fill_day, _fill_place, _fill_noun, _fill_both)
+    steps = (
+        _fill_owner, _fill_person, _fill_day, _fill_place, _fill_listed, _fill_noun, _fill_both
+    )  # fmt: skip
     for name_it in steps:
         whole = name_it(said, whole)
     if not dummy and (not there or whole == rest or grammar.acts.search(plain)):
@@ -110,6 +112,18 @@ def _fill_item(said: Continuing, text: str) -> str:
             last = grammar.words.last and place == len(grammar.inner_ordinals) - 1
             if len(items) > max(1, 0 if last else place):
                 text = put_words(text, found.span(), items[-1 if last else place])
+    return text
+
+
+def _fill_listed(said: Continuing, text: str) -> str:
+    """ "The blue one", "la bleue": the item of the last reply that has the word."""
+    grammar = said.spoken
+    items = named_items(said, asked=False)
+    for found in grammar.described_one.finditer(plain_of(text)) if len(items) > 1 else ():
+        word = grammar.bare(found["kind"])
+        alike = [one for one in items if word in map(grammar.bare, one.split()[:3])]
+        if len(alike) == 1 and len(alike[0].split()) > 1 and not in_text(alike[0], text):
+            return put_words(text, (found.start("kind"), found.end()), alike[0])
     return text
 
 

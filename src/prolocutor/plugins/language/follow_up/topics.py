@@ -149,7 +149,8 @@ def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
     slots = said.slots
     for owned, owner in pairwise(slots):
         named = owner.kind == "name" or owner.entity
-        if owner.lead == OF and named and owned.article != "a" and not is_plural(owner.text):
+        whole = owned.entity or owned.article == "a" or is_plural(owner.text)
+        if owner.lead == OF and named and not whole:
             return owner  # "the population of Peru"
     heads = [one for n, one in enumerate(slots) if _may_be_head(said, n)]
     subjects = [one for one in heads if one is not said.asked_noun]

@@ -132,6 +132,7 @@ def named_item(said: Continuing) -> str:
     told = [one for one in items if not in_text(one, said.question)]
     if grammar.other.fullmatch(plain):
         return told[0] if told else ""
+    told = items if items == [*said.turn.listed] else told
     place = _ordinal(plain, grammar, len(told))
     return "" if place is None else told[place]
 
@@ -152,7 +153,8 @@ def _chosen(said: Continuing, item: str) -> Found:
     entities = {plain_of(one).lower() for one in said.turn.entities}
     known = [one for one in said.slots if plain_of(one.text).lower() in entities]
     nouns = [one for one in said.slots if one.kind in ("noun", "name")]
-    alike = [one for one in nouns if stems_of(one.text)[-1] == stems_of(item)[-1]]
+    head = 0 if not (said.grammar.words.heads_last or said.grammar.words.nouns_capital) else -1
+    alike = [one for one in nouns if stems_of(one.text)[head] == stems_of(item)[head]]
     named = [one for one in nouns if one.kind == "name"]
     bare = [one for one in nouns if one.lead < 0 and one.kind == "noun"]
     slot = next(iter([*alike, *known[:1], *named[-1:], *bare[-1:]]), None)
