@@ -277,9 +277,9 @@ class LanguageGrammar:
         self.owner = _pattern(
             rf"(?<![\w'-])(?:{'|'.join(words.owners) or '(?!)'}) (?P<noun>[^\W\d_]+(?: [^\W\d_]+)?)"
         )
-        asked = rf"(?:{_any(words.determiners)}) (?P<noun>[^\W\d_]+)"
-        self.determined = _pattern(asked)
-        self.asking = _pattern(rf"\W*(?:(?:{leads}) )?{asked}")
+        determined = rf"(?:{_any(words.determiners)}) (?P<noun>[^\W\d_]+)"
+        self.determined = _pattern(determined)
+        self.asking = _pattern(rf"\W*(?:(?:{leads}) )?{determined}")
         self.contractions = [(_pattern(rf"\b{a}\b(?!')"), b) for a, b in words.contractions]
 
     def tokens(
@@ -765,8 +765,8 @@ def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
         return _split_first(text, slots, n)
     if slot.kind == "name" and not slot.text[cut + 1].islower():
         return slots
-    if (verb := _verb_before_object(slot)) is not None:
-        return [*slots[:n], *_split_around(text, slot, verb), *slots[n + 1 :]]
+    if (at := _verb_before_object(slot)) is not None:
+        return [*slots[:n], *_split_around(text, slot, at), *slots[n + 1 :]]
     start = slot.span[0]
     noun = _cut(text, slot, (start, start + cut))
     verb = Part(

@@ -167,10 +167,10 @@ def _fill_thing(said: Continuing, text: str) -> str:
     grammar, plain = said.spoken, plain_of(text)
     if (clitic := grammar.clitic.search(plain)) and (topic := topic_of(said)):
         return attach_words(put_words(text, (clitic.start(), clitic.end() + 1), ""), topic)
-    short = next((o for o in grammar.elisions if o[0].search(plain)), None)
-    if short is not None:  # "qu'il": "que le forfait"
-        text = put_words(text, short[0].search(plain).span(), short[1])
-        plain = plain_of(text)
+    for pattern, full in grammar.elisions:  # "qu'il": "que le forfait"
+        if (short := pattern.search(plain)) and topic_of(said):
+            text = put_words(text, short.span(), full)
+            plain = plain_of(text)
     if grammar.pointer.search(plain) and (topic := answer_of(said) or topic_of(said)):
         return _substitute(grammar.pointer, text, topic, grammar)
     found = grammar.thing.search(plain)
