@@ -129,3 +129,36 @@ async def test_what_an_answer_completed_is_gone_on_with() -> None:
             reply = await assistant.reply(text, user="one")
 
     assert reply.text.startswith("The capital of Chile is Santiago")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "shown"),
+    [
+        (("don't set a timer for 10 minutes",), "my timers", NO_TIMER),
+        (("please don't add milk to my list",), "show my list", NOTHING),
+        (("if I set a timer for 5 minutes, when does it ring?",), "my timers", NO_TIMER),
+        (("set a timer for 10 minutes", "no don't"), "my timers", NO_TIMER),
+        (("add milk to my list", "I don't want it any more"), "show my list", NOTHING),
+        (("add milk to my list", "and great job"), "show my list", "Your list:\n1. milk"),
+        (("add milk to my list", "and also thank you"), "show my list", "Your list:\n1. milk"),
+        (("add thanks to my list", "milk"), "show my list", "Your list:\n1. milk"),
+    ],
+)
+async def test_nothing_is_done_that_nobody_ordered(
+    said: tuple[str, ...], asked: str, shown: str
+) -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        for text in (*said, asked):
+            reply = await assistant.reply(text, user="one")
+
+    assert reply.text == shown
+
+
+async def test_an_order_is_no_answer_though_any_words_are() -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        for text in ("add something to my list", "show my list"):
+            reply = await assistant.reply(text, user="one")
+
+    assert reply.text == "There is nothing on your todo list. What shall I add to your todo list?"

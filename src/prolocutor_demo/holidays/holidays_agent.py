@@ -42,7 +42,7 @@ _FOREIGN = re.compile(
     r"|(?:go|going|went|am) (?:on |for )?(?:a )?(?:holidays?|vacation)|my holidays?"
     r"|happy|merry|joke|weather|week number|convert|my list)\b"
 )
-_ASKS_WHEN = re.compile(r"\b(?:when|whens|what (?:day|date|dates)|which (?:day|date)|dates?)\b")
+_ASKS_WHEN = re.compile(r"\b(?:when|whens|(?:what|which) (?:day|weekday|dates?)|dates?)\b")
 _BARE_NAME = re.compile(r"^(?:[\w']+ ){1,4}(?:day|eve|\d{4})\b|\b(?:day|eve)$")
 _YEARS = re.compile(r"\b(?:next|this|last) year\b|\b\d{4}\b")
 _WHERE = frozenset({"in", "of", "for", "across"})
@@ -50,12 +50,12 @@ _NEXT = re.compile(r"\b(?:next|upcoming|coming|nearest|closest)\b(?! (?:year|wee
 _LAST = re.compile(r"\b(?:last|previous|latest|most recent)\b(?! (?:year|week|month))")
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "few": 3, "2": 2, "3": 3, "4": 4, "5": 5}
 _FILLER = frozenset(
-    "a an and any are at be by can celebrate celebrated celebrating celebration date dates day do "
-    "does did fall falls for happen happens has have have hey holiday holidays i in is it its kept "
-    "know me next now observed of off on or our people please pls public bank federal legal state "
-    "s tell that the their there they this to us was we were what when whens which will with "
-    "you your last would could give say so ok hello hi take takes place real really legally "
-    "official statutory".split()
+    "a an and any are at be by can celebrate celebrated celebrating celebration date dates "
+    "day do does did fall falls for happen happens has have have hey holiday holidays i in is "
+    "it its kept know me next now observed of off on or our people please pls public bank "
+    "federal legal state s tell that the their there they this to us was we week weekday were "
+    "what when whens which will with you your last would could give say so ok hello hi take "
+    "takes place real really legally official statutory".split()
 )
 _GENERIC = frozenset(
     "all monday tuesday wednesday thursday friday saturday sunday day first second third "

@@ -104,6 +104,8 @@ def answered(
     """
     if given.get("kind") == "cancelled":
         return [{"text": question.given_up, "confidence": 1.0}]
+    if question.verbatim and _sure_of(alone := answer(request)) >= _SURELY:  # "show my list"
+        return alone if _changes(alone) else _and_again(alone, question)
     code, mended = language_of(request), mended_words(request)
     wordings = list(_wordings(question, given, code))
     if mended and isinstance(given.get("value"), str) and not question.verbatim:  # "9 minuts"
@@ -114,11 +116,19 @@ def answered(
         if _understood(completed, question):
             return [_with_whole_question(completed[0], whole), *completed[1:]]
     alone = answer(request)
-    if not _understood(alone, question):
-        return []
-    if alone[0].get("ask"):
-        return alone
-    return [asking({**alone[0], "text": f"{alone[0]['text']} {question.text}"}, question)]
+    return _and_again(alone, question) if _understood(alone, question) else []
+
+
+def _and_again(replies: list[Hypothesis], question: Question) -> list[Hypothesis]:
+    """Return the first reply with the question after it, unless it asks something itself."""
+    first = replies[0]
+    if first.get("ask"):
+        return replies
+    return [asking({**first, "text": f"{first['text']} {question.text}"}, question)]
+
+
+def _changes(replies: list[Hypothesis]) -> bool:
+    return "human_attributes" in replies[0]
 
 
 def _with_whole_question(hypothesis: Hypothesis, whole: str) -> Hypothesis:
@@ -201,6 +211,9 @@ _OPEN_END = re.compile(
 """The end of a request that takes what it lacks as it is."""
 _SOMETHING = re.compile(r"(?<=\w) (?:something|this|that|it|a sum|a word|units?)$", re.IGNORECASE)
 """What stands for what a request lacks."""
+
+_SURELY = 0.9
+"""Confidence from which on words are a request of their own though any words answer."""
 
 _KNOWN = 0.85
 """Confidence of a request that is whole."""

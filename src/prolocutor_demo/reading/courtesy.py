@@ -26,6 +26,28 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 _ROUNDS = 5
+_CHAT_ALONE = re.compile(
+    r"(?:(?:thanks|thank you|thx|please|ok|okay|sure|yes|no|hello|hi|hey|sorry|bye|goodbye|cool|lol"
+    r"|great|nice|good|well|job|work|done|so much|very much|a lot|too|have a|day|evening|night|that"
+    r"|is|was|it|all|perfect|lovely|awesome|for now|also|and|as well)(?:[\s,.!]+|$))+",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"(?:(?:no|oh|but|please|sorry|wait)[\s,]+)*(?:do not|don'?t|never)\s+(?:you dare )?"
+    r"(?!(?:let me )?forget|worry|need|want|mind|i\b|you\b|we\b|know|think|have)\w+"
+    r"|(?:(?:and|but|what)\s+)?if (?:i|we)\b.*[,?]",
+    re.IGNORECASE,
+)
+
+
+def is_chat(text: str) -> bool:
+    """Return whether a text is nothing but thanks, praise and the like."""
+    return _CHAT_ALONE.fullmatch(text.strip()) is not None
+
+
+def orders_nothing(text: str) -> bool:
+    """Return whether a text denies an order, "don't set a timer", or only supposes it."""
+    return _DENIED.match(text.strip()) is not None
 
 
 def bare(text: str) -> str:

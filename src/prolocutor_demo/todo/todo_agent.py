@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from prolocutor_demo.reading.asking import Question, asking
-from prolocutor_demo.reading.courtesy import bare
+from prolocutor_demo.reading.courtesy import bare, is_chat
 from prolocutor_demo.reading.function_calls import call
 from prolocutor_demo.reading.request import (
     attributes_of,
@@ -190,7 +190,7 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     what = todo_phrases.ALL_OF_THEM.sub("", clean(moment.rest if moment else said))
     if both := todo_phrases.BOTH_OF_TWO.match(what):
         what = what[both.end() :]
-    if not what or todo_phrases.NOTHING_NAMED.fullmatch(what):
+    if not what or todo_phrases.NOTHING_NAMED.fullmatch(what) or is_chat(what):
         plain = todo_phrases.REMINDERS.search(asked.text) or not (
             what or todo_phrases.OF_LISTS.search(asked.text)
         )
@@ -361,7 +361,7 @@ def _follow_up(asked: TodoRequest) -> TodoReply | None:
     """Handle "and eggs" as another item of the list that was spoken of."""
     todo = asked.todo
     more = todo_phrases.AND_ALSO.fullmatch(asked.text)
-    if more and todo.open and len(todo.open) < MOST_ITEMS:
+    if more and not is_chat(more["what"]) and todo.open and len(todo.open) < MOST_ITEMS:
         item = todo.add(TodoItem(0, clean(more["what"]), todo.last))
         return TodoReply(f"Added to your {item.list} list: {item.text}.", 0.7, changed=True)
     return None

@@ -13,7 +13,7 @@ from prolocutor_demo.reading.asking import (
     open_question,
     with_question,
 )
-from prolocutor_demo.reading.courtesy import bare
+from prolocutor_demo.reading.courtesy import bare, orders_nothing
 from prolocutor_demo.reading.languages.messages import ENGLISH_ONLY, JOKES_ENGLISH_ONLY
 from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.languages.said import message_in, said_in
@@ -22,6 +22,9 @@ from prolocutor_demo.reading.utterance import ENGLISH, attributes_of, language_o
 
 NOTED = "told_english_only"
 """The attribute that holds the languages in which the note on English was given."""
+
+NOT_ORDERED = "All right, I leave it as it is."
+"""The reply to an order that is denied."""
 
 Answer = Callable[[dict[str, Any]], Any]
 
@@ -40,6 +43,8 @@ def in_language(answer: Answer, *, instead: str = "", lacks: Sequence[Lack] = ()
         replies = answer(request) if asked is None else answered(answer, request, *asked)
         if "function" in request or not isinstance(replies, list):
             return replies
+        if any("human_attributes" in one for one in replies) and orders_nothing(text_of(request)):
+            return [{"text": NOT_ORDERED, "confidence": _ORDERS_NOTHING}]
         code = language_of(request)
         if lacks and asked is None and code == ENGLISH and _declines(replies):
             words = bare(text_of(request)).rstrip(" ?.!:…")
@@ -80,5 +85,6 @@ def _spoken(
     return {**reply, "text": text, "human_attributes": attributes}
 
 
+_ORDERS_NOTHING = 0.7
 _DECLINES = 0.15
 _SURE = 0.5

@@ -116,3 +116,19 @@ def test_of_a_follow_up_the_words_are_asked_first_then_what_they_mean() -> None:
         "time in Rome?",
         "flip a coin",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        (
+            "capital, currency and language of Brazil",
+            ["capital of Brazil", "currency of Brazil", "language of Brazil"],
+        ),
+        ("remind me to buy a copy, a pen and a picture of Berlin", []),
+    ],
+)
+def test_several_properties_share_the_thing_that_the_last_names(
+    text: str, clauses: list[str]
+) -> None:
+    assert split_clauses(text) == clauses

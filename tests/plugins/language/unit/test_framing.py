@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.plugins.language.follow_up.framing import request_in
+from prolocutor.plugins.language.follow_up.framing import as_direct_question, request_in
 from prolocutor.plugins.language.follow_up.grammar import grammar_of
 
 
@@ -101,3 +101,18 @@ def test_words_that_an_order_points_back_to_stay() -> None:
     assert grammar is not None
     said = "I have packed the parcel, send it"
     assert request_in(said, grammar) == said
+
+
+@pytest.mark.parametrize(
+    ("code", "indirect", "direct"),
+    [
+        ("en", "how much 12 x 12 is", "how much is 12 x 12"),
+        ("de", "was die Hauptstadt von Peru ist", "was ist die Hauptstadt von Peru"),
+        ("en", "what day it is", "what day it is"),
+        ("en", "what is the capital of Peru", "what is the capital of Peru"),
+    ],
+)
+def test_an_indirect_question_is_made_a_direct_one(code: str, indirect: str, direct: str) -> None:
+    grammar = grammar_of(code)
+    assert grammar is not None
+    assert as_direct_question(indirect, grammar) == direct

@@ -47,6 +47,8 @@ POST = AgentProfile(name="post", card=CARD, vocabulary=post_words)
         ("put like stamps on it", "en", "put stamps on it"),
         ("sorry to bother you but which pharmacy is on duty", "en", "which pharmacy is on duty"),
         ("bananas please", "en", "bananas"),
+        ("ad stamps", "en", "add stamps"),
+        ("an ad for stamps", "en", "an ad for stamps"),
         ("track it please on friday", "en", "track it on friday"),
         ("the openning hours tommorow", "en", "the opening hours tomorrow"),
         ("wehre cna i buy an envelpoe", "en", "where can i buy an envelope"),

@@ -16,12 +16,13 @@ from prolocutor.asks.controls import find_control
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
-from prolocutor.plugins.language.follow_up.framing import request_in
+from prolocutor.plugins.language.follow_up.framing import as_direct_question, request_in
 from prolocutor.plugins.language.follow_up.general import continuing, meant, takes_back, undoes
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
     grammar_of,
+    is_courtesy,
     plain_of,
     stems_of,
 )
@@ -171,6 +172,9 @@ class FollowUps:
         spoken = ("" if asked else wished_language(text)) or spoken
         grammar = grammar_of(spoken or turns[-1].language) or grammar_of(ENGLISH)
         assert grammar is not None
+        fragment = fragment_of(text, grammar)
+        if fragment.joined and is_courtesy(fragment.rest):
+            return {}
         if undoes(text, grammar):
             last = turns[-1]
             told = {"text": text, "of": last.question, "confidence": SURE, "corrects": True}
@@ -289,7 +293,7 @@ def _unframed(text: str, code: str) -> str:
     """Return the request in a text without the greetings, thanks and remarks around it."""
     grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
     assert grammar is not None
-    return request_in(without_chat(text, grammar.code), grammar)
+    return as_direct_question(request_in(without_chat(text, grammar.code), grammar), grammar)
 
 
 _FORMULA: Final = re.compile(r"\d ?[-+*/^x×÷] ?\d")

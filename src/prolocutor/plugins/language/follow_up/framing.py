@@ -24,6 +24,9 @@ from prolocutor.plugins.language.follow_up.grammar import (
 MOST_LEAD: Final = 160
 """Characters before a request that are looked at."""
 
+LEAST_INDIRECT: Final = 4
+"""Words of the shortest indirect question that is made a direct one."""
+
 _GAP: Final = r"[\s,.!:;]+"
 _MARKS: Final = r"[,.!?;:…–-]"
 _BOUNDARY: Final = re.compile(r"[,.!?;:…–-]+[\s¡¿]+|\s[–-]+\s")
@@ -31,6 +34,27 @@ _SPACE: Final = re.compile(r"(?<=\w)[,;]?\s+(?=[^\W\d_])")
 _ENDED: Final = re.compile(r"[,.!?:;…]\s*$")
 _INNER_NAME: Final = re.compile(r"(?<![.!?¡¿…]\s)(?<=[\w,;] )(?!I\b)[A-Z][\w'-]*")
 _DIGIT: Final = re.compile(r"\d")
+
+
+def as_direct_question(text: str, grammar: LanguageGrammar) -> str:
+    """Return an indirect question as a direct one: "how much 12 x 12 is" as "how much is 12 x 12".
+
+    Any other text is returned as it is.
+    """
+    words = text.rstrip(TRIMMED).split()
+    plain = [plain_of(word).lower() for word in words]
+    if len(words) < LEAST_INDIRECT or plain[0] not in grammar.questions:
+        return text
+    measures = plain[0] in {one.split()[0] for one in grammar.words.how_much}
+    determines = plain[0] in grammar.determining and plain[1] not in grammar.definite
+    lead = 2 if measures else 1
+    verbs = grammar.be | grammar.helpers
+    inner = plain[lead:-1]
+    if plain[-1] not in grammar.be or (determines and not measures) or verbs & {*inner}:
+        return text
+    if inner[-1] in grammar.things | grammar.persons | grammar.subjects:
+        return text
+    return " ".join([*words[:lead], words[-1], *words[lead:-1]])
 
 
 class Framing:

@@ -183,7 +183,8 @@ class LanguageGrammar:
             _pattern(rf"(?P<new>[^,]+?),? (?:{no}) (?P<old>[^,]+)"),
             _pattern(r"(?P<old>[^,]+?),? no[nt]?[,;:] (?P<new>.+)"),
         ]
-        self.courtesy = _whole(words.courtesy, rf"(?:{gap}|$)", many=True)
+        polite_words = [*words.courtesy, words.conjunction or "(?!)"]
+        self.courtesy = _whole(polite_words, rf"(?:{gap}|$)", many=True)
         self.again, self.returning = _whole(words.again), _whole(words.back)
         self.both, self.other = _whole(words.both), _whole(words.other)
         self.orders = _pattern(rf"(?:{_any([*words.orders, *words.statements])})(?![\w])")

@@ -93,6 +93,7 @@ class _Words:
         openers = grammar.questions | grammar.definite
         words = {one for one in agents | own if one.isalpha()}
         boldly = any(one.complete for one in self._others)
+        self._orders = frozenset("|".join(grammar.words.orders).split("|"))
         self._firsts = self._joints if boldly else self._joints & openers
         self._spelling = Spelling(words, grammar.function & words, boldly=boldly)
 
@@ -103,6 +104,8 @@ class _Words:
     def _respell_word(self, found: re.Match[str]) -> str:
         word = found[0]
         key = word.lower() if word.isascii() else plain_of(word).lower()
+        if found.start() == 0 and key not in self._known and (order := self._order(key)):
+            return order
         if key in self._known and key not in self._short:
             return word
         inner = word[:1].isupper() and found.start() > 0
@@ -115,6 +118,11 @@ class _Words:
         if inner:
             return f"{right[:1].upper()}{right[1:]}" if _is_slip(key, right) else word
         return right or self._apart(key) or word
+
+    def _order(self, key: str) -> str:
+        """Return the verb of an order that a word is but for a letter that it has twice: "spel"."""
+        doubled = (f"{key[:n]}{letter}{key[n:]}" for n, letter in enumerate(key))
+        return next((one for one in doubled if one in self._orders), "")
 
     def _inflected(self, key: str) -> str:
         """Return a form of the word that the stem of a mistyped one is near to; "" for none."""

@@ -18,7 +18,7 @@ from prolocutor.plugins.language.together.ellipsis import (
     complete_clauses,
     leans_on,
     names_property,
-    shares_owner,
+    shared_owner,
 )
 from prolocutor.reading.languages import language_of
 
@@ -138,12 +138,15 @@ def _cut_apart(
     clauses: list[str] = []
     start = 0
     gaps = [*gap.finditer(text)]
-    for one, after in zip_longest(gaps, gaps[1:]):
+    segments = [
+        text[one.end() : after.start() if after else None]
+        for one, after in zip_longest(gaps, gaps[1:])
+    ]
+    for place, (one, segment) in enumerate(zip(gaps, segments, strict=True)):
         before, rest = text[start : one.start()], text[one.end() :]
-        segment = text[one.end() : after.start()] if after else rest
         if code == ENGLISH and _chooses(one[0], before, text):
             continue
-        if shares_owner(before, segment, grammar) or (
+        if shared_owner(before, segments[place:], grammar) or (
             (is_request(before) or leans_on(before, clauses, code))
             and (is_request(rest) or leans_on(segment, [*clauses, before], code))
         ):

@@ -7,6 +7,7 @@ clause leans on the clause before if it would lean on it as a question of the la
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from prolocutor.plugins.language.follow_up.annotator import ENGLISH, question_of
@@ -37,11 +38,14 @@ def leans_on(clause: str, before: list[str], code: str = ENGLISH) -> bool:
     return bool(before) and complete_clauses([*before, clause], code)[-1] != clause
 
 
-def shares_owner(clause: str, after: str, grammar: LanguageGrammar) -> bool:
-    """Return whether a clause asks for a property of the thing that the one after it names: "the
-    length", "the source of the Nile".
+def shared_owner(clause: str, after: Sequence[str], grammar: LanguageGrammar) -> str:
+    """Return the owner of a clause's property, which a later one names: "the length", "the source
+    of the Nile"; "" where it has none. Clauses between the two name properties of it too.
     """
-    return names_property(after, grammar) and _asks_property(clause, grammar)
+    if not after or not _asks_property(clause, grammar):
+        return ""
+    named = next((one for one in after if not _asks_property(one, grammar)), "")
+    return _owner(named, grammar) if named and names_property(named, grammar) else ""
 
 
 def names_property(text: str, grammar: LanguageGrammar) -> bool:
@@ -56,8 +60,8 @@ def complete_clauses(clauses: list[str], code: str = ENGLISH) -> list[str]:
     before, grammar = "", grammar_of(code)
     for index, clause in enumerate(clauses):
         after = clauses[index + 1] if index + 1 < len(clauses) else ""
-        if grammar and shares_owner(clause, after, grammar):
-            clause = f"{clause} {_owner(after, grammar)}"
+        if grammar and (owner := shared_owner(clause, clauses[index + 1 :], grammar)):
+            clause = f"{clause} {owner}"
         before = _complete_clause(clause, before, code) if full else clause
         full.append(_with_end_of(after, before, grammar) if after and grammar else before)
     return full
