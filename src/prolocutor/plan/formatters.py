@@ -1,4 +1,4 @@
-"""The part of a dialog that a service is shown, and its reply brought into the stage's shape.
+"""Formatters: they cut a service's request out of the dialog, and shape its reply for the stage.
 
 A formatter is a function, its dotted name, or a name of the entry-point group
 `prolocutor.formatters`.
@@ -64,9 +64,7 @@ def either_formatter(
     both: Formatter | str | None,
     resolve: Callable[[str], Formatter],
 ) -> Formatter | None:
-    """Find the formatter of replies: the service's `own`, or the request formatter if it does
-    `both`.
-    """
+    """Find the formatter of replies: `own`, or the request formatter `both` if it has a `mode`."""
     if own is not None or both is None:
         return resolve_formatter(own, "out", resolve)
     function = _find(both, resolve) if isinstance(both, str) else both
