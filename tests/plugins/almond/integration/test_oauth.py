@@ -211,3 +211,21 @@ async def test_a_code_ends_after_a_minute() -> None:
 def test_a_wrong_application_is_refused(given: dict[str, Any], wrong: str) -> None:
     with pytest.raises(ConfigError, match=wrong):
         check_applications(read(given))
+
+
+@pytest.mark.parametrize(
+    ("redirect", "takes"),
+    [
+        ("http://127.0.0.1:8000/back", True),
+        ("http://127.0.0.1:1234/other", True),
+        ("https://app.example:444/back", False),
+    ],
+)
+def test_an_address_counts_as_it_was_given_and_on_loopback_at_any_port(
+    redirect: str, takes: bool
+) -> None:
+    application = Application(
+        ["http://127.0.0.1:8000/back", "http://127.0.0.1/other", "https://app.example/back"]
+    )
+
+    assert application.takes(redirect) is takes
