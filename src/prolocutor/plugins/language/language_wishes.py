@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from prolocutor.reading.plain_text import strip_accents
@@ -44,6 +45,7 @@ LONGEST: Final = 80
 """Characters of the longest wish that is read."""
 
 
+@lru_cache(maxsize=256)
 def wished_language(text: str) -> str | None:
     """Return the language that a text asks for, and asks no more; else None.
 

@@ -235,8 +235,7 @@ def _with_turn_before(
     grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
     assert grammar is not None
     plain = plain_of(text)
-    patterns = (grammar.inner_both, grammar.inner_other, *grammar.inner_ordinals)
-    if len(turns) != 1 or not any(one.search(plain) for one in patterns):
+    if len(turns) != 1 or grammar.inner_pointing.search(plain) is None:
         return turns
     earlier = earlier_turns_of(state, text)
     lists = (things_of_reply(one, grammar) for one in earlier[1:])

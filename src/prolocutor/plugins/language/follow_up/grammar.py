@@ -247,6 +247,8 @@ class LanguageGrammar:
         )
         self.inner_both = _pattern(rf"(?<![\w'])(?:{_any(words.both[:1])})(?![\w'])")
         self.inner_other = _pattern(rf"(?<![\w'])(?:{_any(words.other)})(?![\w'])")
+        pointing = [self.inner_both, self.inner_other, *self.inner_ordinals]
+        self.inner_pointing = _pattern(_any([one.pattern for one in pointing]))
         self.afterwards = _whole(words.afterwards)
         self.predicates, self.comparing = _whole(words.predicates), _set(words.comparing)
         self.inflected = _pattern(rf"(?:{_any(words.inflections)})$")
@@ -887,10 +889,11 @@ def is_plural(text: str) -> bool:
     return text[-1:] == "s" and text[-2:] not in ("ss", "us", "is")
 
 
-def stems_of(text: str) -> list[str]:
+@lru_cache(MOST_KEPT)
+def stems_of(text: str) -> tuple[str, ...]:
     """Return the words of a text in small letters, without the letter that makes a plural."""
     words = _STEMMED.findall(plain_of(text).lower())
-    return [one[:-1] if len(one) > 3 and one[-1] == "s" else one for one in words] or [""]
+    return tuple(one[:-1] if len(one) > 3 and one[-1] == "s" else one for one in words) or ("",)
 
 
 def _set(phrases: Iterable[str]) -> set[str]:

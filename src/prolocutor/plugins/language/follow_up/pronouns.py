@@ -118,8 +118,9 @@ def _fill_item(said: Continuing, text: str) -> str:
 def _fill_listed(said: Continuing, text: str) -> str:
     """ "The blue one", "la bleue": the item of the last reply that has the word."""
     grammar = said.spoken
-    items = named_items(said, asked=False)
-    for found in grammar.described_one.finditer(plain_of(text)) if len(items) > 1 else ():
+    described = [*grammar.described_one.finditer(plain_of(text))]
+    items = named_items(said, asked=False) if described else []
+    for found in described if len(items) > 1 else ():
         word = grammar.bare(found["kind"])
         alike = [one for one in items if word in map(grammar.bare, one.split()[:3])]
         if len(alike) == 1 and len(alike[0].split()) > 1 and not in_text(alike[0], text):

@@ -121,7 +121,7 @@ def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
     noun = stems_of(slot.text)[-1]
     kinds = {name: stems_of(kind)[-1] for name, kind in said.turn.kinds}
     alike = [one for one in new if noun in (kinds.get(one), stems_of(one)[-1])]
-    alike += [one for one in _things_told(said) if noun == stems_of(one)[-1]]
+    alike = alike or [one for one in _things_told(said) if noun == stems_of(one)[-1]]
     if alike or new or not said.grammar.heads_be(said.question):
         return alike[0] if alike else ""
     exists = not said.grammar.here.isdisjoint(plain_of(said.question).lower().split()[1:2])
