@@ -45,7 +45,7 @@ LONGEST: Final = 80
 """Characters of the longest wish that is read."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=8)  # the words of a turn, asked for several times
 def wished_language(text: str) -> str | None:
     """Return the language that a text asks for, and asks no more; else None.
 

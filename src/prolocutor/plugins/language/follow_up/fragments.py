@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import msgspec
@@ -20,6 +20,9 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+
+OF_A_TURN: Final = 8
+"""Texts that are taken apart in a turn, most of them several times."""
 
 SIGNS: Final = re.compile(r"[=<>*+@\"“]|:\s")
 """Signs of formulas, addresses and quotations: no words of a fragment."""
@@ -108,6 +111,7 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
 Rule = Callable[[Continuing], Found]
 
 
+@lru_cache(OF_A_TURN)
 def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     """Take a text apart."""
     asks = text.rstrip(" .!").endswith("?")
