@@ -54,7 +54,7 @@ from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.builtin_routes import MonitoringApp
 from prolocutor.web.door_context import DoorContext, DoorOptions, ServedFile
 from prolocutor.web.key_ring import KeyRing
-from prolocutor.web.listener import Listener, make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.serving import bind, served_beside
 from prolocutor.web.serving import serve as serve_app
 
@@ -167,7 +167,7 @@ def _app(
     for way in settings.auth.sign_in.values():
         sessions = way.build(context)
         channels.append(sessions)
-    return make_app(
+    return Listener(
         assistant,
         channels,
         auth=AccessPolicy(

@@ -18,7 +18,7 @@ from prolocutor.observe.recent_turns import RecentTurns, ServiceTimes
 from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext, DoorOptions
-from prolocutor.web.listener import Listener, make_app
+from prolocutor.web.listener import Listener
 
 AnyDoor = str | DoorOptions | Channel
 
@@ -84,7 +84,7 @@ def asgi_app(
         operators_data=find_operators_data(wanted),
     )
     channels = [one.build(context) if hasattr(one, "build") else one for one in wanted]
-    listener = make_app(assistant, channels, auth=auth, origins=origins, metrics=metrics)
+    listener = Listener(assistant, channels, auth=auth, origins=origins, metrics=metrics)
     return AsgiApp(listener)
 
 

@@ -29,7 +29,7 @@ from prolocutor.contracts.channel import Channel, Openable, Route, WebSocketRout
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import Listener, make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.openapi import document
 from prolocutor.web.serving import ServedApp, serve
 
@@ -283,13 +283,13 @@ class ChannelKit:
 async def run_door(
     make: Callable[[Assistant], Channel], auth: AccessPolicy | None = None, **options: Any
 ) -> AsyncIterator[Door]:
-    """Run an assistant that counts behind a channel; `options` are those of `make_app`."""
+    """Run an assistant that counts behind a channel; `options` are those of `Listener`."""
     gate = Gate()
     async with (
         asyncio.timeout(PATIENCE),
         Assistant(pipeline(gate), store="memory:", deadline=PATIENCE) as assistant,
     ):
-        app = make_app(assistant, [make(assistant)], auth=auth, **options)
+        app = Listener(assistant, [make(assistant)], auth=auth, **options)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, assistant, app, gate)
 

@@ -71,59 +71,37 @@ class Admit(Protocol):
         """Return the visitor; raise an error to refuse them."""
 
 
-def make_app(
-    assistant: Assistant,
-    channels: Sequence[Channel] = (),
-    *,
-    auth: AccessPolicy | None = None,
-    limits: ListenerLimits | None = None,
-    origins: Collection[str] = (),
-    metrics: TurnMetrics | None = None,
-    ring: KeyRing | None = None,
-    sessions: SessionFinder | None = None,
-) -> Listener:
-    """Return the ASGI app of an assistant: its channels, `/health`, `/metrics`, `/openapi.json`.
-
-    `origins` (`https://example.org`, or `*`) are the sites whose pages may talk to it. `metrics`
-    has to be among the assistant's observers; without it there is no `/metrics`. `ring` has the
-    keys in the store, if any; a channel opens it. `sessions` are the sessions of people who sign
-    in, by one of the channels.
-    """
-    return Listener(
-        assistant,
-        channels,
-        auth or AccessPolicy(),
-        limits or ListenerLimits(),
-        origins,
-        metrics,
-        ring,
-        sessions,
-    )
-
-
 class Listener:
-    """An ASGI app made of channels: it finds routes, admits visitors, and reports errors.
+    """The ASGI app of an assistant: its channels, `/health`, `/metrics`, `/openapi.json`.
 
-    `open` also starts the assistant if it is not running yet, and `close` then closes it.
+    It finds routes, admits visitors, and reports errors. `open` also starts the assistant if it is
+    not running yet, and `close` then closes it. `origins` (`https://example.org`, or `*`) are the
+    sites whose pages may talk to it. `metrics` has to be among the assistant's observers; without
+    it there is no `/metrics`. `ring` has the keys in the store, if any; a channel opens it.
+    `sessions` are the sessions of people who sign in, by one of the channels.
     """
 
     def __init__(
         self,
         assistant: Assistant,
-        channels: Sequence[Channel],
-        auth: AccessPolicy,
-        limits: ListenerLimits,
-        origins: Collection[str],
-        metrics: TurnMetrics | None,
+        channels: Sequence[Channel] = (),
+        *,
+        auth: AccessPolicy | None = None,
+        limits: ListenerLimits | None = None,
+        origins: Collection[str] = (),
+        metrics: TurnMetrics | None = None,
         ring: KeyRing | None = None,
         sessions: SessionFinder | None = None,
     ) -> None:
         _check_prefixes(channels)
+        limits = limits or ListenerLimits()
         self._sessions = sessions
         self.limits = limits
         self.metrics = metrics
         prefixes = [channel.prefix for channel in channels]
-        self.authenticator = Authenticator(auth, origins, prefixes, limits.wrong_keys, ring)
+        self.authenticator = Authenticator(
+            auth or AccessPolicy(), origins, prefixes, limits.wrong_keys, ring
+        )
         self._quotas = VisitorQuotaTable(limits)
         self.shared_quotas: SharedCount | None = None
         """The quotas that replicas count together, while it is open."""
@@ -379,6 +357,10 @@ class Listener:
             return None
         visitor = await sessions.find(request.header("cookie"))
         return None if visitor is None else SessionAdmission(visitor, sessions.url, writes=writes)
+
+
+make_app: Final = Listener
+"""The former name of the class, for callers that need no more than an app."""
 
 
 async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: AsgiWebSocket) -> None:
