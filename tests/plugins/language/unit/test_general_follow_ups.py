@@ -159,6 +159,8 @@ def test_what_a_pronoun_stands_for_is_named_before_it_in_the_same_words(
         ("quel est le prix de Metz à Dijon", "9 €.", "et depuis Reims ?", "depuis Reims à Dijon"),
         ("what suits the 2018 port", "Cheese.", "and the 2020 one?", "what suits the 2020 port"),
         ("enrol me for judo on Monday", "Done.", "I meant chess", "enrol me for chess on Monday"),
+        ("is the Gull kite in blue light", "Yes.", "and the red one?", "is the Gull kite in red"),
+        ("quel est le prix du vélo bleu", "9 €.", "et en vert ?", "prix du vélo vert"),
         # What the reply names
         ("which lamps do", "The desk lamp and oil lamp.", "is the oil one hot", "is the oil lamp"),
         ("what is the oldest pub", "Fox Hall is the oldest pub.", "is it big", "is Fox Hall big"),

@@ -517,10 +517,13 @@ def _modifier_span(part: Part, slot: Part, said: Continuing) -> Span | None:
         return None
     if describes and grammar.is_relation(slot.text):
         return None
+    like = _like_word(part, slot, said)
+    if like is not None and (part.lead < 0 or (describes and " " in slot.text)):
+        return like  # "in red" after "the blue scarf", too
     if part.lead >= 0 and not (part.headless and part.lead == slot.lead):
         return None
-    if (like := _like_word(part, slot, said)) is not None:
-        return like
+    if like is not None or any(_like_word(part, one, said) for one in said.slots):
+        return like  # a red thing is not blue, too
     if slot.typed:
         return _after_amount(slot, said) if describes else None
     if slot.lead >= 0 and not part.headless:
