@@ -155,6 +155,16 @@ async def test_nothing_is_done_that_nobody_ordered(
     assert reply.text == shown
 
 
+async def test_a_day_after_an_order_goes_on_from_the_question_before_it() -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        said = ["which weekday is christmas eve", "add candles to my list", "and new year's day?"]
+        for text in (*said, "show my list"):
+            reply = await assistant.reply(text, user="one")
+
+    assert reply.text == "Your list:\n1. candles"
+
+
 async def test_an_order_is_no_answer_though_any_words_are() -> None:
     pytest.importorskip("dateutil")
     async with build_assistant(patient(), store="memory:") as assistant:

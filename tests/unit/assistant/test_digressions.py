@@ -342,6 +342,8 @@ async def test_a_number_that_is_declined_is_not_taken(order: str, answer: str) -
     [
         ("order some", "we are seven many", "Got 7."),
         ("bestell welche", "wir sind sieben", "Got 7."),
+        ("commande", "nous serons sept", "Got 7."),
+        ("pide", "seremos siete", "Got 7."),
         ("order some", "not seven", "Sorry, I did not understand that."),
         ("bestell welche", "Regen sieben", "Das habe ich leider nicht verstanden."),
     ],

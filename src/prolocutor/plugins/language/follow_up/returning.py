@@ -115,10 +115,11 @@ def fitting_turn(
     words, slots = _stems(text, grammar), grammar.slots(text, inside=True)
     # "On Sunday" goes with any question, "until Sunday" with one that has such a part.
     anytime = all(one.lead == 0 and one.kind in ("date", "hour") for one in slots)
-    kinds = set() if anytime else _typed_kinds(slots)
+    kinds = set() if anytime else _typed_kinds(slots) | _feasts(text, grammar)
 
     def fits(turn: LastTurn) -> bool:
-        of_turn = _typed_kinds(grammar.slots(turn.question)) if kinds else set()
+        asked = turn.question
+        of_turn = _typed_kinds(grammar.slots(asked)) | _feasts(asked, grammar) if kinds else set()
         return bool(words & _stems(turn.question, grammar) or kinds & of_turn)
 
     if any(fits(one) for one in last):
@@ -128,6 +129,11 @@ def fitting_turn(
 
 def _typed_kinds(slots: Sequence[Part]) -> set[str]:
     return {one.kind for one in slots if one.typed or one.kind == "name"}
+
+
+def _feasts(text: str, grammar: LanguageGrammar) -> set[str]:
+    """Return the kind of a day that a text calls by the name of a feast."""
+    return {"date"} if grammar.feast.search(plain_of(text)) else set()
 
 
 def _add_topic(topic: str, rest: str, grammar: LanguageGrammar) -> str:
