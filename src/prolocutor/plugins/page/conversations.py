@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeGuard
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.catalog import Catalog
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import Visitor, spend
 from prolocutor.contracts.store import ConversationRow, FeedRow, RecordStore, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import parse_time
 from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.reading.languages import is_courtesy
 from prolocutor.web.door_context import DoorPersons
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -106,7 +109,7 @@ class SaidMessage(msgspec.Struct, frozen=True):
         if -1 in places:
             return None
         start = max(0, min(places) - AROUND)
-        shown = " ".join(text[start : start + SHOWN].split())
+        shown = without_uploads(" ".join(text[start : start + SHOWN].split()))
         before = "…" if start else ""
         return before + shown + ("…" if start + SHOWN < len(text) else "")
 
@@ -136,13 +139,36 @@ def may_have(message: bytes | None, wanted: list[str]) -> bool:
     return all(word.encode() in lower for word in wanted if word.isalnum())
 
 
-def first_words(text: object) -> str:
+def first_words(text: str) -> str:
     """Return the beginning of a text as a title, cut between words if possible."""
-    words = " ".join(text.split()) if isinstance(text, str) else ""
+    words = " ".join(text.split())
     if len(words) <= TITLE:
         return words
     cut, _, rest = words[:TITLE].rpartition(" ")
     return f"{cut if len(cut) > len(rest) else words[: TITLE - 1]}…"
+
+
+UPLOADED: Final = re.compile(r"(?:https?://[^\s/]+)?/uploads/[0-9a-f]{32}\.(?P<kind>[a-z]+)(?!\S)")
+"""The address of an uploaded file, which the page adds to the words of a message."""
+
+
+def without_uploads(text: str) -> str:
+    """Return a text without addresses of uploaded files, or the kind of file if nothing is left."""
+    rest = UPLOADED.sub("", text).strip()
+    only = UPLOADED.search(text) if not rest else None
+    return rest if only is None else "A PDF" if only["kind"] == "pdf" else "A picture"
+
+
+@lru_cache(maxsize=1_000)
+def make_title(words: str) -> str:
+    """Return the title of a conversation that begins with these words."""
+    said = without_uploads(words)
+    titles = (make(said) for _, make in TITLES.import_all())
+    return first_words(next(filter(None, titles), said))
+
+
+TITLES: Final = Catalog[Callable[[str], str]]("way to make titles", "prolocutor.titles")
+"""Functions from the words of a message to their subject, "" for words without a subject."""
 
 
 def time_of_id(id_: str) -> float:
@@ -234,7 +260,7 @@ class ConversationSummary(msgspec.Struct, frozen=True):
     id: str
     title: Annotated[
         str,
-        Meta(description="As the person named it, else its first words that say more than hello."),
+        Meta(description="As the person named it, else the subject of its first request."),
     ]
     renamed: bool
     at: Annotated[float, Meta(description="When something was said last, in seconds (UNIX).")]
@@ -550,15 +576,18 @@ async def _about(store: Store, user: str, dialog: str, first: bytes | None) -> s
     """
     words = read_message(first).command
     if first is not None and _says_enough(words):
-        return first_words(words)
+        return make_title(words)
     begun = await store.feed_tail(user, dialog, READ_FOR_TITLE, -1)
     said = [read_message(one.message).command for one in begun]
     otherwise = words or next(filter(None, said), "")
-    return first_words(next((one for one in said if _says_enough(one)), otherwise))
+    about = next((one for one in said if _says_enough(one)), otherwise)
+    return make_title(about) if isinstance(about, str) else ""
 
 
-def _says_enough(said: object) -> bool:
-    return isinstance(said, str) and not said.startswith("\\") and len(said.split()) >= ABOUT
+def _says_enough(said: object) -> TypeGuard[str]:
+    if not isinstance(said, str) or said.startswith("\\"):
+        return False
+    return len(said.split()) >= ABOUT and not is_courtesy(said)
 
 
 def _hit(row: FeedRow, wanted: list[str], later: bytes | None) -> SearchHit | None:

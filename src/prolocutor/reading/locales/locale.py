@@ -116,6 +116,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     small: Phrases = []
     idioms: Phrases = []
     dummies: Phrases = []
+    stranded: Phrases = []
     days: Phrases = []
     months: Phrases = []
     feasts: Phrases = []

@@ -44,18 +44,18 @@ async def test_conversations_are_listed_renamed_and_deleted_by_their_person() ->
         await said(door, "almond:bob", "his", "a secret")
 
         assert await listed(ann) == [
-            ("a/b c", "second words"),
-            ("main", "can I get my money back if the train to…"),
+            ("a/b c", "Second words"),
+            ("main", "Can I get my money back if the train to…"),
         ]
         _, first = await get(ann, "/api/conversations", limit="1")
         assert await listed(ann, limit="1", cursor=first["next"]) == [
-            ("main", "can I get my money back if the train to…")
+            ("main", "Can I get my money back if the train to…")
         ]
         path = "/api/conversations/a%2Fb%20c"
         assert await ask(ann, "PATCH", path, {"title": " <b>Mine</b> "}) == 204
         assert (await listed(ann))[0] == ("a/b c", "<b>Mine</b>")
         assert await ask(ann, "PATCH", path, {"title": None}) == 204
-        assert (await listed(ann))[0] == ("a/b c", "second words")
+        assert (await listed(ann))[0] == ("a/b c", "Second words")
         assert await ask(ann, "DELETE", path) == 204
         assert [id_ for id_, _ in await listed(ann)] == ["main"]
         refused = [
@@ -119,7 +119,7 @@ async def test_a_title_says_more_than_the_greeting_and_all_words_can_be_had() ->
         _, rest = await get(ann, "/api/conversations/main", after="1")
         status, _ = await get(ann, "/api/conversations/nobody")
 
-    assert titles == [("short", "hi"), ("main", "where is my parcel from Oslo?")]
+    assert titles == [("short", "Hi"), ("main", "Where is my parcel from Oslo")]
     words = [one["message"].get("command") or one["message"]["text"] for one in page["items"]]
     assert words[::2] == ["Hello!", "where is my parcel from Oslo?"]
     assert [one["id"] for one in rest["items"]] == [2, 3]
@@ -185,7 +185,7 @@ async def test_an_anonymous_person_has_several_conversations() -> None:
         await said(door, user, "next", "two")
         await said(door, f"almond:anonymous-{'6' * 32}", "main", "not mine")
 
-        assert await listed(door, id=id_) == [(f"{id_}.next", "two"), (id_, "one")]
+        assert await listed(door, id=id_) == [(f"{id_}.next", "Two"), (id_, "One")]
         assert await listed(door, id=f"{id_}.next") == await listed(door, id=id_)
         path = "/api/conversations/web-"
         others = await ask(door, "DELETE", f"{path}{'6' * 32}", id=id_)
@@ -213,7 +213,7 @@ async def test_an_operator_reads_those_of_the_user_they_name() -> None:
     async with run_door(the_page, STRICT) as door, door.other_visitor(KEY) as operator:
         await said(door, "almond:bob", "his", "a secret")
 
-        assert await listed(operator, user="bob") == [("his", "a secret")]
+        assert await listed(operator, user="bob") == [("his", "A secret")]
         assert await listed(operator) == []
 
 
@@ -239,3 +239,15 @@ async def test_starters_are_the_files_or_examples_of_cards() -> None:
     assert info["agents"] == [{"name": "gate", "icon": False, "markdown": False}]
     assert other["starters"] == ["One", "Two"]
     assert other["voice"] is False
+
+
+async def test_the_address_of_an_uploaded_file_is_neither_in_a_title_nor_in_a_hit() -> None:
+    file = f"http://127.0.0.1:8931/uploads/{'a' * 32}.png"
+    async with run_door(the_page, STRICT) as door, door.other_visitor("the-token-of-ann") as ann:
+        await said(door, "almond:ann", "asked", f"what is on this picture? {file}")
+        await said(door, "almond:ann", "only", file)
+        titles = await listed(ann)
+        _, hits = await get(ann, "/api/search", words="picture?")
+
+    assert titles == [("only", "A picture"), ("asked", "What is on this picture")]
+    assert [one["text"] for one in hits["items"] if one["own"]] == ["what is on this picture?"]

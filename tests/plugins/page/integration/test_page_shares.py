@@ -40,7 +40,7 @@ async def test_anybody_with_the_link_reads_what_was_said_until_it_was_made() -> 
 
     words = json.dumps(shown)
     assert status == 200
-    assert shown["title"] == "when is the next train"
+    assert shown["title"] == "Next train"
     assert shown["next"] is None
     assert shown["items"][0]["message"]["type"] == "command"
     assert ("1234" in words) is False

@@ -68,7 +68,7 @@ class Normalizer:
         if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
             return Normalized(text, text)
         said = words.respell(_cut_out(grammar.hesitation, _said_once(text, grammar)))
-        return Normalized(said, _bare(said, grammar))
+        return Normalized(said, without_courtesy(said, grammar))
 
 
 class _Words:
@@ -202,7 +202,7 @@ def _cut_out(pattern: re.Pattern[str], text: str) -> str:
     return said.strip(" ,") or text
 
 
-def _bare(text: str, grammar: LanguageGrammar) -> str:
+def without_courtesy(text: str, grammar: LanguageGrammar) -> str:
     """Return a text without the courtesies in and around it, and the words that open it."""
     plain = plain_of(text)
     if not grammar.polite.search(plain):
