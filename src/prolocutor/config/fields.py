@@ -190,6 +190,9 @@ class TextField(msgspec.Struct, frozen=True, kw_only=True):
             if not self.secret:
                 return findings.note_unexpected(node, f"{self.what} (put it in quotes)")
             return findings.add(node, f"expected {self.what}, found a number: put it in quotes")
+        if node.value == "" and self.what == "text":
+            what = "expected at least one character, found ''; leave the key out for its default"
+            return findings.add(node, what)
         return findings.note_unexpected(node, self.what, found=self.found())
 
     def found(self) -> str | None:

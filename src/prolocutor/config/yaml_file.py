@@ -388,6 +388,7 @@ def _text(path: Path, file: str) -> str:
 
 
 _QUESTION: Final = "text with a question mark between brackets; put it in quotes"
+_BRACE: Final = 'text with a brace between brackets; put it in quotes, as in "${NAME}"'
 
 _PLAINER: Final = {
     "found character '\\t' that cannot start any token": "a tab cannot indent here; use spaces",
@@ -397,6 +398,8 @@ _PLAINER: Final = {
     "expected ',' or '}', but got '?'": _QUESTION,
     "expected ',' or '}', but got ':'": "a second `: ` between two commas; put text with a colon in"
     " quotes",
+    "expected ',' or ']', but got '{'": _BRACE,
+    "expected ',' or '}', but got '{'": _BRACE,
     "expected <block end>, but found '<block mapping start>'": "this line is indented otherwise"
     " than its neighbours",
     "expected <block end>, but found '<scalar>'": "text goes on after the closing quote or"

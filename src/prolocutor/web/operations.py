@@ -26,6 +26,7 @@ from typing import (
     Any,
     Final,
     Generic,
+    Literal,
     TypeAlias,
     TypeVar,
     Union,
@@ -166,10 +167,32 @@ def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
         return BadInput(what, field=_checked_field(type_, what))
     if worded := _find_field_error(type_, path):
         return worded
+    if unknown := _ENUM.fullmatch(what):
+        words = _words_of(type_, path)
+        if words:
+            what = f"{path} should be {' or '.join(words)}, not {unknown[1]}"
+            return BadInput(what, field=path)
     if expected is None:
         return BadInput(f"{path}: {what}", field=path)
     kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
     return BadInput(f"{path} should be {' or '.join(kinds) or 'null'}{expected[2]}", field=path)
+
+
+_ENUM: Final = re.compile(r"Invalid enum value (.+)", re.DOTALL)
+
+
+def _words_of(type_: Any, path: str) -> list[str]:
+    """Return the words that the field at a path may be, none if that is not known."""
+    name, _, rest = path.partition(".")
+    hint = next((one.type for one in _fields(type_) if one.encode_name == name), None)
+    parts = [hint]
+    for part in parts:
+        if get_origin(part) is not Literal:
+            parts += [one for one in get_args(part) if get_args(one) or isinstance(one, type)]
+    if rest:
+        return next((words for one in parts if (words := _words_of(one, rest))), [])
+    literals = (get_args(one) for one in parts if get_origin(one) is Literal)
+    return [str(word) for words in literals for word in words]
 
 
 def _checked_field(type_: Any, what: str) -> str | None:

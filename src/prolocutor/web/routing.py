@@ -18,7 +18,7 @@ Params = Mapping[str, str]
 """The parts of a path by the names that its route gives them."""
 
 _NO_PARAMS: Final[Params] = {}
-_NOTHING_HERE: Final = "there is nothing at this address"
+_NOTHING_HERE: Final = "there is nothing at this address; /openapi.json lists all"
 _BRACES: Final = re.compile(r"\{(\w+)(:path)?\}")
 
 

@@ -158,6 +158,7 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
         ("host: http://here", "expected a host's name or address, found 'http://here'"),
         ("name: ''", "expected a name, found ''"),
         ("name: 7", "expected a name (put it in quotes), found 7"),
+        ("fallback: ''", "at least one character, found ''; leave the key out for its default"),
         ("fallback: {a: b}", "expected text, found a map"),
         ("store: dialogs.db", "expected a store's URL such as sqlite:///dialogs.db, found"),
         ("limits: {bodies: 7}", "unknown key; did you mean 'body'?"),

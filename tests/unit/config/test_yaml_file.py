@@ -115,6 +115,8 @@ def test_a_key_that_a_merge_brings_too_is_no_duplicate_but_two_of_its_own_are(
         ("a: [1, 2\nb: 3\n", 2, "not valid YAML"),
         ("a: [how many?, who?]\n", 1, "put it in quotes"),
         ("a: {b: how many?, c: 1}\n", 1, "put it in quotes"),
+        ("a: {b: c, key: ${MY_KEY}}\n", 1, 'put it in quotes, as in "${NAME}"'),
+        ("a: [${MY_KEY}]\n", 1, 'put it in quotes, as in "${NAME}"'),
         ('a: "x\n', 1, "a quote is opened and never closed"),
         ('a: "x" y\n', 1, "text goes on after the closing quote"),
         ("a: {python} -m x\n", 1, "put all of it in quotes"),
