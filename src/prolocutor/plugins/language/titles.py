@@ -44,7 +44,8 @@ def title_of(text: str) -> str:
         joined = grammar.joint.match(plain_of(request))  # "and what is ...": after a greeting
         request = _subject(request[joined.end() if joined else 0 :] or request, grammar)
     request = request.strip(TRIMMED)
-    return request[:1].upper() + request[1:]
+    opens = request.partition(" ")[0].replace("'", "").isalpha()  # and is no address or code
+    return request[:1].upper() + request[1:] if opens else request
 
 
 def _subject(request: str, grammar: LanguageGrammar) -> str:

@@ -89,7 +89,11 @@ class SharedConversations:
         self._own, self._store, self._files = own, store, files
         one = "/api/shares/{conversation:path}"
         errors = [NotFound]
-        page = Operation(self.shared_page, produces="text/html")
+        page = Operation(
+            self.shared_page,
+            produces="text/html",
+            statuses={404: "The link has ended."},
+        )
         self.routes: list[Route] = [
             Route("GET", one, Operation(self.show_share, errors=errors)),
             Route("PUT", one, Operation(self.share, errors=errors)),
@@ -125,12 +129,10 @@ class SharedConversations:
 
     async def load_shared(self, request: TypedRequest[SharedPath, None]) -> SharedConversation:
         """Return the messages of a shared conversation."""
-        token = request.params.token
-        opened = await self._store.record("", OPENED, token)
-        whose = None if opened is None else msgspec.json.decode(opened, type=OpenedShare)
-        kept = None if whose is None else await self._kept(whose.user, whose.dialog)
-        if whose is None or kept is None or kept.token != token:
-            raise NotFound("this link has ended", field="token")
+        found = await self._find_open(request.params.token)
+        if found is None:
+            raise NotFound("This link has ended, or never was one.", field="token")
+        whose, kept = found
         after = request.params.after
         rows = await self._store.feed_tail(whose.user, whose.dialog, PAGE, after)
         said = [row for row in rows if row.id is not None and row.id <= kept.until]
@@ -143,7 +145,17 @@ class SharedConversations:
 
     async def shared_page(self, request: TypedRequest[SharedPagePath, None]) -> HttpResponse:
         """Return the page that shows a shared conversation."""
-        return self._files.find(FILE, request.params)
+        page = self._files.find(FILE, request.params)
+        if await self._find_open(request.params.token) is not None:
+            return page
+        return msgspec.structs.replace(page, status=404) if page.status == 200 else page
+
+    async def _find_open(self, token: str) -> tuple[OpenedShare, KeptShare] | None:
+        """Return the conversation that a token opens; None if the link has ended."""
+        opened = await self._store.record("", OPENED, token)
+        whose = None if opened is None else msgspec.json.decode(opened, type=OpenedShare)
+        kept = None if whose is None else await self._kept(whose.user, whose.dialog)
+        return None if whose is None or kept is None or kept.token != token else (whose, kept)
 
     async def _kept(self, user: str, dialog: str) -> KeptShare | None:
         body = await self._store.record(user, SHARE, dialog)

@@ -119,7 +119,7 @@ async def test_a_title_says_more_than_the_greeting_and_all_words_can_be_had() ->
         _, rest = await get(ann, "/api/conversations/main", after="1")
         status, _ = await get(ann, "/api/conversations/nobody")
 
-    assert titles == [("short", "Hi"), ("main", "Where is my parcel from Oslo")]
+    assert titles == [("short", "hi"), ("main", "Where is my parcel from Oslo")]
     words = [one["message"].get("command") or one["message"]["text"] for one in page["items"]]
     assert words[::2] == ["Hello!", "where is my parcel from Oslo?"]
     assert [one["id"] for one in rest["items"]] == [2, 3]

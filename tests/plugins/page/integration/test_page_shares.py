@@ -57,10 +57,13 @@ async def test_a_link_leads_nowhere_once_its_person_ends_it() -> None:
         path = await link_of(ann)
         ended = await ask(ann, "DELETE", LINK)
         seen = (await read(door, path))[0]
+        async with door.http.get(path) as page:
+            shown = (page.status, page.content_type)
         other = await link_of(ann)
 
     assert ended == 204
     assert seen == 404
+    assert shown == (404, "text/html")
     assert other != path
 
 
