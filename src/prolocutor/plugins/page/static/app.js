@@ -90,14 +90,14 @@ function App({ name }) {
   const title = [...talks.items, ...talks.pinned].find((one) => one.id === currentConversation())?.title;
   return html`<div class=${`app ${panel ? "with-panel" : ""} ${side ? "with-talks" : ""}`}>
     ${side && html`<div class="veil" onClick=${leaveSide}></div>
-      <${Talks} talks=${talks} turnTo=${show} begin=${begin} goTo=${show} close=${leaveSide} />`}
+      <${Talks} talks=${talks} turnTo=${show} begin=${begin} goTo=${show} close=${leaveSide} links=${html`<${VisitorLinks} line=${line} />`} />`}
     <main inert=${side && NARROW.matches}>
       <header class="top">
         <button class="round" ref=${menu} aria-label="Conversations" aria-expanded=${side} aria-controls="talks"
           title="Conversations" onClick=${() => setSide(!side)}><${Drawing} name="menu" /></button>
         <h1>${name}${title && html`<small> ${title}</small>`}</h1>
         <span class="line ${line}" role="status">${LINES[line]}</span>
-        <${VisitorLinks} line=${line} />
+        <span class="wide"><${VisitorLinks} line=${line} /></span>
         <${Theme} />
         <${Sounds} />
         <button class="round" aria-label="Settings" title="Settings" aria-haspopup="dialog" onClick=${() => setSettings(true)}><${Drawing} name="gear" /></button>

@@ -23,6 +23,10 @@ export function Composer({ say, ask, busy, stop, askOnly }) {
     field.current.style.height = "auto";
     field.current.style.height = `${field.current.scrollHeight}px`;
   };
+  const typed = () => {
+    setWrong(""); // what was refused is over once somebody goes on
+    grow();
+  };
   const write = (said) => {
     field.current.value = said;
     grow();
@@ -32,6 +36,7 @@ export function Composer({ say, ask, busy, stop, askOnly }) {
     const said = field.current.value;
     if (sending || (!said.trim() && !file)) return undefined;
     if (file) return sendFile(said);
+    setWrong("");
     write("");
     return say(...words(said));
   };
@@ -81,10 +86,10 @@ export function Composer({ say, ask, busy, stop, askOnly }) {
     <form class="composer" onSubmit=${send} onPaste=${(event) => attach(event.clipboardData.files, event)}
       onDragOver=${(event) => event.dataTransfer.types.includes("Files") && event.preventDefault()} onDrop=${(event) => attach(event.dataTransfer.files, event)}>
     <button class="round" type="button" aria-label="Attach a file, or choose who is asked" title="Attach a file, or choose who is asked" aria-haspopup="dialog"
-      onClick=${() => setOpen(true)}><${Drawing} name="plus" /></button>
+      onClick=${() => (setWrong(""), setOpen(true))}><${Drawing} name="plus" /></button>
     <label class="hidden" for="words">Your message</label>
     <textarea id="words" ref=${field} rows="1" maxlength="100000" placeholder=${PLACEHOLDERS[ask] ?? "Say something"}
-      enterkeyhint="send" autocomplete="off" onInput=${grow} onKeyDown=${pressed}></textarea>
+      enterkeyhint="send" autocomplete="off" onInput=${typed} onKeyDown=${pressed}></textarea>
     ${voice && canListen && html`<${Microphone} write=${write} />`}
     ${busy && html`<${Stop} stop=${stop} />`}
     <button class="round strong" aria-label="Send"><${Drawing} name="send" /></button>

@@ -5,7 +5,6 @@ import { iconAddress, text } from "./safe.js";
 import { html, useState } from "./ui.js";
 
 const GOLDEN = 137.508;
-const SHAPES = 3;
 
 export function Face({ name }) {
   const { agents } = useInfo();
@@ -21,9 +20,8 @@ export function Face({ name }) {
   }
   const shown = text(name);
   if (!shown) return html`<img class="face" src="/page/icon.svg" alt="" />`;
-  const place = known ? agents.indexOf(known) : sumOf(shown);
-  const hue = Math.round((160 + GOLDEN * place) % 360);
-  return html`<span class=${`face letter shape-${place % SHAPES}`} style=${{ "--hue": `${hue}` }} title=${shown}
+  const hue = Math.round((160 + GOLDEN * sumOf(shown)) % 360); // of the name alone: the same on every page
+  return html`<span class="face letter" style=${{ "--hue": `${hue}` }} title=${shown}
     aria-hidden="true">${initials(shown)}</span>`;
 }
 

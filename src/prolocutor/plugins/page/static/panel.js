@@ -1,6 +1,7 @@
 // How an answer came about: who was asked, what they said, who won and why, what failed.
 
 import { Markdown } from "./markdown.js";
+import { Own } from "./messages.js";
 import { useInfo } from "./page_info.js";
 import { listed, text } from "./safe.js";
 import { wholeTime } from "./times.js";
@@ -55,7 +56,7 @@ function Turn({ turn }) {
   const passed = list(turn.services).filter((one) => !isCalled(one)).map((one) => text(one?.name));
   const asked = list(turn.asked);
   return html`
-    <blockquote>${text(turn.text) || "(nothing)"}</blockquote>
+    <blockquote>${turn.text ? html`<${Own} said=${turn.text} />` : "(nothing)"}</blockquote>
     <p class="way">
       <strong>${speakers(turn)}</strong> answered${
         typeof turn.seconds === "number" ? ` after ${duration(turn.seconds)}` : ""}${

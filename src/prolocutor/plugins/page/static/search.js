@@ -1,6 +1,8 @@
 // What was found of what one said and was told.
 
 import { Face } from "./faces.js";
+import { plainWords } from "./markdown.js";
+import { useInfo } from "./page_info.js";
 import { text } from "./safe.js";
 import { dayName, shortTime, wholeTime } from "./times.js";
 import { html, useEffect, useState } from "./ui.js";
@@ -60,11 +62,13 @@ async function lookFor(words, cursor, items, goesOn) {
 }
 
 function Hit({ hit, words, title, goTo }) {
+  const isDrawn = useInfo().agents.some((one) => one.name === hit.icon && one.markdown);
+  const said = isDrawn ? plainWords(hit.text) : text(hit.text);
   const time = Number.isFinite(hit.at) ? 1000 * hit.at : null;
   return html`<li><button class="hit" onClick=${() => goTo(hit.conversation, hit.message)}>
     <span class="hit-top">${hit.own ? html`<strong>You</strong>` : html`<${Face} name=${hit.icon} /><strong>${text(hit.icon) || "Assistant"}</strong>`}
       ${time && html`<time dateTime=${new Date(time).toISOString()} title=${wholeTime(time)}>${dayName(time)} ${shortTime(time)}</time>`}</span>
-    <span>${lit(text(hit.text), words)}</span>
+    <span>${lit(said, words)}</span>
     ${title && html`<small>${title}</small>`}
   </button></li>`;
 }

@@ -3,7 +3,7 @@
 import { Face } from "./faces.js";
 import { grouped } from "./groups.js";
 import { Message, Own } from "./messages.js";
-import { listed, text } from "./safe.js";
+import { speakers, text } from "./safe.js";
 import { dayName, shortTime, wholeTime } from "./times.js";
 import { html, render, useEffect, useState } from "./ui.js";
 
@@ -20,7 +20,8 @@ function Shared() {
     <header class="top"><h1>${document.title}${title && html`<small> ${title}</small>`}</h1></header>
     <div class="log-box"><div class="log">
       ${at && html`<p class="day"><span>A copy to read, as it was on ${wholeTime(1000 * at)}</span></p>`}
-      ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
+      ${wrong && !items.length && html`<section class="welcome" role="alert"><h2>Nothing to read here</h2><p>${wrong}</p></section>`}
+      ${wrong && items.length > 0 && html`<p class="wrong" role="alert">${wrong}</p>`}
       ${grouped(items).map((group) => html`<${Part} key=${group.key} group=${group} />`)}
     </div></div>
     <footer><p class="faint">Written by a person and by agents. <a href="/">Talk to ${document.title}</a></p></footer></main></div>`;
@@ -30,12 +31,11 @@ function Part({ group }) {
   if (group.day) return html`<p class="day"><span>${dayName(group.day)}</span></p>`;
   if (group.fold) return null;
   const [{ frame }] = group.items;
-  const names = Array.isArray(frame.skills) ? frame.skills.map(text).filter(Boolean) : [];
   const time = group.time && html`<time dateTime=${new Date(group.time).toISOString()} title=${wholeTime(group.time)}>${shortTime(group.time)}</time>`;
   if (group.own) return html`<article class="group own" aria-label="The person"><${Own} said=${frame.command} /><div class="beside">${time}</div></article>`;
   return html`<article class="group theirs" aria-label="Assistant"><${Face} name=${group.icon} /><div class="messages">
     ${group.items.map((item) => html`<${Message} key=${item.key} frame=${item.frame} />`)}
-    <div class="beside"><span class="by">${names.length ? listed(names) : text(group.icon)}</span>${time}</div></div></article>`;
+    <div class="beside"><span class="by">${speakers({ ...frame, icon: group.icon })}</span>${time}</div></div></article>`;
 }
 
 // Read all pages; what has come is shown at once.

@@ -1,6 +1,7 @@
 // What can be done with one conversation, in a dialog that comes when it is first opened.
 
-import { text } from "./safe.js";
+import { speakers, text } from "./safe.js";
+import { timeOfId, wholeTime } from "./times.js";
 import { html, useEffect, useRef, useState } from "./ui.js";
 import { ask } from "./visitor.js";
 
@@ -9,6 +10,7 @@ const MOST_PAGES = 200;
 export default function TalkMenu({ talk, title, talks, close, rename, remove }) {
   const box = useRef(null);
   const field = useRef(null);
+  const [view, setView] = useState("menu");
   const [told, setTold] = useState("");
   const [wrong, setWrong] = useState("");
   const [link, setLink] = useState(null);
@@ -48,30 +50,35 @@ export default function TalkMenu({ talk, title, talks, close, rename, remove }) 
     setLink({ path: null });
     setTold("The link leads to nothing any more.");
   });
+  const item = (words, press, more = "") => html`<li><button class=${`quiet ${more}`} onClick=${press}>${words}</button></li>`;
+  const views = {
+    menu: () => html`<ul class="menu">
+      ${item(talk.pinned ? "Unpin" : "Pin to the top", () => change({ pinned: !talk.pinned }))}
+      ${item("Rename", rename)}
+      ${item("Tags…", () => setView("tags"))}
+      ${item(talk.archived ? "Bring back" : "Archive", () => change({ archived: !talk.archived }))}
+      ${link && item("Share by a link…", () => setView("link"), "parted")}
+      ${item("Share the words", share, link ? "" : "parted")}
+      ${item("Export as Markdown", () => save("md", "text/markdown", asMarkdown))}
+      ${item("Export as JSON", () => save("json", "application/json", asJson))}
+      ${item("Delete", remove, "danger parted")}</ul>`,
+    tags: () => html`<form class="tagging" onSubmit=${tag}><label><span>Tags, with commas between</span>
+      <input ref=${field} type="text" maxlength="250" defaultValue=${(talk.tags ?? []).join(", ")} /></label>
+      <div class="pair"><button class="press" type="button" onClick=${() => setView("menu")}>Back</button>
+        <button class="press strong">Keep the tags</button></div></form>`,
+    link: () => html`<div class="sharing"><p>${link.path ? "Anybody with this link reads what was said until it was made, without an account:" : "A link lets others read what was said until now, without an account."}</p>
+      ${link.path && html`<input type="text" readonly aria-label="The link" value=${location.origin + link.path} onFocus=${(event) => event.target.select()} />`}
+      <div class="pair"><button class="press" onClick=${() => setView("menu")}>Back</button>
+        ${link.path && html`<button class="press danger" onClick=${unpublish}>Stop sharing</button>`}
+        <button class="press strong" onClick=${publish}>${link.path ? "Share up to now" : "Make a link"}</button></div></div>`,
+  };
   return html`<dialog class="question settings" ref=${box} aria-labelledby="talk-title" onCancel=${(event) => (event.preventDefault(), close())}
       onKeyDown=${(event) => event.key === "Escape" && event.stopPropagation()}>
     <h2 id="talk-title">${title}</h2>
-    <div class="choices">
-      <button class="press" onClick=${() => change({ pinned: !talk.pinned })}>${talk.pinned ? "Unpin" : "Pin to the top"}</button>
-      <button class="press" onClick=${() => change({ archived: !talk.archived })}>${talk.archived ? "Bring back" : "Archive"}</button>
-      <button class="press" onClick=${rename}>Rename</button>
-      <button class="press danger" onClick=${remove}>Delete</button>
-    </div>
-    <form class="tagging" onSubmit=${tag}><label><span>Tags, with commas between</span>
-      <input ref=${field} type="text" maxlength="250" defaultValue=${(talk.tags ?? []).join(", ")} /></label>
-      <button class="press">Keep the tags</button></form>
-    <div class="choices">
-      <button class="press" onClick=${() => save("md", "text/markdown", asMarkdown)}>Export as Markdown</button>
-      <button class="press" onClick=${() => save("json", "application/json", asJson)}>Export as JSON</button>
-      <button class="press" onClick=${share}>Share the words</button>
-    </div>
-    ${link && html`<div class="sharing"><p>${link.path ? "Anybody with this link reads what was said until it was made, without an account:" : "A link lets others read what was said until now, without an account."}</p>
-      ${link.path && html`<input type="text" readonly aria-label="The link" value=${location.origin + link.path} onFocus=${(event) => event.target.select()} />`}
-      <div class="choices"><button class="press" onClick=${publish}>${link.path ? "Share up to now" : "Make a link"}</button>
-        ${link.path && html`<button class="press danger" onClick=${unpublish}>Stop sharing</button>`}</div></div>`}
-    <p class="faint" role="status">${told}</p>
+    ${views[view]()}
+    <p class="faint told" role="status">${told}</p>
     ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
-    <div class="pair"><button class="press strong" onClick=${close}>Done</button></div>
+    ${view === "menu" && html`<div class="pair"><button class="press" onClick=${close}>Done</button></div>`}
   </dialog>`;
 }
 
@@ -88,11 +95,18 @@ async function whole(id) {
 }
 
 function asMarkdown(title, said) {
-  const parts = said.map(({ message }) => {
+  const parts = [];
+  let asked = null;
+  for (const { message } of said) {
     const own = message.type === "command";
     const words = own ? message.command : message.text ?? message.fallback ?? message.title ?? message.url ?? message.rdl?.webCallback;
-    return text(words) && `**${own ? "You" : text(message.icon) || "Assistant"}**\n\n${text(words)}`;
-  });
+    if (own) asked = parts.length;
+    const time = timeOfId(message.utt_id);
+    const when = time ? ` (${wholeTime(time)})` : "";
+    if (when && asked !== null) parts[asked] = parts[asked]?.replace("**You**", `**You**${when}`); // words have the time of their reply
+    if (when) asked = null;
+    parts.push(text(words) && `**${own ? "You" : speakers(message) || "Assistant"}**${when}\n\n${text(words)}`);
+  }
   return `# ${title}\n\n${parts.filter(Boolean).join("\n\n")}\n`;
 }
 

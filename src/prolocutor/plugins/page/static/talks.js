@@ -55,7 +55,7 @@ const listOf = (value) => (Array.isArray(value) ? value : []);
 // Give what is asked for by a choice of the list: "" for all, "archived", or "tag:NAME".
 const queryOf = (which) => (which.startsWith("tag:") ? { tag: which.slice(4) } : which ? { kind: which } : {});
 
-export function Talks({ talks, turnTo, begin, goTo, close }) {
+export function Talks({ talks, turnTo, begin, goTo, close, links }) {
   const [query, setQuery] = useState("");
   const pinned = talks.only ? [] : talks.pinned;
   const rest = talks.items.filter((one) => !pinned.some((other) => other.id === one.id));
@@ -84,6 +84,7 @@ export function Talks({ talks, turnTo, begin, goTo, close }) {
           </ul>`)}
           ${talks.next && html`<button class="quiet" onClick=${talks.more}>Older conversations</button>`}
         </div>`}
+    <div class="narrow">${links}</div>
   </nav>`;
 }
 

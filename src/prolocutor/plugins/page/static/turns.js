@@ -3,7 +3,7 @@
 import { CopyButton } from "./copying.js";
 import { Face } from "./faces.js";
 import { Message, Own } from "./messages.js";
-import { listed, text } from "./safe.js";
+import { speakers, text } from "./safe.js";
 import { canRead, useReading } from "./speech.js";
 import { shortTime, wholeTime } from "./times.js";
 import { Drawing, html, useLayoutEffect, useRef, useState } from "./ui.js";
@@ -69,18 +69,12 @@ export function TheirGroup({ group, say, open, why, lit }) {
     <div class="messages">
       ${shown.map((item) => html`<${Message} key=${item.key} frame=${item.frame} say=${say} open=${open.has(item.key)} />`)}
       <div class="beside">
-        ${group.icon && html`<span class="by">${speakers(group)}</span>`}
+        ${group.icon && html`<span class="by">${speakers({ ...group.items[0].frame, icon: group.icon })}</span>`}
         <${When} time=${group.time} />
         ${group.uttId && html`<${Actions} group=${group} say=${say} why=${why} />`}
       </div>
     </div>
   </article>`;
-}
-
-// Name who speaks: an operator, or all agents of a reply that was put together.
-function speakers({ icon, items: [{ frame }] }) {
-  const names = Array.isArray(frame.skills) ? frame.skills.map(text).filter(Boolean) : [];
-  return names.length ? listed(names) : text(frame.handover?.by || icon);
 }
 
 function Actions({ group, say, why }) {
