@@ -37,7 +37,7 @@ def open_list(page: Page) -> None:
         page.get_by_role("button", name="Conversations").click()
 
 
-EXPORTED = r"# The way to the sea\n\n\*\*You\*\* \(.+\)\n\nHello!\n\n\*\*sure\*\* \(.+\)\n\nHello!"
+EXPORTED = r"# Way to the sea\n\n\*\*You\*\* \(.+\)\n\nHello!\n\n\*\*sure\*\* \(.+\)\n\nHello!"
 
 
 def test_a_conversation_is_tagged_pinned_put_away_and_exported(page: Page) -> None:
@@ -45,9 +45,9 @@ def test_a_conversation_is_tagged_pinned_put_away_and_exported(page: Page) -> No
     say(page, "Hello!")
     say(page, "the way to the sea")
     open_list(page)
-    more = page.get_by_role("button", name="More for The way to the sea")
+    more = page.get_by_role("button", name="More for Way to the sea")
     more.press("Enter")
-    menu = page.get_by_role("dialog", name="The way to the sea")
+    menu = page.get_by_role("dialog", name="Way to the sea")
     menu.get_by_role("button", name="Tags…").press("Enter")
     menu.get_by_label("Tags").fill(f"sea, {HOSTILE[:20]}")
     check_reach(page)
