@@ -100,7 +100,7 @@ def test_conversations_are_begun_renamed_found_and_deleted(
         expect(box).to_have_count(0)
         nav.get_by_role("button", name="Delete <b>Mine</b>").press("Enter")
         box.get_by_role("button", name="Delete", exact=True).click()
-        expect(nav.locator(".talk a")).to_have_text(["the first needle in a haystack"])
+        expect(nav.locator(".talk a")).to_have_text(["First needle in a haystack"])
         expect(log(page).locator(".words")).to_have_count(0)
 
 
@@ -119,7 +119,7 @@ def test_a_phone_has_a_drawer_and_all_is_within_reach(
         expect(page.get_by_role("navigation")).to_have_count(0)
         check_reach(page)
         page.get_by_role("button", name="Conversations").tap()
-        expect(page.get_by_role("navigation").locator(".talk a").first).to_have_text("on the way")
+        expect(page.get_by_role("navigation").locator(".talk a").first).to_have_text("On the way")
         check_reach(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.keyboard.press("Escape")

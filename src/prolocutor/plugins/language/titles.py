@@ -68,10 +68,12 @@ def _subject(request: str, grammar: LanguageGrammar) -> str:
     if asking and not asks_of_it and not is_joined:
         return request
     dummies = grammar.be | grammar.things | grammar.subjects
-    tail = request[end if between and between <= dummies else noun.span[1] :]
+    tail = request[noun.span[1] :]
+    if between and between <= dummies:
+        tail = f" {request[end:]}"
     name, _, stranded = noun.text.rpartition(" ")
     name = name if name and stranded in grammar.words.stranded else noun.text
-    subject = f"{name} {tail.strip()}".removesuffix(last if ends else "").strip()
+    subject = f"{name}{tail}".removesuffix(last if ends else "").strip()
     return subject if " " in subject else request
 
 

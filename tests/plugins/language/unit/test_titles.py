@@ -41,6 +41,11 @@ def test_a_request_whose_verb_says_something_stays_whole(said: str) -> None:
     assert title_of(f"{said}?") == said
 
 
+@pytest.mark.parametrize("said", ["mailto:ann@example.org is wrong", "cat: a cat's cradle"])
+def test_signs_between_words_stay(said: str) -> None:
+    assert title_of(said).lower() == said
+
+
 def test_courtesy_has_no_title() -> None:
     assert title_of("hello there!") == ""
 
