@@ -65,7 +65,7 @@ class ServiceKeys(Protocol):
     """Further keys of services, from a plug-in: a Struct with a field for each.
 
     Its entry point is of the group `prolocutor.service_keys`. `stages` lists the stages of each
-    key; `applied` returns the service changed by the keys.
+    key; `apply_to_service` returns the service with the values of the keys.
     """
 
     stages: ClassVar[Mapping[str, Sequence[Stage]]]
@@ -222,11 +222,6 @@ def _make_call(service: Service) -> Call:
     target, connector = service.target, given.pop("connector", None)
     if given.pop("process", False) and connector is None:
         connector = "process"
-    if connector not in (
-        None,
-        "nats",
-    ):  # these options are for connectors found by the form of the target
-        given = {}
     if isinstance(target, Call):
         return Call(target.target, connector or target.connector, {**given, **target.options})
     return Call(target, connector, given)
@@ -285,9 +280,10 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     commit: Annotated[
         Commit,
         about(
-            "When a skill's words are shown before the turn is over: when it is the only one that"
-            " can still speak (`only`), or would be if no selector asked for more (`last`), when it"
-            " is the first good one though another may yet win, or never."
+            "When a skill's words are shown before the turn is over. `only`: once no other skill"
+            " can speak, now or later. `last`: once no other skill can speak now, though a selector"
+            " may ask more. `first_good`: as `last`, or once its confidence is high and the highest"
+            " so far. `never`: only in the reply."
         ),
     ] = "last"
     user_snapshot: Annotated[

@@ -102,7 +102,7 @@ def test_every_option_says_what_it_is() -> None:
         ({"wire": "deeppavlov"}, Call("m:f", None, {"wire": "deeppavlov"})),
         ({"inline": True}, Call("m:f", None, {"inline": True})),
         ({"process": True}, Call("m:f", "process")),
-        ({"connector": "a2a", "inline": True}, Call("m:f", "a2a")),
+        ({"connector": "a2a", "inline": True}, Call("m:f", "a2a", {"inline": True})),
         ({"instead": "m:g"}, Call("m:f", None, {"instead": "m:g"})),
     ],
 )
