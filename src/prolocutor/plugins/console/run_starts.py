@@ -45,7 +45,7 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     tag: Tag | None = None
 
 
-class StartedRun(msgspec.Struct, frozen=True):
+class EndedRun(msgspec.Struct, frozen=True):
     """The name of an ended run."""
 
     name: str
@@ -95,14 +95,16 @@ class RunStarts:
             what = f"no assistant is called {body.assistant!s:.80}; {known}"
             raise NotFound(what, field="assistant")
         name = _NO_NAME.sub("-", body.name).strip("-.")
-        if not name or (folder / name).exists():
+        if not name:
+            raise BadInput("the name has no letter, digit or underscore", field="name")
+        if (folder / name).exists():
             what = f"there is a run {name!s:.80} already; give another name"
             raise BadInput(what, field="name")
         if body.tag is None and not self._data:
             raise BadInput("name a tag: the console was given no data", field="tag")
         lines = None if body.tag is None else await self._notes.data_set(body.tag)
 
-        async def work(job: Job) -> StartedRun:
+        async def work(job: Job) -> EndedRun:
             with tempfile.TemporaryDirectory() as place:
                 data = self._data
                 if lines is not None:
@@ -110,7 +112,7 @@ class RunStarts:
                     await asyncio.to_thread(own.write_bytes, b"".join(lines))
                     data = [f"jsonl:{own}"]
                 await _evaluate(file, data, folder / name, job, len(lines or ()))
-            return StartedRun(name)
+            return EndedRun(name)
 
         return JobStarted(self._jobs.start("evaluate", work, by=request.visitor.name).id)
 

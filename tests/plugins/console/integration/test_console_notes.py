@@ -179,9 +179,12 @@ async def test_an_evaluation_that_cannot_start_says_why(tmp_path: Path) -> None:
             (await post(door, f"{BASE}/runs", **{"name": "r", **body}))[0]
             for body in ({"assistant": "nobody", "tag": "odd"}, {"assistant": "changed"})
         ]
+        nameless = await post(door, f"{BASE}/runs", name="---", assistant="changed", tag="odd")
 
     assert (job["state"], "nowhere_at_all" in job["error"]) == ("failed", True), job
     assert refused == [404, 400]
+    assert nameless[0] == 400
+    assert "no letter" in nameless[1]["error"]
 
 
 class OneAtATime:
