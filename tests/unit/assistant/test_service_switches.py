@@ -1,11 +1,10 @@
-"""Services that operators switch off stay off: in later turns, after a restart, at all replicas."""
+"""Services that operators switch off stay off: in later turns and after a restart."""
 
 from pathlib import Path
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.services import RECORDS
 from prolocutor.plan.pipeline import Pipeline, Stage
-from tests.plugins.postgresql.unit.test_replicas import fleet, until
 from tests.unit.assistant.talks import echo
 from tests.unit.pipeline.talk import skill
 
@@ -44,15 +43,3 @@ async def test_a_switch_survives_a_restart_and_a_service_that_was_away(tmp_path:
     assert switched == ["switched off by eve"]
     assert offs == ["switched off by eve", "switched off by an operator"]
     assert left == {}
-
-
-async def test_other_replicas_follow() -> None:
-    async with fleet(2, skills=[skill("a", "A", 0.9), skill("b", "B", 0.1)]) as it:
-        one, other = it.assistants
-        await one.switches.switch(one.engine.find_step("a"), on=False, by="eve")
-        await until(lambda: other.services()[0].off == "switched off by eve")
-        replies = [await said(one), await said(other)]
-        await other.switches.switch(other.engine.find_step("a"), on=True, by="bob")
-        await until(lambda: one.services()[0].off is None)
-
-    assert replies == ["B", "B"]

@@ -33,7 +33,7 @@ from prolocutor.testing.sample_turns import an_entry
 from tests.model_store.shared_model_store import SharedModelStore
 from tests.model_store.shared_state import SharedModel
 from tests.unit.assistant.talks import assistant, echo, last_text
-from tests.unit.pipeline.talk import Gate, hypothesis
+from tests.unit.pipeline.talk import Gate, hypothesis, skill
 
 LEASE = 0.2
 PATIENCE = 10.0
@@ -543,3 +543,15 @@ async def test_a_lease_has_bounds() -> None:
         Assistant(
             Pipeline(skills=[Service("echo", FakeService())]), replica=ReplicaSettings(lease=0.0)
         )
+
+
+async def test_a_switched_service_is_off_at_all_replicas() -> None:
+    async with fleet(2, skills=[skill("a", "A", 0.9), skill("b", "B", 0.1)]) as it:
+        one, other = it.assistants
+        await one.switches.switch(one.engine.find_step("a"), on=False, by="eve")
+        await until(lambda: other.services()[0].off == "switched off by eve")
+        replies = [await other.reply("hi", user="ann"), await one.reply("hi", user="ann")]
+        await other.switches.switch(other.engine.find_step("a"), on=True, by="bob")
+        await until(lambda: one.services()[0].off is None)
+
+    assert [reply.text for reply in replies] == ["B", "B"]
