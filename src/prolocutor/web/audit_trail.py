@@ -27,28 +27,28 @@ log = logging.getLogger(__name__)
 KIND: Final = "audit"
 """The kind of the assistant's own records that hold acts, several in each record."""
 
-KEPT: Final = 90.0 * DAY
+KEEP_SECONDS: Final = 90.0 * DAY
 """Seconds for which acts are kept."""
 
-MOST: Final = 5_000
+MAX_RECORDS: Final = 5_000
 """Records that are kept."""
 
-GATHER: Final = 1.0
+FLUSH_DELAY: Final = 1.0
 """Seconds for which acts are gathered."""
 
-LOOKING: Final = 600.0
+REPEAT_WINDOW: Final = 600.0
 """Seconds for which looking at the same path again is the same act."""
 
-MOST_LOOKED_AT: Final = 10_000
+MAX_LOOKS: Final = 10_000
 """Looks that are remembered for it."""
 
 MAX_WAITING: Final = 10_000
 """Acts kept in memory while the store is away; beyond this the earliest are only in the log."""
 
-TIDY: Final = HOUR
+CLEANUP_INTERVAL: Final = HOUR
 """Seconds between two deletions of old acts."""
 
-LONGEST: Final = 300
+MAX_PATH: Final = 300
 """Characters of a path that are kept."""
 
 
@@ -77,19 +77,19 @@ class AuditTrail:
     def note(self, who: str, address: str, method: str, path: str) -> None:
         """Note an act; it is written a moment later."""
         now = self._clock()
-        if method in ("GET", "HEAD") and self._is_looking(now, (who, address, path[:LONGEST])):
+        if method in ("GET", "HEAD") and self._is_looking(now, (who, address, path[:MAX_PATH])):
             return
-        self._waiting.append(AuditedAct(now, who, address, method, path[:LONGEST]))
+        self._waiting.append(AuditedAct(now, who, address, method, path[:MAX_PATH]))
         del self._waiting[:-MAX_WAITING]
         self._news.set()
 
     def _is_looking(self, now: float, look: tuple[str, str, str]) -> bool:
         """Return whether this look repeats a recent one; else note its time."""
-        if now < self._looked.get(look, -LOOKING) + LOOKING:
+        if now < self._looked.get(look, -REPEAT_WINDOW) + REPEAT_WINDOW:
             return True
         self._looked.pop(look, None)
         self._looked[look] = now
-        if len(self._looked) > MOST_LOOKED_AT:
+        if len(self._looked) > MAX_LOOKS:
             del self._looked[next(iter(self._looked))]
         return False
 
@@ -109,23 +109,23 @@ class AuditTrail:
         if acts:
             await self._records.put_record("", KIND, new_id(), msgspec.json.encode(acts))
             del self._waiting[: len(acts)]
-        if self._clock() > self._tidied + TIDY:
+        if self._clock() > self._tidied + CLEANUP_INTERVAL:
             self._tidied = self._clock()
             await self._forget()
 
     async def _forget(self) -> None:
         """Delete acts that are too old or too many."""
         kept = await self._records.records("", KIND)
-        least = self._clock() - KEPT
+        least = self._clock() - KEEP_SECONDS
         for number, (key, body) in enumerate(kept.items()):
-            if number < len(kept) - MOST or _acts(body)[-1].at < least:
+            if number < len(kept) - MAX_RECORDS or _acts(body)[-1].at < least:
                 await self._records.delete_record("", KIND, key)
 
     async def _write_often(self) -> None:
         failing = False
         while True:
             await self._news.wait()
-            await asyncio.sleep(GATHER)
+            await asyncio.sleep(FLUSH_DELAY)
             self._news.clear()
             try:
                 await self.write()

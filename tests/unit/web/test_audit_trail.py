@@ -28,18 +28,18 @@ class Clock:
 
 
 async def test_acts_are_kept_for_a_while_and_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_trail, "MOST", 3)
+    monkeypatch.setattr(audit_trail, "MAX_RECORDS", 3)
     store, clock = ModelStore(), Clock()
     trail = AuditTrail(store, clock)
     for number in range(6):
-        clock.now += audit_trail.KEPT / 5
+        clock.now += audit_trail.KEEP_SECONDS / 5
         trail.note("ann", "10.0.0.1", "DELETE", f"/api/user/{number}" + "x" * 1000)
         await trail.write()
 
     kept = await read_acts(store)
 
     assert [act.path[:11] for act in kept] == ["/api/user/3", "/api/user/4", "/api/user/5"]
-    assert len(kept[0].path) == audit_trail.LONGEST
+    assert len(kept[0].path) == audit_trail.MAX_PATH
     assert await read_acts(store, clock.now) == kept[-1:]
 
 
