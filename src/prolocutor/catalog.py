@@ -73,12 +73,12 @@ class Catalog(Generic[T]):
         return list(_points(self.group, tuple(sys.path)))
 
     def __contains__(self, name: str) -> bool:
-        """Return whether something is called so; nothing is imported."""
+        """Return whether there is an entry point `name`; nothing is imported."""
         path = tuple(sys.path)
         return name in _own_points(self.group, path) or name in _points(self.group, path)
 
     def load(self, name: str) -> T:
-        """Import what has this name.
+        """Import the entry point `name`.
 
         An unknown name raises the catalog's error with a suggestion, a library that is not
         installed `MissingExtra`, anything else that keeps it from being imported `ConfigError`.
@@ -104,11 +104,11 @@ class Catalog(Generic[T]):
                 log.warning("%s", error.what)
 
     def place(self, name: str) -> str:
-        """Return where what has this name stands, `module:attribute`, without importing it."""
+        """Return the `module:attribute` of an entry point without importing it."""
         return self._find(name).value.partition(" ")[0]
 
     def load_part(self, name: str, place: str) -> Any:
-        """Import `module:attribute`, which what has this name needs; errors as those of `load`."""
+        """Import the `module:attribute` that an entry point needs; errors as those of `load`."""
         value = f"{place} [{','.join(self._find(name).extras)}]"
         return self._import(EntryPoint(name, value, self.group))
 

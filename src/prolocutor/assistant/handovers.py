@@ -204,7 +204,7 @@ class Handovers:
         if now is None or not (now.by or self._settings.waiting == "silent"):
             return None
         turn = self._engine.make_unasked_turn(opened, TurnStart(input=input))
-        turn.draft.say_itself(DirectReply(), {"handover": _mark(now.by, _handover_state(now))})
+        turn.draft.say_own_words(DirectReply(), {"handover": _mark(now.by, _handover_state(now))})
         change = HandoverChange(state="heard", by=now.by, text=input.text)
         entries = [self._ending(opened)]
         return turn, TurnEffects(stores="heard", entries=entries, handover=change)

@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 UNREAD: Final = b""
-"""No round: the act of an operator is checked against the one that the store has."""
+"""Placeholder for a round not read yet; the store checks the operator's act against its own."""
 
 MAX_LOOKS: Final = 10
 """Times that an input is read again because another replica has changed its dialog."""

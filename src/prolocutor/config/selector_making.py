@@ -24,11 +24,7 @@ _STAGES: Final = (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR)
 
 
 class MadeSelectors(msgspec.Struct, frozen=True):
-    """A pipeline with its selectors made, its learning observers, and its models. `models` can be
-    retrained.
-
-    `models` can be trained anew.
-    """
+    """A pipeline with its selectors made, the observers that learn, and the models to retrain."""
 
     pipeline: Pipeline
     observers: list[Observer]

@@ -382,7 +382,7 @@ class Draft:
         """Note that no hypothesis is good enough to be said."""
         self.abstained = True
 
-    def say_itself(self, words: DirectReply, attributes: dict[str, Any] | None = None) -> None:
+    def say_own_words(self, words: DirectReply, attributes: dict[str, Any] | None = None) -> None:
         """Reply with the assistant's own words; without messages, the reply is silent."""
         messages = words.messages
         texts = [one["text"] for one in messages if one["type"] == "text"]
@@ -398,7 +398,7 @@ class Draft:
     ) -> None:
         """Replace the messages and the ask of the reply; its texts stay.
 
-        `asked_by` is the skill whose question stands again in another's reply, "" for a program's.
+        `asked_by`: the skill whose open question this reply repeats; "" if a program asked it.
         """
         reply = self.final_reply()
         reply.messages, reply.ask = messages, ask

@@ -87,13 +87,13 @@ class Engine:
         """
         turn = Turn(self.prepared, opened, start, started, listener, watch, stop)
         if start.say is not None:
-            turn.draft.say_itself(start.say)
+            turn.draft.say_own_words(start.say)
             return turn
         await turn.run()
         if turn.announcer is not None:
             turn.announcer.close()
         if start.otherwise is not None and not turn.draft.final_reply().says_something:
-            turn.draft.say_itself(start.otherwise)
+            turn.draft.say_own_words(start.otherwise)
         return turn
 
     async def tell(self, turn: Turn, skill: str, extra: dict[str, Any]) -> None:

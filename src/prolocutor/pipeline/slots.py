@@ -208,7 +208,7 @@ class SlotWriter:
             draft.abstain()  # there are words for when no hypothesis is sure enough
         else:
             messages = choice.messages or [{"type": "text", "text": choice.text}]
-            draft.say_itself(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
+            draft.say_own_words(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
 
 
 def _number_parts(found: list[replies.SkillReply], part: int) -> list[replies.SkillReply]:

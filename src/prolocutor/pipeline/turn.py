@@ -411,6 +411,6 @@ class Turn:
         if draft.choose_most_confident(preferred, PREFERENCE, self._prepared.max_attributes, fault):
             return
         if start.otherwise is not None:
-            draft.say_itself(start.otherwise)
+            draft.say_own_words(start.otherwise)
         else:
             draft.say("fallback", "", self._prepared.fallback, {})

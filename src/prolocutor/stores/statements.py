@@ -40,8 +40,8 @@ FLAG_BITS: Final = {"down": 1, "none": 2, "failed": 4, "slow": 8}
 class QueryConditions:
     """The conditions of the fields of a query.
 
-    `texts` are conditions by field, with {0} for the value, `sign` is what stands before the
-    number of a value in the statement, and `stored` makes a value what the store keeps.
+    `texts`: conditions by field, with {0} for the value. `sign`: the prefix of a placeholder (`?`
+    or `$`). `encode`: converts a value to its stored form.
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class QueryConditions:
         query: DialogQuery | ConversationQuery,
         texts: Mapping[str, str],
         sign: str,
-        stored: Callable[[Any], Any] = lambda value: value,
+        encode: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         self._sign = sign
-        self._stored = stored
+        self._encode = encode
         self.values: list[Any] = []
         self.conditions: list[str] = []
         for name, value in structs.asdict(query).items():
@@ -61,8 +61,8 @@ class QueryConditions:
                 self.conditions.append(texts[name].format(self.value(given)))
 
     def value(self, value: Any) -> str:
-        """Add a value; return what stands for it in the statement."""
-        self.values.append(self._stored(value))
+        """Add a value; return its placeholder in the statement."""
+        self.values.append(self._encode(value))
         return f"{self._sign}{len(self.values)}"
 
     def where(self, *more: str) -> str:

@@ -32,7 +32,7 @@ class MonitoringApp:
         self._routes = RouteTable(routes)
         self.limits = limits
 
-    def is_shared(self, address: str) -> bool:
+    def is_unlimited(self, address: str) -> bool:
         """Return False: monitoring has few connections, so no address needs more."""
         return False
 

@@ -135,7 +135,7 @@ class Listener:
         """Raise `ConfigError` for addresses where no visitor would be admitted."""
         self.authenticator.check_may_listen(addresses)
 
-    def is_shared(self, address: str) -> bool:
+    def is_unlimited(self, address: str) -> bool:
         """Return whether an address has no limit: many clients share it, or an operator uses it."""
         keeper = self.authenticator
         return keeper.addresses.trusts(address) or (keeper.trusts(address) and is_loopback(address))
@@ -314,7 +314,8 @@ class Listener:
             )
         peer = client[0] if client else None
         if scope.get("http_version") == "1.0":
-            peer = None  # a proxy, as nginx speaks by default: nobody sits here who comes so
+            # nginx proxies with HTTP/1.0: the peer is a proxy, not a person at this machine
+            peer = None
         visitor = admit(request.headers, query, peer, access, address=address)
         if visitor.scopes is not None and not visitor.may(access, reads=reads):
             raise Forbidden("the scopes of this key or session do not reach so far")

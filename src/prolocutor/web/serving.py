@@ -59,7 +59,7 @@ class ServedApp(Openable, Protocol):
     def check_may_listen(self, addresses: Collection[str]) -> None:
         """Raise `ConfigError` for addresses where no visitor would be admitted."""
 
-    def is_shared(self, address: str) -> bool:
+    def is_unlimited(self, address: str) -> bool:
         """Return whether an address has no limit: many clients share it, or an operator uses it."""
 
     async def drain(self) -> None:
@@ -99,7 +99,7 @@ class BesideApp(Protocol):
 
     limits: ListenerLimits
 
-    def is_shared(self, address: str) -> bool:
+    def is_unlimited(self, address: str) -> bool:
         """Return whether many people share an address, such as a proxy's."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -205,7 +205,7 @@ async def _start(server: uvicorn.Server, sockets: Sequence[socket.socket]) -> No
 
 def _server(app: ServedApp | BesideApp) -> uvicorn.Server:
     limits = app.limits
-    places = ConnectionPlaces(limits, app.is_shared)
+    places = ConnectionPlaces(limits, app.is_unlimited)
     config = uvicorn.Config(
         app,
         http=partial(BoundedHttpProtocol, places=places),  # type: ignore[arg-type]

@@ -145,7 +145,7 @@ class Counting:
         self.seen = 0
         self._body = b"x" * size
 
-    def is_shared(self, address: str) -> bool:
+    def is_unlimited(self, address: str) -> bool:
         return True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -22,7 +22,7 @@ _NO_PUBLIC_IPV4: Final = [
     IPv4Network(one)
     for one in (
         "168.63.129.16/32",  # Azure's address for its machines' metadata
-        "192.0.0.0/24",  # of protocols, also what Oracle's machines are told by
+        "192.0.0.0/24",  # IETF protocol assignments; Oracle Cloud's metadata address
         "192.88.99.0/24",  # relays of 6to4
     )
 ]

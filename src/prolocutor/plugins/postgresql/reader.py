@@ -42,8 +42,8 @@ DIALOGS: Final = 100
 WITHIN: Final = 30.0
 """Seconds for a statement that reads."""
 
-QUICK: Final = 8.0
-"""Seconds for what readers of feeds wait for; then the line is taken for mute and made anew."""
+FEED_TIMEOUT: Final = 8.0
+"""Seconds to wait for a feed query before the connection is replaced."""
 
 Utterance = HumanUtterance | BotUtterance
 
@@ -62,7 +62,7 @@ class PostgresqlReader:
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, including the rows of open turns."""
-        rows = await self._rows("feed_after", stored_text(user), after, limit, within=QUICK)
+        rows = await self._rows("feed_after", stored_text(user), after, limit, within=FEED_TIMEOUT)
         if not rows and (await self._rows("is_moved", stored_text(user)))[0][0]:
             raise PersonMoved("this person is in another database; connect again")
         return _feed_rows(rows)
@@ -70,7 +70,7 @@ class PostgresqlReader:
     async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
         """Return the last numbers of the feeds of known users."""
         known = [stored_text(user) for user in users]
-        rows = await self._rows("feed_ends", known, within=QUICK)
+        rows = await self._rows("feed_ends", known, within=FEED_TIMEOUT)
         return {shown_text(row["user"]): row["n"] for row in rows}
 
     async def feed_tail(

@@ -36,7 +36,7 @@ _PAGE: Final = 100
 _ANY_DATE: Final = "9999"
 """Greater than every time."""
 _DELETED_AT_ONCE: Final = 10
-_TOGETHER: Final = 0.001
+_LOOKUP_WAIT: Final = 0.001
 """Seconds for which a short look-up may wait for further look-ups of its kind."""
 
 
@@ -127,7 +127,7 @@ class SqliteStore:
                     WorkerThread("prolocutor-writer", self._writer)
                 )
             self._reading = await _wait_for_start(
-                WorkerThread("prolocutor-reader", self._reader, at_most=1, within=_TOGETHER)
+                WorkerThread("prolocutor-reader", self._reader, at_most=1, within=_LOOKUP_WAIT)
             )
             if not self._read_only and self._writer.erasure.remains:
                 await self._erase()
@@ -356,8 +356,8 @@ async def _wait_for_start(worker: WorkerThread) -> WorkerThread:
     return worker
 
 
-TOGETHER: Final = 64
-"""The number of trips of turns with rows written together."""
+TURNS_PER_COMMIT: Final = 64
+"""Steps of turns with rows to write that share a transaction."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -421,7 +421,7 @@ class MemoryStore(SqliteStore):
 
     def _gather(self) -> None:
         """Count a trip of a turn; write earlier turns' rows if they are many."""
-        if self._gathered >= TOGETHER or self._writing is None:
+        if self._gathered >= TURNS_PER_COMMIT or self._writing is None:
             self._flush()
         self._gathered += 1
 

@@ -13,7 +13,11 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from prolocutor.errors import BadReply, ConfigError, NotFound
-from prolocutor.plugins.pairing.encoders.vector_cache import LONGEST, VectorCache, unit_vector
+from prolocutor.plugins.pairing.encoders.vector_cache import (
+    MAX_CHARACTERS,
+    VectorCache,
+    unit_vector,
+)
 
 _POOLED: Final = "sentence_embedding"
 _BATCH: Final = 32
@@ -39,7 +43,9 @@ class OnnxEncoder:
 
     def encode_now(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text, in this thread; nothing is cached."""
-        return [unit_vector(one) for one in self._vectors([text[:LONGEST] for text in texts])]
+        return [
+            unit_vector(one) for one in self._vectors([text[:MAX_CHARACTERS] for text in texts])
+        ]
 
     async def aclose(self) -> None:
         """End the thread."""
@@ -66,7 +72,7 @@ T = TypeVar("T")
 
 TOKENIZER: Final = "tokenizer.json"
 _MODELS: Final = ("model.onnx", "model_int8.onnx", "model_quantized.onnx")
-_LONGEST: Final = 256
+_MAX_TOKENS: Final = 256
 _DTYPES: Final = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
@@ -92,7 +98,7 @@ class OnnxModel:
             raise ConfigError(
                 f"is not a model to encode with: {error!s:.200}", file=place
             ) from None
-        self._tokenizer.enable_truncation(_LONGEST)
+        self._tokenizer.enable_truncation(_MAX_TOKENS)
         self._tokenizer.enable_padding()
         self._inputs = {one.name: _DTYPES.get(one.type) for one in self._session.get_inputs()}
         if strange := [name for name, dtype in self._inputs.items() if dtype is None]:

@@ -20,7 +20,7 @@ from prolocutor.plugins.pairing.encoders.meanings import PROBES, encoder_name
 
 Encode = Callable[[list[str]], Awaitable[Sequence[Sequence[float]]]]
 
-LONGEST: Final = 2000
+MAX_CHARACTERS: Final = 2000
 """The most characters of a text that count."""
 
 _MOST: Final = 10_000
@@ -39,7 +39,7 @@ class VectorCache:
 
     async def vectors(self, texts: Sequence[str]) -> list[array[float]]:
         """Return a vector for each text; `BadReply` if the encoder returns anything else."""
-        cuts = [text[:LONGEST] for text in texts]
+        cuts = [text[:MAX_CHARACTERS] for text in texts]
         found: dict[str, array[float]] = {}
         for text in dict.fromkeys(cuts):
             if (known := self._known.get(text)) is not None:
@@ -148,7 +148,7 @@ class StoredEncoder:
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text, in order."""
-        cuts = [text[:LONGEST] for text in texts]
+        cuts = [text[:MAX_CHARACTERS] for text in texts]
         wanted = [text for text in dict.fromkeys(cuts) if text not in self._known]
         self._known |= self._read(wanted)
         missing = [text for text in wanted if text not in self._known]

@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadReply
-from prolocutor.plugins.pairing.encoders.vector_cache import LONGEST, EndpointEncoder, VectorCache
+from prolocutor.plugins.pairing.encoders.vector_cache import (
+    MAX_CHARACTERS,
+    EndpointEncoder,
+    VectorCache,
+)
 
 
 class Endpoint:
@@ -57,7 +61,7 @@ async def test_long_texts_are_cut_and_empty_ones_are_not_sent() -> None:
 
     await EndpointEncoder(endpoint).encode(["x" * 9000, " ", ""])
 
-    assert [len(text) for text in endpoint.asked[0]] == [LONGEST, 1, 1]
+    assert [len(text) for text in endpoint.asked[0]] == [MAX_CHARACTERS, 1, 1]
     assert endpoint.asked[0][1:] == [".", "."]
 
 
