@@ -155,6 +155,29 @@ async def test_nothing_is_done_that_nobody_ordered(
     assert reply.text == shown
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            ("add something to my list", "oil the hinges", "no wait, sweep the hall"),
+            "sweep the hall",
+        ),
+        (("añade algo a mi lista", "barrer el patio", "no, regar las flores"), "regar las flores"),
+        (("setz etwas auf meine Liste", "Salz", "nein moment, Zucker"), "Zucker"),
+        (("add brush the dog to my list", "no hang on, walk the cat"), "walk the cat"),
+    ],
+)
+async def test_a_corrected_entry_has_no_words_of_the_entry_before(
+    said: tuple[str, ...], shown: str
+) -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        for text in (*said, "show my list"):
+            reply = await assistant.reply(text, user="one")
+
+    assert reply.text.splitlines()[1:] == [f"1. {shown}"]
+
+
 async def test_a_day_after_an_order_goes_on_from_the_question_before_it() -> None:
     pytest.importorskip("dateutil")
     async with build_assistant(patient(), store="memory:") as assistant:

@@ -87,6 +87,7 @@ def test_a_question_that_is_given_up_is_not_filled_anew(words: str) -> None:
         ),
         ("añade barro a mi pedido", "barro no, arena", "añade arena a mi pedido"),
         ("order clay for Monday", "Tuesday would be better", "order clay for Tuesday"),
+        ("note glaze the pots on my plan", "no, fire the kiln", "note fire the kiln on my plan"),
         ("order clay for the club", "no, for my wish list", "order clay for my wish list"),
         (
             "setz Ton auf meine Bestellung",

@@ -12,6 +12,7 @@ import msgspec
 
 from prolocutor.plugins.language.careful.helplines import named_countries, read_yaml
 from prolocutor.plugins.language.careful.word_classes import ClassRule, WordClasses
+from prolocutor.reading.languages import without_framing
 from prolocutor.reading.plain_text import strip_accents
 
 TopicName: TypeAlias = str
@@ -72,7 +73,7 @@ class TopicPatterns(msgspec.Struct, frozen=True):
         # Taking out harmless wordings is the dearest step; few utterances need it.
         if self._match_topic(said) is None:
             return None
-        return self._match_topic(self.harmless.sub(" … ", said))
+        return self._match_topic(self.harmless.sub(" … ", _without_opening_no(said)))
 
     def is_plea(self, text: str) -> bool:
         """Return whether an utterance asks for help, and says no more: "what do I do now?"."""
@@ -84,6 +85,16 @@ class TopicPatterns(msgspec.Struct, frozen=True):
             if name in shown or words.search(said):
                 return name
         return None
+
+
+def _without_opening_no(said: str) -> str:
+    """Return a text without words that take back the turn before it: "no wait, walk the dog".
+
+    Only a mark after them tells them from a denial: "no puede caminar".
+    """
+    request = without_framing(said, "mends")
+    opening = said.removesuffix(request).rstrip()
+    return request if opening.endswith((",", ".", "!", ";")) else said
 
 
 class Lately(msgspec.Struct, frozen=True):

@@ -102,6 +102,7 @@ class FollowUps:
                 return {}
             return {"text": text, "of": "", "confidence": LIKELY, "normalized": text}
         turns = last_turns_of(state, text)
+        spoken = spoken or (turns[-1].spoken if turns else "")
         code = spoken or (turns[-1].language if turns else "")
         text = _mended(text, code)
         meant = self._normalizer.normalized(text, code)
@@ -246,10 +247,11 @@ def _with_turn_before(
 
 def _mended_order(turn: LastTurn) -> Meaning | None:
     """Return the order that words mend: what it is about is told by its grammar alone."""
-    code = turn.spoken or turn.language or ENGLISH
-    grammar = grammar_of(code) or grammar_of(ENGLISH)
+    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
+    grammar = grammar_of(turn.spoken) or asked
+    assert asked is not None
     assert grammar is not None
-    ordered = grammar.commands.match(plain_of(turn.question)) is not None
+    ordered = asked.commands.match(plain_of(turn.question)) is not None
     found = _general_meaning(turn) if ordered and takes_back(turn.text, grammar) else None
     return found if found is not None and found[1] >= SURE else None
 

@@ -111,7 +111,11 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
         }
         parts = told.get("parts")
         given = [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
-        yield [_turn(one, also, language, text) for one in given or [whole]]
+        spoken = _spoken_language(annotations, said) if whole_question else ""
+        yield [
+            msgspec.structs.replace(_turn(one, also, language, text), spoken=spoken)
+            for one in given or [whole]
+        ]
 
 
 def _told_question(given: Any) -> tuple[str, str]:

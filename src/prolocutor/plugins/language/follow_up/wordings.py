@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
@@ -19,6 +21,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     TO,
     TRIMMED,
     LanguageGrammar,
+    Part,
     Span,
     plain_of,
     stems_of,
@@ -206,7 +209,11 @@ def _span_of(old: str, new: str, question: str) -> Span | None:
 def corrected(said: Continuing) -> Found:
     """ "No wait, call dad": an order in place of the last one, from the word that both have."""
     grammar, rest = said.spoken, said.fragment.rest
-    if not said.fragment.mends or grammar.orders.match(plain_of(rest)) is None:
+    if not said.fragment.mends:
+        return None
+    if act := _other_act(said):
+        return act, SURE
+    if grammar.orders.match(plain_of(rest)) is None:
         return None
     first = re.escape(plain_of(rest).split()[0])
     place = re.search(rf"(?<![\w'-]){first}(?![\w'-])", plain_of(said.question), re.IGNORECASE)
@@ -223,6 +230,32 @@ def corrected(said: Continuing) -> Found:
 
 
 _TIMES: Final = frozenset({"date", "hour"})
+
+
+def _other_act(said: Continuing) -> str:
+    """Return an order to note an act with another act in its place: "no, water the roses"."""
+    if said.grammar.commands.match(plain_of(said.question)) is None:
+        return ""
+    noted = [*takewhile(lambda one: one.lead < 0 and not one.typed, said.slots[1:])]
+    rest, grammar = said.fragment.rest, said.spoken
+    named = grammar.slots(rest)
+    is_other = named and named[0].start == 0 and not named[0].typed and named[0].lead < 0
+    if not (is_other and noted) or grammar.thing.search(plain_of(rest)):
+        return ""
+    if named[0].article or not (_is_act(named) or " " in named[0].text):
+        return ""  # another object of the same act
+    start, end = noted[0].start, noted[-1].span[1]
+    acts = _is_act(grammar.slots(said.question[start:end]))
+    return f"{said.question[:start]}{rest.rstrip(TRIMMED)}{said.question[end:]}" if acts else ""
+
+
+def _is_act(parts: Sequence[Part]) -> bool:
+    """Return whether parts begin with a word and the object after it: "paint the fence"."""
+    if len(parts) < 2:
+        return False
+    first, after = parts[:2]
+    follows = after.start == first.span[1] + 1 and bool(after.article)
+    return follows and not first.article and max(first.lead, after.lead) < 0
 
 
 def asked_otherwise(said: Continuing) -> Found:

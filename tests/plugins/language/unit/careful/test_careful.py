@@ -59,6 +59,18 @@ def test_the_topic_counts_in_whatever_clause_it_stands() -> None:
             assert patterns().find_topic(f"kill the timer. {words.upper()}") == topic
 
 
+@pytest.mark.parametrize(
+    ("words", "topic"),
+    [
+        ("no wait, walk the dog", None),
+        ("no, my dog cannot walk", "animal"),
+        ("no puede caminar mi perro", "animal"),
+    ],
+)
+def test_words_that_take_back_the_turn_before_deny_nothing(words: str, topic: str | None) -> None:
+    assert patterns().find_topic(words) == topic
+
+
 def test_an_utterance_without_text_touches_no_topic() -> None:
     assert notice({"human_utterances": [{"text": None}]}) == {}
 
