@@ -17,7 +17,7 @@ WEEK: Final = 7 * DAY
 YEAR: Final = 365 * DAY
 
 
-FOLLOWED: Final = 3600.0
+MAX_CLOCK_STEP: Final = 3600.0
 """Seconds by which the wall clock may be set and be believed."""
 
 _KIND: Final[int | None] = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
@@ -48,7 +48,7 @@ class SteadyClock:
         """Return the time in seconds (UNIX)."""
         passed, wall = self._passed(), self._wall()
         steady = self._start + passed
-        if abs(wall - steady) <= FOLLOWED:
+        if abs(wall - steady) <= MAX_CLOCK_STEP:
             self._start = wall - passed
             return wall
         if not self._said:

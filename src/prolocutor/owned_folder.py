@@ -83,7 +83,7 @@ def whole_lines(file: Path, *, cut: bool = False) -> Iterator[tuple[int, int, by
             start += len(line)
 
 
-_BLOCK: Final = 1 << 20
+_BLOCK_BYTES: Final = 1 << 20
 
 
 def content_hash(paths: Iterable[Path]) -> str | None:
@@ -92,7 +92,7 @@ def content_hash(paths: Iterable[Path]) -> str | None:
     Neither names of folders nor times are part of it.
     """
     digest = blake2b(digest_size=16)
-    block = bytearray(_BLOCK)
+    block = bytearray(_BLOCK_BYTES)
     count = 0
     for file in _files(paths):
         count += 1

@@ -88,7 +88,7 @@ def wrapped_answer(text: str) -> str:
     >>> wrapped_answer("not sure yet, maybe Friday?"), wrapped_answer("would 8 work for me")
     ('friday', '8')
     """
-    found = _WRAPPED.fullmatch(plain(text)[:_LONGEST].strip("¿ "))
+    found = _WRAPPED.fullmatch(plain(text)[:_MAX_CHARACTERS].strip("¿ "))
     return found["said"] if found else text
 
 
@@ -107,7 +107,7 @@ _LONGEST_CORRECTION: Final = 400
 
 def _strip_leads(said: str) -> Control | None:
     """Return the control command in a text, without opening and closing words."""
-    if len(said) > _LONGEST:
+    if len(said) > _MAX_CHARACTERS:
         return None
     said, starts = strip_accents(said), [0]
     while lead := _LEAD.match(said, starts[-1]):
@@ -127,8 +127,10 @@ _MARKS: Final = re.compile(r"[\s,.!…]+")
 
 def _same_in_each_part(said: str) -> Control | None:
     """Return the control command that is said twice: "oh, leave it, never mind"."""
-    parts = [part for part in _PARTS.split(said[: _LONGEST + 1]) if not _LEADS.fullmatch(part)]
-    if len(said) > _LONGEST or len(parts) < 2:
+    parts = [
+        part for part in _PARTS.split(said[: _MAX_CHARACTERS + 1]) if not _LEADS.fullmatch(part)
+    ]
+    if len(said) > _MAX_CHARACTERS or len(parts) < 2:
         return None
     first, *others = [_controls(codes()).get(part) or _strip_leads(part) for part in parts]
     return first if first is not None and all(one == first for one in others) else None
@@ -137,7 +139,7 @@ def _same_in_each_part(said: str) -> Control | None:
 _LEADS: Final = re.compile(rf"(?:{_LEAD.pattern})*")
 _PARTS: Final = re.compile(r"[\s.]*[,.;!…][\s.]*")
 
-_LONGEST: Final = 60
+_MAX_CHARACTERS: Final = 60
 """Characters of the longest command with words around it."""
 
 

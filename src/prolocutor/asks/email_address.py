@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.asks.known_contacts import find_contact
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.reading.plain_text import LONGEST, bare
+from prolocutor.reading.plain_text import MAX_CHARACTERS, bare
 
 _LEAD: Final = re.compile(
     r"^(?:well|um+|uh+|oh|sure|ok(?:ay)?|[\s,])*"
@@ -48,8 +48,8 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 def find_email_address(text: str) -> str | None:
     """Return a text that is an e-mail address as a whole; None for other texts."""
-    said = unicodedata.normalize("NFKC", text[: LONGEST + 1]).strip()
-    if len(said) > LONGEST or len(text) > LONGEST:
+    said = unicodedata.normalize("NFKC", text[: MAX_CHARACTERS + 1]).strip()
+    if len(said) > MAX_CHARACTERS or len(text) > MAX_CHARACTERS:
         return None
     if named := _NAMED.fullmatch(said):
         said = named[1]

@@ -30,7 +30,7 @@ _SPELLED: Final = {
     for n, word in enumerate("zero one two three four five six seven eight nine".split())
 } | {"oh": "0", "o": "0", "plus": "+"}
 _REPEATED: Final = {"double": 2, "triple": 3}
-_SHORTEST: Final = 100_000
+_MIN_NATIONAL_NUMBER: Final = 100_000
 """The least national number that is taken without a country code."""
 
 _COUNTRY: Final = "Please say it with its country code, as in +49 30 123456."
@@ -69,7 +69,7 @@ def e164(said: str, region: str | None) -> str | None:
         number = library.parse(figures, region.upper() if region else None)
     except library.NumberParseException:
         return None
-    short = not figures.startswith("+") and number.national_number < _SHORTEST
+    short = not figures.startswith("+") and number.national_number < _MIN_NATIONAL_NUMBER
     if short or not library.is_possible_number(number):
         return None
     return str(library.format_number(number, library.PhoneNumberFormat.E164))

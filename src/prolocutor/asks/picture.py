@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.dialog.plain import JsonObject
 
-LONGEST: Final = 2048
+MAX_ADDRESS_CHARACTERS: Final = 2048
 """Characters of an address."""
 
 _UPLOAD: Final = re.compile(r"/uploads/[\w.-]+(?:/[\w.-]+)*")
@@ -34,10 +34,10 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 def find_picture_address(text: str) -> str | None:
     """Return the http(s) address or the upload that a text is as a whole; None for any other."""
-    if len(text) > 2 * LONGEST:
+    if len(text) > 2 * MAX_ADDRESS_CHARACTERS:
         return None
     address = text.strip().strip("<>")
-    if len(address) > LONGEST or _UNSAFE.search(address):
+    if len(address) > MAX_ADDRESS_CHARACTERS or _UNSAFE.search(address):
         return None
     if _UPLOAD.fullmatch(address):
         return None if ".." in address else address

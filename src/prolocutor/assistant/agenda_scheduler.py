@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 NOTIFICATIONS: Final = "@notify"
 """The skill name of notifications on the agenda; no skill can have it."""
 
-LATE: Final = 60.0
+LATE_SECONDS: Final = 60.0
 """Seconds of delay from which on a message says that it is late."""
 
 
@@ -241,7 +241,7 @@ def _dropped_note(number: int) -> list[dict[str, Any]]:
 
 def _late(messages: list[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
     """Add the lateness to the first text, if it exceeds a minute."""
-    if not messages or seconds <= LATE:
+    if not messages or seconds <= LATE_SECONDS:
         return messages
     late = f"({_length(seconds)} late)"
     for position, message in enumerate(messages):

@@ -12,7 +12,7 @@ from prolocutor.clocks import DAY, WEEK
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import ConfigError
 
-SLOW: Final = 2 / 3
+SLOW_SHARE: Final = 2 / 3
 """The share of the deadline beyond which a turn is slow, where no time is set."""
 
 
@@ -44,7 +44,7 @@ class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     def slow_beyond(self, deadline: float) -> float:
         """Return the seconds beyond which a turn with this deadline is slow."""
-        return deadline * SLOW if self.slow is None else self.slow
+        return deadline * SLOW_SHARE if self.slow is None else self.slow
 
 
 KeptRecords = Annotated[

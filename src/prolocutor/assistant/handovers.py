@@ -38,14 +38,14 @@ log = logging.getLogger(__name__)
 WAITING_NOTES: Final = "handover_note"
 """The kind of the records that keep changes until they are sent, by the time that they came."""
 
-MOST: Final = 1000
+MAX_WAITING: Final = 1000
 """Changes that wait to be sent; beyond that the oldest is dropped."""
 
-SECONDS: Final = 10.0
+SEND_TIMEOUT: Final = 10.0
 PAUSES: Final = (1.0, 5.0, 30.0)
 """Seconds before a change is sent once more; then it is dropped."""
 
-ABANDONED: Final = 2 * (sum(PAUSES) + SECONDS * (len(PAUSES) + 1))
+ABANDONED_SECONDS: Final = 2 * (sum(PAUSES) + SEND_TIMEOUT * (len(PAUSES) + 1))
 """Seconds after which a change in a shared store is taken for one whose replica has ended."""
 
 MAX_BYTES: Final = 64 * 1024
@@ -86,7 +86,7 @@ class DutyWebhook:
             await self._store.put_record("", WAITING_NOTES, note.key, plain.encode(change))
         except StoreError as error:
             log.warning("a note of a handover is lost if this process ends now: %s", error)
-        if len(self._waiting) >= MOST:
+        if len(self._waiting) >= MAX_WAITING:
             await self._forget(self._waiting.popleft())
         self._waiting.append(note)
         self._go_on()
@@ -102,7 +102,7 @@ class DutyWebhook:
     async def aclose(self) -> None:
         """Send waiting changes within the time limit of a call; the rest stays stored."""
         await self._resuming.aclose()
-        await self._sending.aclose(grace=SECONDS)
+        await self._sending.aclose(grace=SEND_TIMEOUT)
         await self._client.aclose()
 
     async def _resume(self, before: str) -> None:
@@ -110,7 +110,7 @@ class DutyWebhook:
         try:
             stored = await self._store.records("", WAITING_NOTES)
             if stored and self._is_shared:
-                await asyncio.sleep(ABANDONED)
+                await asyncio.sleep(ABANDONED_SECONDS)
                 left = await self._store.records("", WAITING_NOTES)
                 stored = {key: body for key, body in stored.items() if key in left}
         except StoreError as error:
@@ -134,11 +134,11 @@ class DutyWebhook:
         """Send a change, with a few retries."""
         for pause in (*PAUSES, None):
             try:
-                async with asyncio.timeout(SECONDS):
+                async with asyncio.timeout(SEND_TIMEOUT):
                     await self._client.post(plain.encode(change), {}, max_bytes=MAX_BYTES)
                 return
             except (ServiceError, TimeoutError) as error:
-                what = str(error) or f"no answer within {SECONDS:g} s"
+                what = str(error) or f"no answer within {SEND_TIMEOUT:g} s"
             if pause is None:
                 log.error("the handover webhook is not told that a dialog %s: %s",
                           change["state"], what)  # fmt: skip

@@ -111,7 +111,7 @@ class OperatorLabels:
         return len(left) < len(label.turns)
 
 
-PAGE = 100
+PAGE_ROWS = 100
 
 
 class HandedOver(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,8 +229,8 @@ class OperatorDesk:
             return "main"
         end = await self._store.feed_end(user)
         while end > 0:
-            after = max(0, end - PAGE)
-            for row in await self._store.feed(user, after, PAGE):
+            after = max(0, end - PAGE_ROWS)
+            for row in await self._store.feed(user, after, PAGE_ROWS):
                 if row.dialog_id == dialog_id:
                     active = await self._store.active_dialog_id(user, row.dialog_name)
                     return row.dialog_name if active == dialog_id else None

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _SOMEBODY: Final = "code that runs in it"
 
-PATIENCE: Final = 1.0
+CANCEL_TIMEOUT: Final = 1.0
 """Seconds that cancelled calls of services may take to end before the loop is closed."""
 
 
@@ -118,7 +118,7 @@ class _Program(Generic[T]):
             for task in left:
                 task.cancel()
             if left:
-                await asyncio.wait(left, timeout=PATIENCE)
+                await asyncio.wait(left, timeout=CANCEL_TIMEOUT)
             for task in left:
                 if not task.done():
                     _abandon(task)

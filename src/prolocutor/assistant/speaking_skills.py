@@ -15,7 +15,7 @@ from prolocutor.contracts.store import ArchiveStore, OpenedTurn
 from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import DialogId
 
-MOST: Final = 10_000
+MAX_DIALOGS: Final = 10_000
 """Dialogs that are remembered, the last ones used."""
 
 
@@ -55,7 +55,7 @@ class SpeakingSkills:
         skills = [*opened.active_skills, active_skill]
         self._kept[opened.dialog_id] = _SkillsSoFar(opened.length + 2, skills)
         self._kept.move_to_end(opened.dialog_id)
-        if len(self._kept) > MOST:
+        if len(self._kept) > MAX_DIALOGS:
             self._kept.popitem(last=False)
 
     async def _read(self, opened: OpenedTurn) -> list[str]:

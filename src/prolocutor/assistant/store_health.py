@@ -22,10 +22,10 @@ from prolocutor.errors import (
 
 log = logging.getLogger(__name__)
 
-FRESH: Final = 1.0
+FRESH_SECONDS: Final = 1.0
 """Seconds for which what was found counts."""
 
-PATIENCE: Final = 2.0
+CHECK_TIMEOUT: Final = 2.0
 """Seconds after which a store that does not answer counts as one that fails."""
 
 MOST_UNREADABLE: Final = 1000
@@ -63,7 +63,7 @@ class StoreHealth:
 
     def note_stored(self) -> None:
         """Note that a turn was stored."""
-        self._known_until = self._clock() + FRESH
+        self._known_until = self._clock() + FRESH_SECONDS
         if self.fault is not None:
             log.warning("the store works again: turns can be stored")
             self.fault = None
@@ -77,7 +77,7 @@ class StoreHealth:
         if self.fault is None:
             log.error("turns cannot be stored: %s", error)
         self.fault = error
-        self._known_until = self._clock() + FRESH
+        self._known_until = self._clock() + FRESH_SECONDS
         if isinstance(error, StoreLost) and self.on_lost is not None:
             self.on_lost(error)
 
@@ -100,7 +100,7 @@ class StoreHealth:
             return self.fault
         if not self._trial:
             self._trial.start(self._try())
-        if not await self._trial.wait_until_ended(PATIENCE):
+        if not await self._trial.wait_until_ended(CHECK_TIMEOUT):
             self.note_failed(StoreError("the store does not answer"))
         return self.fault
 

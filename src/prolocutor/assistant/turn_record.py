@@ -143,19 +143,19 @@ def _member_at_path(state: JsonObject, part: str, key: str) -> Any:
     return place.get(key, msgspec.UNSET) if isinstance(place, dict) else msgspec.UNSET
 
 
-WITHIN: Final = 0.25
+FLUSH_SECONDS: Final = 0.25
 """Seconds within which a record is handed to the store."""
-BATCH: Final = 100
+BATCH_RECORDS: Final = 100
 """Records that are handed over at once: turns that are stored meanwhile wait for them."""
 MOST_WAITING: Final = 10_000
 """Records that wait for the store; beyond that they are dropped."""
-UPKEEP: Final = 60.0
+UPKEEP_INTERVAL: Final = 60.0
 """Seconds between two looks at what is too old, where no turns come."""
-_STEP: Final = 0.25
+_UPKEEP_PAUSE: Final = 0.25
 """Seconds between two pieces of upkeep, so that it takes little of a machine under load."""
-_CLOSING: Final = 5.0
+_CLOSE_TIMEOUT: Final = 5.0
 """Seconds for what waits when the assistant closes."""
-_WARN: Final = 60.0
+_WARNING_INTERVAL: Final = 60.0
 """Seconds between two warnings of lost records."""
 
 
@@ -236,7 +236,7 @@ class TurnRecorder:
         """Write waiting records, and stop."""
         await self._upkeep.aclose()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_CLOSING):
+            async with asyncio.timeout(_CLOSE_TIMEOUT):
                 await self.settle()
 
     def turn_ended(self, record: TurnRecord) -> None:
@@ -247,8 +247,8 @@ class TurnRecorder:
             return
         waiting.append(record)
         if len(waiting) == 1 and not self._writing:
-            self._timer = asyncio.get_running_loop().call_later(WITHIN, self._begin)
-        elif len(waiting) == BATCH and not self._writing:
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._begin)
+        elif len(waiting) == BATCH_RECORDS and not self._writing:
             self._begin()
 
     async def settle(self) -> None:
@@ -271,8 +271,8 @@ class TurnRecorder:
     async def _write(self) -> None:
         try:
             while self._waiting:
-                batch = self._waiting[:BATCH]
-                del self._waiting[:BATCH]
+                batch = self._waiting[:BATCH_RECORDS]
+                del self._waiting[:BATCH_RECORDS]
                 try:
                     await self.store.add(batch, slow=self.slow)
                 except StoreError as error:
@@ -280,12 +280,12 @@ class TurnRecorder:
                 except Exception:
                     log.exception("records of turns cannot be kept")
                     self._lose(len(batch), "they cannot be kept")
-                if len(self._waiting) < BATCH:
+                if len(self._waiting) < BATCH_RECORDS:
                     break
         finally:
             self._due.set()
             if self._waiting:
-                self._timer = asyncio.get_running_loop().call_later(WITHIN, self._begin)
+                self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._begin)
 
     async def _tend(self) -> bool:
         settings = self._settings
@@ -303,14 +303,14 @@ class TurnRecorder:
             more = await self._tend()
             if not more:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(UPKEEP):
+                    async with asyncio.timeout(UPKEEP_INTERVAL):
                         await self._due.wait()
             self._due.clear()
-            await asyncio.sleep(_STEP)
+            await asyncio.sleep(_UPKEEP_PAUSE)
 
     def _lose(self, number: int, why: str) -> None:
         self.lost += number
         now = time.monotonic()
-        if now - self._warned > _WARN:
+        if now - self._warned > _WARNING_INTERVAL:
             self._warned = now
             log.warning("records of %d turns were lost so far: %s", self.lost, why)

@@ -98,11 +98,11 @@ def _function_code(service: StageService) -> CodeType | None:
     return code if isinstance(code, CodeType) else None
 
 
-LIMIT: Final = 1.0
+BLOCKED_SECONDS: Final = 1.0
 """Seconds after which a loop that has not come round is held up."""
-PACE: Final = 0.25
+LOOK_INTERVAL: Final = 0.25
 """Seconds between two looks; only while turns are running is the loop disturbed at all."""
-CONFIRMATION: Final = 0.05
+SAMPLE_INTERVAL: Final = 0.05
 """Seconds between two samples of the stack, which have to agree on who is to blame."""
 MOST_FRAMES: Final = 8
 """Frames of the stack of code that holds up the loop, in the log."""
@@ -117,8 +117,8 @@ class Watchdog:
         guards: Sequence[Guard],
         cell: RunningCell,
         *,
-        limit: float = LIMIT,
-        pace: float = PACE,
+        limit: float = BLOCKED_SECONDS,
+        pace: float = LOOK_INTERVAL,
     ) -> None:
         self._busy = busy
         self._guards = {guard.task_name: guard for guard in guards}
@@ -170,7 +170,7 @@ class Watchdog:
         if came_round.wait(self._limit):
             return
         suspect = self._culprit(loop, thread_id)
-        if came_round.wait(min(CONFIRMATION, self._limit)):
+        if came_round.wait(min(SAMPLE_INTERVAL, self._limit)):
             return
         guard, stack = self._culprit(loop, thread_id), _thread_stack(thread_id)
         guard = guard if guard is suspect else None

@@ -146,7 +146,7 @@ def local(moment: str | None, form: str = "%Y-%m-%d %H:%M") -> str:
     return datetime.fromtimestamp(parse_time(moment)).astimezone().strftime(form)
 
 
-_PAGE: Final = 1000
+_PAGE_ROWS: Final = 1000
 _NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 
 
@@ -196,7 +196,7 @@ def list_dialogs(
       prolocutor dialogs list --skill calculator --since 2026-11-01 --limit 100
     """
     query = DialogQuery(
-        user=user, since=since, until=until, skill=skill, rating=_rating(rating), limit=_PAGE
+        user=user, since=since, until=until, skill=skill, rating=_rating(rating), limit=_PAGE_ROWS
     )
     rows = asyncio.run(_rows(query, limit, store))
     if sys.stdout.isatty():

@@ -51,14 +51,14 @@ Show = Callable[[int, Sequence[str]], None]
 """Called with how many are done, and notes such as scores, the most important first."""
 
 _OBEYED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_EVERY: Final = 200
+_UPDATE_ITEMS: Final = 200
 """Items between two updates of a progress bar."""
 
 _GAP: Final = "  "
 _LONGEST: Final = 24
 _SHORTEST_BAR: Final = 8
 _LONGEST_BAR: Final = 40
-_TIMES: Final = 7 + 4 + 7 + 6
+_TIME_COLUMNS: Final = 7 + 4 + 7 + 6
 """Columns that elapsed and remaining time and the spaces between all columns take."""
 
 
@@ -87,7 +87,7 @@ def drawn_bar(total: int, what: str) -> Iterator[Show]:
 
     console = Console(stderr=True)
     name = what if len(what) <= _LONGEST else f"{what[: _LONGEST - 1]}…"
-    room = console.width - len(name) - (2 * len(str(total)) + 1) - _TIMES
+    room = console.width - len(name) - (2 * len(str(total)) + 1) - _TIME_COLUMNS
     size = max(_SHORTEST_BAR, min(_LONGEST_BAR, room // 3))
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -129,7 +129,7 @@ def show_progress(
         task = bar.add_task(what, total=None)
         for number, item in enumerate(items, 1):
             yield item
-            if number % _EVERY == 0:
+            if number % _UPDATE_ITEMS == 0:
                 done = portion()
                 total = None if done is None else 1
                 bar.update(task, description=f"{what} {number:,}", total=total, completed=done)

@@ -24,13 +24,13 @@ from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, S
 from prolocutor.stores.sqlite.ownership import owner_of_file
 from prolocutor.stores.store_catalog import open_store
 
-PATIENCE: Final = 2.0
+OWNER_TIMEOUT: Final = 2.0
 """Seconds for an owner to open its door or to be done."""
 
 ANSWER_TIME: Final = 120.0
 """Seconds to wait for an answer of the store's owner."""
 
-_PAUSE: Final = 0.05
+_POLL_SECONDS: Final = 0.05
 """Seconds between two looks for the owner's door."""
 
 _KINDS: Final = {kind.code: kind for kind in (NotFound, BadInput)}
@@ -117,7 +117,7 @@ class StoreOwner(msgspec.Struct, frozen=True):
 
 
 def find_owner_door(
-    url: str, file: Path | None = None, patience: float = PATIENCE
+    url: str, file: Path | None = None, patience: float = OWNER_TIMEOUT
 ) -> OwnerDoor | None:
     """Return the door of the store's owner; None if the store has no owner.
 
@@ -136,7 +136,7 @@ def find_owner_door(
     return OwnerDoor(owner.note)
 
 
-def check_free(url: str, patience: float = PATIENCE) -> None:
+def check_free(url: str, patience: float = OWNER_TIMEOUT) -> None:
     """Raise `StoreLocked` if another process owns the store."""
     if (owner := _owner(url, patience)) is not None:
         raise owner.locked_error()
@@ -149,7 +149,7 @@ def _owner(url: str, patience: float) -> StoreOwner | None:
     while path is not None and (found := _found(path)) is not None:
         if found.note.url is not None or time.monotonic() >= until:
             return found
-        time.sleep(_PAUSE)
+        time.sleep(_POLL_SECONDS)
     return None
 
 

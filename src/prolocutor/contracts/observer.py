@@ -27,7 +27,7 @@ BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2
 """Upper bounds of the buckets in which durations are counted, in seconds."""
 
 
-DECLINED: Final = 0.1
+DECLINED_CONFIDENCE: Final = 0.1
 """The confidence up to which a hypothesis says that its skill does not know."""
 
 
@@ -62,7 +62,7 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Whether a skill was done without an answer: without a non-empty hypothesis."""
         if self.outcome != "done":
             return False
-        return not self.hypotheses or (self.sure is not None and self.sure <= DECLINED)
+        return not self.hypotheses or (self.sure is not None and self.sure <= DECLINED_CONFIDENCE)
 
 
 class ProfileChange(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,10 +21,10 @@ TurnFlag = Literal["down", "none", "failed", "slow"]
 
 TURN_FLAGS: Final[tuple[TurnFlag, ...]] = ("down", "none", "failed", "slow")
 
-SHOWN: Final = 200
+SUMMARY_CHARACTERS: Final = 200
 """Characters that summaries show of what was said."""
 
-SPAN: Final = 900
+SPAN_SECONDS: Final = 900
 """Seconds that one row of an agent's figures covers."""
 
 
@@ -195,7 +195,7 @@ class LatestFailure(msgspec.Struct, frozen=True):
 
 
 class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The figures of an agent in the 900 seconds (`SPAN`) from `at` on.
+    """The figures of an agent in the 900 seconds (`SPAN_SECONDS`) from `at` on.
 
     `asked` counts turns, `won` the turns whose reply has a hypothesis of it, `declined` the turns
     in which it gave no answer (`ServiceRecord.declined`). `kinds` are failures by code, `latest`

@@ -13,7 +13,7 @@ from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.dialog.turn_request import Say, takes_requests, taking_dicts
 from prolocutor.errors import BadReply
 
-CONFIDENCE: Final = 0.5
+DEFAULT_CONFIDENCE: Final = 0.5
 """The confidence of a reply of which nothing but the words is known."""
 
 
@@ -22,7 +22,7 @@ class GeneratedReply:
 
     Texts are words. Any other item is the reply, which may come first to announce the confidence of
     its words. A single hypothesis without text or messages gets the words as text; without a reply
-    they are a hypothesis of `CONFIDENCE`.
+    they are a hypothesis of `DEFAULT_CONFIDENCE`.
     """
 
     def __init__(self, say: Callable[..., None] | None) -> None:
@@ -51,7 +51,7 @@ class GeneratedReply:
         text = "".join(self._pieces)
         if self._has_reply:
             return add_words(self._reply, text)
-        return {"text": text, "confidence": CONFIDENCE} if text else []
+        return {"text": text, "confidence": DEFAULT_CONFIDENCE} if text else []
 
 
 def add_words(reply: Any, text: str) -> Any:

@@ -58,7 +58,7 @@ def new_ids(number: int) -> list[str]:
     tick = time.time_ns() // 1_000_000
     first = tick if tick > _last_tick else _last_tick + 1
     _last_tick = first + number - 1
-    random = _random.pop() if _random and number <= _IDS else _random_digits(number)
+    random = _random.pop() if _random and number <= _IDS_PER_READ else _random_digits(number)
     low = first & 255
     if low + number > 256:
         return [f"{first + n:012x}{random[20 * n : 20 * n + 20]}" for n in range(number)]
@@ -69,9 +69,9 @@ def new_ids(number: int) -> list[str]:
 
 def _random_digits(number: int) -> str:
     """Return random halves for `number` ids, in order."""
-    if number > _IDS:
+    if number > _IDS_PER_READ:
         return os.urandom(10 * number).hex()
-    digits, length = os.urandom(10 * _IDS * _AT_ONCE).hex(), 20 * _IDS
+    digits, length = os.urandom(10 * _IDS_PER_READ * _AT_ONCE).hex(), 20 * _IDS_PER_READ
     first, *others = [digits[at : at + length] for at in range(0, len(digits), length)]
     _random.extend(others)
     return first
@@ -79,7 +79,7 @@ def _random_digits(number: int) -> str:
 
 _LAST_DIGITS: Final = [f"{n:02x}" for n in range(256)]
 
-_IDS: Final = 8
+_IDS_PER_READ: Final = 8
 """The number of ids made of one piece of random digits: a turn needs seven."""
 
 _AT_ONCE: Final = 32

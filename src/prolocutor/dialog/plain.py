@@ -79,13 +79,13 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     `Hypothesis`) JSON objects.
     """
     kind = type(value)
-    if kind is list and 0 < len(value) <= _FEW and isinstance(value[0], msgspec.Struct):
+    if kind is list and 0 < len(value) <= _FEW_PARTS and isinstance(value[0], msgspec.Struct):
         # a typed reply: convert to objects at once, as encoded and decoded values would differ
         value = [_struct_object(one) if isinstance(one, msgspec.Struct) else one for one in value]
     elif kind is not list and kind is not dict and isinstance(value, msgspec.Struct):
         value = _struct_object(value)
     inner = get_referents(*(parts := get_referents(value)))
-    if len(parts) + len(inner) > _FEW or get_referents(*inner):
+    if len(parts) + len(inner) > _FEW_PARTS or get_referents(*inner):
         _measure(value, max_bytes, max_depth)
     while True:
         try:
@@ -209,11 +209,11 @@ def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
 
     Nested lists that each hold the next list twice are small in memory and endless in JSON. A value
     is walked level by level, which is cheap, each part as often as it occurs: a part has at least a
-    byte. From `_MANY` parts on, each part is visited once.
+    byte. From `_MANY_PARTS` parts on, each part is visited once.
     """
     level = get_referents(value)
     number = len(level)
-    while level and number <= _FEW:
+    while level and number <= _FEW_PARTS:
         level = get_referents(*level)
         number += len(level)
     try:
@@ -234,7 +234,7 @@ def _is_small(value: Any, max_bytes: int, max_depth: int) -> bool:
     for _ in range(2 * max_depth):
         if size > max_bytes:
             _refuse(size, max_bytes)
-        if number > _MANY or 4 * len(set(map(id, level))) < len(level) - _MANY // 1000:
+        if number > _MANY_PARTS or 4 * len(set(map(id, level))) < len(level) - _MANY_PARTS // 1000:
             return False
         parts = get_referents(*level)  # of a Struct also its class, which has no length
         number += len(parts)
@@ -246,10 +246,10 @@ def _is_small(value: Any, max_bytes: int, max_depth: int) -> bool:
     return False
 
 
-_FEW: Final = 50
+_FEW_PARTS: Final = 50
 """Parts up to which a value is not measured at all."""
 
-_MANY: Final = 1_000_000
+_MANY_PARTS: Final = 1_000_000
 """Parts from which on a value is walked through slowly, each part once."""
 
 

@@ -11,7 +11,7 @@ from prolocutor.dialog.dialog import PROFILE_KEYS, PROTECTED_KEYS, Change, apply
 from prolocutor.dialog.plain import decode, encode
 from prolocutor.errors import PersonUnreadable, StoreCorrupt
 
-FRAME: Final = 16
+KEY_FRAME_INTERVAL: Final = 16
 """Every version with a number divisible by this is a key frame with the whole state."""
 
 VersionRow = tuple[int, bytes, bytes | None]

@@ -12,7 +12,7 @@ from prolocutor.dialog.plain import JsonObject
 FOLLOW_UP: Final = "follow_up"
 """The name of the annotation."""
 
-LONGEST: Final = 2_000
+MAX_QUESTION_CHARACTERS: Final = 2_000
 """Characters of the longest question that counts."""
 
 
@@ -45,7 +45,7 @@ def read_follow_up(annotations: Mapping[str, Any]) -> FollowUp | None:
         found = msgspec.convert(given, FollowUp)
     except msgspec.ValidationError:
         return None
-    return found if found.text.strip() and len(found.text) <= LONGEST else None
+    return found if found.text.strip() and len(found.text) <= MAX_QUESTION_CHARACTERS else None
 
 
 Ask = str

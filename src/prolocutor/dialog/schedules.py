@@ -66,7 +66,7 @@ def _shift(start: datetime, every: str, count: int) -> datetime:
     return start.replace(year=year, month=month, day=day)
 
 
-MOST: Final = 100
+MAX_LINES: Final = 100
 """The most lines that one hypothesis may put on the agenda, and take off it."""
 
 MAX_KEY: Final = 200
@@ -85,8 +85,8 @@ def check(item: dict[str, Any], path: str) -> None:
             continue
         if not isinstance(value, list):
             raise BadReply("expected a list", path=f"{path}.{key}")
-        if len(value) > MOST:
-            raise BadReply(f"{len(value)}, more than the {MOST} allowed", path=f"{path}.{key}")
+        if len(value) > MAX_LINES:
+            raise BadReply(f"{len(value)}, more than the {MAX_LINES} allowed", path=f"{path}.{key}")
     for place, line in enumerate(item.get("schedule") or ()):
         _check_line(line, f"{path}.schedule[{place}]")
     for place, key in enumerate(item.get("unschedule") or ()):

@@ -39,11 +39,11 @@ class RecentTurns:
         return next((r for r in reversed(self._records) if r.utt_id == utt_id), None)
 
 
-PERIOD: Final = 300.0
+PERIOD_SECONDS: Final = 300.0
 """Seconds over which the mean is taken."""
 
 SLICES: Final = 30
-"""Parts of `PERIOD`, of which the oldest is dropped."""
+"""Parts of `PERIOD_SECONDS`, of which the oldest is dropped."""
 
 _Slice = dict[str, list[float]]
 
@@ -84,7 +84,7 @@ class ServiceTimes:
         return self._slices[-1][1]
 
     def _number(self) -> int:
-        return int(self._clock() / (PERIOD / SLICES))
+        return int(self._clock() / (PERIOD_SECONDS / SLICES))
 
 
 def _add(part: _Slice, name: str, seconds: float, count: float = 1) -> None:

@@ -28,7 +28,7 @@ from prolocutor.pipeline.ledger import Ledger, LedgerEntry
 from prolocutor.pipeline.slots import SkillSelection
 from prolocutor.plan.pipeline import Commit, Stage
 
-GOOD: Final = 0.8
+GOOD_CONFIDENCE: Final = 0.8
 """The confidence with which a skill counts as good while others are still running."""
 
 _NOT_MADE: Final = (BreakerOpen, NoPlace)
@@ -129,7 +129,8 @@ class TurnAnnouncer:
         It is, if no other skill can: all other selected skills have settled without a hypothesis,
         and no selector may select more. With `last` and `first_good`, a selector may still select
         more. With `first_good`, it also is if its confidence is known and above the confidence of
-        every hypothesis, and either its confidence is `GOOD` or no other skill is running.
+        every hypothesis, and either its confidence is `GOOD_CONFIDENCE` or no other skill is
+        running.
         """
         ledger, entry, confidence = self._ledger, words.entry, words.confidence
         if ledger.selecting or entry.wave is None or self._draft.reply is not None:
@@ -146,7 +147,7 @@ class TurnAnnouncer:
             return False
         if confidence is None or confidence <= max(rivals, default=confidence - 1):
             return False
-        return confidence >= GOOD or not is_running
+        return confidence >= GOOD_CONFIDENCE or not is_running
 
     def _look_again(self, entry: LedgerEntry) -> None:
         """Handle a settled skill: take back its words if it failed; look for another speaker."""

@@ -10,7 +10,7 @@ import msgspec
 
 from prolocutor.contracts.selection import Effects, Selection
 from prolocutor.dialog import schedules
-from prolocutor.dialog.generated_words import CONFIDENCE
+from prolocutor.dialog.generated_words import DEFAULT_CONFIDENCE
 from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.dialog.plain import Plain, PlainItems, check, encode
 from prolocutor.dialog.profile_changes import Fault
@@ -116,7 +116,7 @@ def hypotheses(reply: Plain, fault: Fault, *, silent: bool = False) -> list[Skil
     if type(value) is list and len(value) == 1 and _is_usual(value[0]):
         return [SkillReply(value[0], reply.encoded[1:-1])]
     if isinstance(value, str):
-        value = [{"text": value, "confidence": CONFIDENCE}]
+        value = [{"text": value, "confidence": DEFAULT_CONFIDENCE}]
         parts = [encode(value[0])]
     elif isinstance(value, dict):
         value = [value]

@@ -43,7 +43,7 @@ from prolocutor.pipeline.slots import SkillSelection, SlotWriter
 from prolocutor.pipeline.variants import WHOLE
 from prolocutor.plan.pipeline import Stage
 
-PREFERENCE: Final = 0.15
+PREFERENCE_MARGIN: Final = 0.15
 """By how much another skill must be more confident than the preferred one to win."""
 
 # Members of an enum are slow to look up in it.
@@ -408,7 +408,9 @@ class Turn:
         draft, start = self.draft, self._start
         fault = self.slots.fault_recorder("reply")
         preferred = self._preferred_skill()
-        if draft.choose_most_confident(preferred, PREFERENCE, self._prepared.max_attributes, fault):
+        if draft.choose_most_confident(
+            preferred, PREFERENCE_MARGIN, self._prepared.max_attributes, fault
+        ):
             return
         if start.otherwise is not None:
             draft.say_own_words(start.otherwise)

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import NoReturn
 
 PR_SET_PDEATHSIG = 1
-GRACE = 2.0
+GRACE_SECONDS = 2.0
 """Seconds between the signals to end and to kill."""
 
 DEFAULT_SIGNALS = (
@@ -116,7 +116,7 @@ def _watch_stdin() -> None:
 def _end_all() -> None:
     """Ask the whole group to end, then make it."""
     os.killpg(0, signal.SIGTERM)
-    time.sleep(GRACE)
+    time.sleep(GRACE_SECONDS)
     os.killpg(0, signal.SIGKILL)
 
 

@@ -17,10 +17,10 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.errors import ConfigError, ServiceUnreachable
 from prolocutor.processes.supervisor import LAUNCHER, ProcessOutput, end_of_process
 
-GRACE: Final = 2.0
+GRACE_SECONDS: Final = 2.0
 """Seconds for a program to end by itself."""
 
-STEADY: Final = 60.0
+STEADY_SECONDS: Final = 60.0
 """Seconds of life after which waits before a restart start over."""
 
 BACKOFF: Final = (0.5, 30.0)
@@ -38,7 +38,7 @@ class LineProcess:
     `take` gets each non-blank line of the output, `lost` the error at its end; `is_closing` says
     that the end was requested. Its stderr goes to the log. A restart soon after an end waits;
     `backoff` is the first and the longest wait in seconds, doubling in between and starting over
-    after `STEADY` seconds of life; after a `kill` the restart is immediate. A line of more than
+    after `STEADY_SECONDS` of life; after a `kill` the restart is immediate. A line of more than
     `max_line` bytes ends the program, as does the end of this process.
     """
 
@@ -126,7 +126,7 @@ class LineProcess:
             self._killed = why
             _end(self._child)
             if self._reading is not None:  # processes outside of the group may hold its output open
-                asyncio.get_running_loop().call_later(2 * GRACE, self._reading.cancel)
+                asyncio.get_running_loop().call_later(2 * GRACE_SECONDS, self._reading.cancel)
 
     async def aclose(self) -> None:
         """Close its input, wait a moment for its end, then end it; return when it is gone."""
@@ -136,7 +136,7 @@ class LineProcess:
         self.is_closing = True
         if child.stdin is not None:
             child.stdin.close()
-        await asyncio.wait([reading], timeout=GRACE)
+        await asyncio.wait([reading], timeout=GRACE_SECONDS)
         if not reading.done():
             _end(child)
         await self._gone(reading)
@@ -145,7 +145,7 @@ class LineProcess:
 
     async def _gone(self, reading: asyncio.Task[None]) -> None:
         """Wait for the end of a program that was ended; something may hold its output open."""
-        await asyncio.wait([reading], timeout=2 * GRACE)
+        await asyncio.wait([reading], timeout=2 * GRACE_SECONDS)
         if not reading.done():
             self._killed = self._killed or "was ended"
             reading.cancel()
@@ -195,7 +195,7 @@ class LineProcess:
             logging.cancel()
             output.close()
             self._child = None
-        if loop.time() - born > STEADY:
+        if loop.time() - born > STEADY_SECONDS:
             self._wait = 0.0
         if not self._killed:
             self._rest(loop.time())
@@ -219,7 +219,7 @@ class LineProcess:
             if not line:
                 # A program that closes its output but runs on is given time to end by itself.
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(GRACE):
+                    async with asyncio.timeout(GRACE_SECONDS):
                         await child.wait()
                 return ""
             blank = blank + 1 if line.isspace() else 0
@@ -248,7 +248,7 @@ def _end(process: Process) -> None:
         return
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGUSR2)
-    asyncio.get_running_loop().call_later(GRACE, _kill_lasting, process)
+    asyncio.get_running_loop().call_later(GRACE_SECONDS, _kill_lasting, process)
 
 
 def _kill_lasting(process: Process) -> None:

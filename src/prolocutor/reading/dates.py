@@ -147,7 +147,7 @@ _MONTHS: Final = "|".join(
     for name in (month.lower() for month in calendar.month_name[1:])
 )
 _DATED: Final = re.compile(rf"\d.*\b(?:sept|{_MONTHS})\b|\b(?:sept|{_MONTHS})\b.*\d")
-_FURTHEST: Final = 400 * 366
+_MAX_DAYS: Final = 400 * 366
 """Days from today that are read."""
 
 
@@ -270,7 +270,7 @@ def _relative(said: str, now: dt.datetime, context: ReadingContext) -> dt.date |
     count = 0.5 if found["count"] in {"half a", "half an"} else numbers.read_value(found["count"])
     if count is None and found["count"] in {"a", "an", "one", "1"}:
         count = 1
-    if count is None or not 0 <= count <= _FURTHEST:
+    if count is None or not 0 <= count <= _MAX_DAYS:
         return None
     way = (found["way"] or "").split(" ")[1:2]
     signed = -count if way in (["ago"], ["back"], ["before"]) else count

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from prolocutor.reading.locales.locale import Words, codes, find_words
 from prolocutor.reading.plain_text import strip_accents
 
-LONGEST: Final = 400
+MAX_CHARACTERS: Final = 400
 """The number of characters read of a text."""
 
 _LONGEST_ANSWER: Final = 100
@@ -27,10 +27,10 @@ _SHORT: Final = frozenset("aiyà")
 _ELIDED: Final = re.compile(r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}")
 _OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
-_LEAST: Final = 1.0
+_MIN_SCORE: Final = 1.0
 """The least score of a language that is recognized."""
 
-_AHEAD: Final = 0.5
+_MIN_LEAD: Final = 0.5
 """The least lead of its score over the second language's."""
 
 
@@ -84,7 +84,7 @@ def asks(text: str) -> bool:
     >>> asks("when is high tide"), asks("oh, um, what is due?"), asks("Friday")
     (True, True, False)
     """
-    said = strip_accents(text[:LONGEST])
+    said = strip_accents(text[:MAX_CHARACTERS])
     return text.rstrip().endswith("?") or _opening("questions", codes()).match(said) is not None
 
 
@@ -94,7 +94,7 @@ def orders(text: str) -> bool:
     >>> orders("please set a timer"), orders("stell einen Wecker"), orders("a new bicycle")
     (True, True, False)
     """
-    return _opening("orders", codes()).match(strip_accents(text[:LONGEST])) is not None
+    return _opening("orders", codes()).match(strip_accents(text[:MAX_CHARACTERS])) is not None
 
 
 def denies(text: str) -> bool:
@@ -103,7 +103,7 @@ def denies(text: str) -> bool:
     >>> denies("not four"), denies("vier Personen")
     (True, False)
     """
-    return _negations(codes()).search(strip_accents(text[:LONGEST])) is not None
+    return _negations(codes()).search(strip_accents(text[:MAX_CHARACTERS])) is not None
 
 
 @cache
@@ -119,8 +119,8 @@ def is_courtesy(text: str) -> bool:
     >>> is_courtesy("hi there!"), is_courtesy("vielen Dank"), is_courtesy("hello, pay the bill")
     (True, True, False)
     """
-    said = strip_accents(text[:LONGEST])
-    return len(text) <= LONGEST and _courtesy(codes()).fullmatch(said) is not None
+    said = strip_accents(text[:MAX_CHARACTERS])
+    return len(text) <= MAX_CHARACTERS and _courtesy(codes()).fullmatch(said) is not None
 
 
 @cache
@@ -137,16 +137,16 @@ def _courtesy(every: tuple[str, ...]) -> re.Pattern[str]:
 
 def without_framing(text: str, *fields: str) -> str:
     """Return a text without the phrases of these fields of `Words` before and after it, in any
-    language; all of the text where nothing else is in it, or it is longer than `LONGEST`.
+    language; all of the text where nothing else is in it, or it is longer than `MAX_CHARACTERS`.
 
     >>> without_framing("äh, drei bitte", "hesitation", "politeness")
     'drei'
     """
     said = strip_accents(text)
     lead, tail = _framing(fields, codes())
-    start = found.end() if len(text) <= LONGEST and (found := lead.match(said)) else 0
+    start = found.end() if len(text) <= MAX_CHARACTERS and (found := lead.match(said)) else 0
     end = found.start() if start < len(text) and (found := tail.search(said, start)) else len(text)
-    return text[start:end] if start < end <= LONGEST else text
+    return text[start:end] if start < end <= MAX_CHARACTERS else text
 
 
 @cache
@@ -213,7 +213,7 @@ def language_of(text: str) -> DetectedLanguage | None:
     >>> language_of("Wie spät ist es in Paris?").code, language_of("12 * 8"), language_of("Paris?")
     ('de', None, None)
     """
-    return _detect_language(text[:LONGEST].lower(), codes())
+    return _detect_language(text[:MAX_CHARACTERS].lower(), codes())
 
 
 def language_of_request(text: str) -> DetectedLanguage | None:
@@ -225,7 +225,7 @@ def language_of_request(text: str) -> DetectedLanguage | None:
     >>> language_of_request("danke, and what is the time").code
     'en'
     """
-    return _language_of_request(text[:LONGEST], codes())
+    return _language_of_request(text[:MAX_CHARACTERS], codes())
 
 
 @lru_cache(maxsize=256)
@@ -302,6 +302,6 @@ def _detect_language(said: str, every: tuple[str, ...]) -> DetectedLanguage | No
     code, best = max(scores.items(), key=lambda item: item[1])
     others = sum(scores.values()) - best
     second = max(score for other, score in scores.items() if other != code)
-    if best < _LEAST or best - second < _AHEAD:
+    if best < _MIN_SCORE or best - second < _MIN_LEAD:
         return None
     return DetectedLanguage(code, round(best / (best + others), 2))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from prolocutor.reading import libraries
 
-_WHOLE: Final = 2**53
+_MAX_WHOLE_NUMBER: Final = 2**53
 """The number up to which a float holds every integer."""
 
 _DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)?|[.,]\d+")
@@ -97,7 +97,7 @@ def exact(value: object) -> int | float | None:
         return None
     if not math.isfinite(number):
         return None
-    return int(value) if value == int(value) and abs(number) <= _WHOLE else number
+    return int(value) if value == int(value) and abs(number) <= _MAX_WHOLE_NUMBER else number
 
 
 def _amount(said: str, deep: int = 0) -> int | float | Fraction | None:

@@ -21,7 +21,7 @@ def strip_accents(text: str) -> str:
     return text.translate(_PLAIN)
 
 
-LONGEST = 300
+MAX_CHARACTERS = 300
 """The number of characters that readers accept; longer answers are not read (except raw texts)."""
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "−": "-", "–": "-"})
@@ -53,15 +53,15 @@ _NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
 def plain(text: str) -> str:
     """Return the text in lower case, compatible characters, single blanks, straight quotes.
 
-    A text longer than `LONGEST` becomes "": it is not an answer to an ask for a value.
+    A text longer than `MAX_CHARACTERS` becomes "": it is not an answer to an ask for a value.
     """
-    if len(text) > 10 * LONGEST:
+    if len(text) > 10 * MAX_CHARACTERS:
         return ""
     if not text.isascii():
         text = text.translate(_QUOTES).encode(errors="replace").decode()
         text = unicodedata.normalize("NFKC", text).replace("\u2044", "/")
     text = " ".join(text.lower().split())
-    return text if len(text) <= LONGEST else ""
+    return text if len(text) <= MAX_CHARACTERS else ""
 
 
 def bare(text: str) -> str:

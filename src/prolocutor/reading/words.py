@@ -30,11 +30,11 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     return both / union if union else 1.0
 
 
-ALIKE: Final = 0.8
+ALIKE_SHARE: Final = 0.8
 """The share of common words from which on texts are near duplicates."""
 
 
-def near_duplicates(texts: Sequence[str], alike: float = ALIKE) -> list[int]:
+def near_duplicates(texts: Sequence[str], alike: float = ALIKE_SHARE) -> list[int]:
     """Return the number of each text's group: texts linked by a Jaccard index of words >= `alike`.
 
     Only texts with a common rare word are compared (prefix filtering, Chaudhuri, Ganti and Kaushik

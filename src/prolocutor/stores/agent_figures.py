@@ -8,7 +8,7 @@ from operator import add, sub
 from typing import Final
 
 from prolocutor.contracts.observer import BOUNDS, FAILURES, ServiceRecord, TurnRecord
-from prolocutor.contracts.turn_record_store import SPAN, AgentSpan, LatestFailure
+from prolocutor.contracts.turn_record_store import SPAN_SECONDS, AgentSpan, LatestFailure
 
 FiguresKey = tuple[int, str]
 """The start of a span and the name of an agent."""
@@ -29,7 +29,7 @@ def add_figures(
     figures: dict[FiguresKey, AgentSpan], record: TurnRecord, *, up: int = 0, down: int = 0
 ) -> None:
     """Add the figures of a turn's agents, and the thumbs of its reply."""
-    at = int(record.started) // SPAN * SPAN
+    at = int(record.started) // SPAN_SECONDS * SPAN_SECONDS
     won = winners(record)
     for one in record.services:
         if one.stage != _SKILLS or one.started is None:

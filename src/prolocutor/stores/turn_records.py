@@ -12,7 +12,7 @@ import msgspec
 from prolocutor.clocks import DAY
 from prolocutor.contracts.observer import OwnFlag, ProfileChange, ServiceRecord, TurnRecord
 from prolocutor.contracts.turn_record_store import (
-    SHOWN,
+    SUMMARY_CHARACTERS,
     TURN_FLAGS,
     ConversationHead,
     ConversationTurn,
@@ -45,9 +45,9 @@ FIGURES_KEPT: Final = 35.0 * DAY
 
 _PACKED_PLAIN: Final = 1000
 """Bytes up to which a record is not compressed: it would cost more than it saves."""
-_MOST: Final = 200_000
+_MAX_RECORD_BYTES: Final = 200_000
 """Bytes of a record beyond which the changed values of profiles are left out."""
-_ERROR: Final = 2000
+_ERROR_CHARACTERS: Final = 2000
 """Characters that are kept of an error's text."""
 
 
@@ -68,7 +68,7 @@ def rate_flags(flags: int, up: bool | None) -> int:
 
 def cut(text: str) -> str:
     """Return what summaries show of a text."""
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return text if len(text) <= SUMMARY_CHARACTERS else f"{text[: SUMMARY_CHARACTERS - 1]}…"
 
 
 def count_hour(hour: TurnHour, flags: int, number: int = 1) -> None:
@@ -116,7 +116,7 @@ def pack(record: TurnRecord) -> bytes:
         encoded = _encode(values)
     except OverflowError:  # a whole number of more than 64 bits
         encoded = b""
-    if not 0 < len(encoded) <= _MOST:
+    if not 0 < len(encoded) <= _MAX_RECORD_BYTES:
         values[_CHANGES] = [
             ProfileChange(whose=one.whose, part=one.part, key=one.key) for one in record.changes
         ]
@@ -125,8 +125,8 @@ def pack(record: TurnRecord) -> bytes:
 
 
 def _packed_service(one: ServiceRecord) -> tuple[Any, ...]:
-    if one.error is not None and len(one.error) > _ERROR:
-        one = msgspec.structs.replace(one, error=one.error[:_ERROR])
+    if one.error is not None and len(one.error) > _ERROR_CHARACTERS:
+        one = msgspec.structs.replace(one, error=one.error[:_ERROR_CHARACTERS])
     return _of_service(one)
 
 

@@ -33,7 +33,7 @@ from prolocutor.web.listener import Listener
 from prolocutor.web.openapi import document
 from prolocutor.web.serving import ServedApp, serve
 
-PATIENCE: Final = 60.0
+TEST_TIMEOUT: Final = 60.0
 """Seconds after which a test fails; a working channel needs far less."""
 
 KEY: Final = "the-key-of-the-operators"
@@ -286,8 +286,8 @@ async def run_door(
     """Run an assistant that counts behind a channel; `options` are those of `Listener`."""
     gate = Gate()
     async with (
-        asyncio.timeout(PATIENCE),
-        Assistant(pipeline(gate), store="memory:", deadline=PATIENCE) as assistant,
+        asyncio.timeout(TEST_TIMEOUT),
+        Assistant(pipeline(gate), store="memory:", deadline=TEST_TIMEOUT) as assistant,
     ):
         app = Listener(assistant, [make(assistant)], auth=auth, **options)
         async with running(app) as url, aiohttp.ClientSession(url) as http:

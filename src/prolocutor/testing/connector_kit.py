@@ -21,7 +21,7 @@ from prolocutor.dialog.plain import Plain, decode
 from prolocutor.errors import ServiceError
 from prolocutor.testing.fake_service import FakeRequest
 
-PATIENCE = 60.0
+TEST_TIMEOUT = 60.0
 """Seconds after which a test fails; a working connector needs far less."""
 
 MISBEHAVIOURS = ["raises", "exits", "not_a_number", "not_plain", "too_large", "too_deep"]
@@ -129,7 +129,7 @@ async def closing(connector: Connector) -> AsyncIterator[Connector]:
     try:
         yield connector
     finally:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TEST_TIMEOUT):
             await connector.aclose()
 
 
@@ -137,7 +137,7 @@ async def ask(connector: Connector, *values: Any) -> Plain | ServiceError:
     """Send the values in one call; return the first reply, or the error of the call."""
     requests = [FakeRequest(value) for value in values or (None,)]
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TEST_TIMEOUT):
             return (await connector.send(requests))[0]
     except ServiceError as error:
         return error

@@ -10,13 +10,13 @@ from typing import Any, Final
 from prolocutor.web.client_address import client_name
 from prolocutor.web.limits import ListenerLimits
 
-SPARE: Final = 32
+SPARE_CONNECTIONS: Final = 32
 """Connections beyond the limits that may ask for the health of the server, and nothing else."""
 
-BEGUN: Final = 16
+MAX_BEGUN: Final = 16
 """Requests that are begun in one pass of the event loop."""
 
-FOLLOWING: Final = 8
+MAX_FOLLOWING: Final = 8
 """Further requests begun in one pass that had to wait behind a request of their own connection."""
 
 
@@ -99,7 +99,7 @@ class RequestTurns:
     def __init__(self) -> None:
         self._first: deque[Callable[[], None]] = deque()
         self._following: deque[Callable[[], None]] = deque()
-        self._left = BEGUN
+        self._left = MAX_BEGUN
         self._is_due = False
 
     def take(self, begin: Callable[[], None], *, is_following: bool = False) -> None:
@@ -117,9 +117,9 @@ class RequestTurns:
 
     def _begin_some(self) -> None:
         first, following = self._first, self._following
-        some = [first.popleft() for _ in range(min(BEGUN, len(first)))]
-        self._left = BEGUN - len(some)
-        some += [following.popleft() for _ in range(min(FOLLOWING, len(following)))]
+        some = [first.popleft() for _ in range(min(MAX_BEGUN, len(first)))]
+        self._left = MAX_BEGUN - len(some)
+        some += [following.popleft() for _ in range(min(MAX_FOLLOWING, len(following)))]
         self._is_due = bool(some)
         if some:
             asyncio.get_running_loop().call_soon(self._begin_some)

@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from prolocutor.web.connection_places import SPARE, ConnectionPlaces
+from prolocutor.web.connection_places import SPARE_CONNECTIONS, ConnectionPlaces
 from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
 from prolocutor.web.requests import ABORT, WHOLE_BODY
 
@@ -43,12 +43,12 @@ _HOST: Final = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::\d*)?|")
 
 _VERSIONS: Final = ("1.1", "1.0")
 
-_QUEUED: Final = 1
+_MAX_QUEUED: Final = 1
 """Requests of a connection that wait behind the one that is answered; no more are parsed."""
 
 _HEALTH: Final = "/health/"
 
-_PIECE: Final = 2_048
+_PIECE_BYTES: Final = 2_048
 """Bytes of WebSocket frames that are parsed before a look at whether their messages are taken."""
 
 _SPARE_PATIENCE: Final = 2.0
@@ -57,7 +57,7 @@ _SPARE_PATIENCE: Final = 2.0
 _IDLE_FRAMES: Final = 1_000
 """Pings, pongs and pieces of messages of a WebSocket between two pings of ours (20 s)."""
 
-_TAKEN: Final = 8_192
+_MIN_TAKEN_BYTES: Final = 8_192
 """Bytes that a client takes within `limits.patience` seconds while it is behind, or is cut off."""
 
 
@@ -100,7 +100,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if not self._places.take(self._address):
             patience = min(patience, _SPARE_PATIENCE)
             self._spare[self] = None
-            if len(self._spare) > SPARE:
+            if len(self._spare) > SPARE_CONNECTIONS:
                 next(iter(self._spare))._refuse(_TOO_MANY)
         self._wait_for_head(patience)
 
@@ -173,7 +173,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _parse(self) -> None:
         """Feed the parser one head or one body at a time; it cannot stop within its input."""
         while self._unread and not self.transport.is_closing():
-            if len(self.pipeline) >= _QUEUED or self.flow.write_paused or self._refusal:
+            if len(self.pipeline) >= _MAX_QUEUED or self.flow.write_paused or self._refusal:
                 self._flow.has_backlog = True
                 self._flow.pause_reading()
                 return
@@ -516,7 +516,7 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         while self._unread and not (self.read_paused or self.transport.is_closing()):
             if not self.writable.is_set():
                 break
-            piece, self._unread = self._unread[:_PIECE], self._unread[_PIECE:]
+            piece, self._unread = self._unread[:_PIECE_BYTES], self._unread[_PIECE_BYTES:]
             super().data_received(bytes(piece))
         self._note_held()
 
@@ -565,7 +565,7 @@ class _ReaderWatch:
             self._timer.cancel()
 
     def _look(self) -> None:
-        if self._transport.get_write_buffer_size() > self._waiting - _TAKEN:
+        if self._transport.get_write_buffer_size() > self._waiting - _MIN_TAKEN_BYTES:
             self._transport.abort()
         else:
             self.start()

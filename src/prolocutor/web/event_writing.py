@@ -104,8 +104,8 @@ async def _guard_pieces(
             yield failure(error)
 
 
-PAGE: Final = 100
-RETRY: Final = 1.0
+PAGE_ROWS: Final = 100
+RETRY_SECONDS: Final = 1.0
 """Seconds after which a feed that could not be read is read again."""
 
 
@@ -135,7 +135,7 @@ class FeedFollower:
                 raise
             except StoreError as error:
                 log.error("the feed of a person cannot be read: %s", error)
-                await asyncio.sleep(RETRY)
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def catch_up(self, news: asyncio.Event) -> None:
         """Hand over new rows now, in order even with concurrent calls; raise `StoreError`."""
@@ -149,12 +149,12 @@ class FeedFollower:
                     raise
 
     async def _read_on(self) -> None:
-        rows = await self._store.feed(self._user, self.after, PAGE)
+        rows = await self._store.feed(self._user, self.after, PAGE_ROWS)
         if not rows and await self._store.feed_end(self._user) < self.after:
             self.after = 0  # the person was deleted; their feed starts anew
-            rows = await self._store.feed(self._user, 0, PAGE)
+            rows = await self._store.feed(self._user, 0, PAGE_ROWS)
         while rows:
             await self._take(rows)
             self.after = rows[-1].n
-            full = len(rows) == PAGE
-            rows = await self._store.feed(self._user, self.after, PAGE) if full else []
+            full = len(rows) == PAGE_ROWS
+            rows = await self._store.feed(self._user, self.after, PAGE_ROWS) if full else []

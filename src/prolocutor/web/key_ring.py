@@ -26,7 +26,7 @@ KIND: Final = "access-key"
 """The kind of the assistant's own records that are keys."""
 
 PREFIX: Final = "prolocutor_"
-REFRESH: Final = 5.0
+REFRESH_SECONDS: Final = 5.0
 """Seconds after which keys that were made or revoked elsewhere count here."""
 
 _ID_DIGITS: Final = 16
@@ -157,7 +157,7 @@ class KeyRing:
 
     async def _refresh_often(self) -> None:
         while True:
-            await asyncio.sleep(REFRESH)
+            await asyncio.sleep(REFRESH_SECONDS)
             try:
                 await self.refresh()
             except StoreError as error:

@@ -52,7 +52,7 @@ audit = logging.getLogger("prolocutor.audit")
 """The acts of operators: who, from where, which request; never its contents."""
 
 
-RETRY: Final = 1.0
+RETRY_SECONDS: Final = 1.0
 """Seconds until a door that waits for the store is opened again."""
 
 
@@ -187,7 +187,7 @@ class Listener:
 
     async def _open_late(self, channel: Openable) -> None:
         while True:
-            await asyncio.sleep(RETRY)
+            await asyncio.sleep(RETRY_SECONDS)
             with suppress(StoreError, Stopping):
                 return await self._open_channel(channel)
 

@@ -26,7 +26,7 @@ WHOLE_BODY: Final = "prolocutor.whole_body"
 """The ASGI extension by which our server gives a body that has come as a whole: no wait, no timer
 (`web/connections.py`)."""
 
-DISCARDED: Final = 16
+DISCARD_FACTOR: Final = 16
 """Up to so many times the allowed size is read and discarded, so that the sender can read the
 response."""
 
@@ -118,7 +118,7 @@ class AsgiRequest(AsgiConnection):
 
     async def _discard(self, size: int, more: bool) -> None:
         """Read on within limits: a client that is cut off while it sends misses the response."""
-        while more and size < DISCARDED * self._limits.body:
+        while more and size < DISCARD_FACTOR * self._limits.body:
             piece, more = await self._piece()
             size += len(piece)
 

@@ -27,22 +27,22 @@ from prolocutor.web.limits import ListenerLimits
 log = logging.getLogger(__name__)
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-_PONG: Final = 60.0
+_PONG_SECONDS: Final = 60.0
 """Seconds for the pong of a WebSocket: longer than most turns keep a client from reading."""
 
-_UNREAD: Final = 60_000
+_UNREAD_MILLISECONDS: Final = 60_000
 """Milliseconds after which a connection is cut whose client acknowledges nothing."""
 
-_BUFFERED: Final = 262_144
+_BUFFER_BYTES: Final = 262_144
 """Bytes that the system buffers of a connection in each direction; by itself it takes megabytes."""
 
-_UNSENT: Final = 16_384
+_UNSENT_BYTES: Final = 16_384
 """Bytes that the system takes of a connection beyond those that its client takes."""
 
-_ACCEPTED: Final = 32
+_MAX_ACCEPTED: Final = 32
 """Connections that are accepted in one pass of the event loop; uvloop takes one for each handle."""
 
-_LAST: Final = 1.0
+_LAST_SECONDS: Final = 1.0
 """Seconds for responses that were not sent within the grace period."""
 
 
@@ -154,11 +154,11 @@ def _bound(family: int, address: Any) -> socket.socket:
         if family == socket.AF_INET6:
             one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-            one.setsockopt(socket.SOL_SOCKET, buffer, _BUFFERED)
+            one.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER_BYTES)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD)
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD_MILLISECONDS)
         if hasattr(socket, "TCP_NOTSENT_LOWAT"):
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
         one.bind(address)
         one.listen(1)
         one.setblocking(False)
@@ -199,7 +199,7 @@ async def _serve(
 
 
 async def _start(server: uvicorn.Server, sockets: Sequence[socket.socket]) -> None:
-    more = [each.dup() for each in sockets for _ in range(_ACCEPTED)]
+    more = [each.dup() for each in sockets for _ in range(_MAX_ACCEPTED)]
     await server.startup(more)
 
 
@@ -212,7 +212,7 @@ def _server(app: ServedApp | BesideApp) -> uvicorn.Server:
         ws=partial(BoundedWebSocketProtocol, places=places),  # type: ignore[arg-type]
         ws_max_size=limits.body,
         ws_per_message_deflate=False,
-        ws_ping_timeout=_PONG,
+        ws_ping_timeout=_PONG_SECONDS,
         timeout_keep_alive=limits.keep_alive,
         lifespan="off",
         interface="asgi3",
@@ -264,7 +264,7 @@ async def _close_connections(server: uvicorn.Server) -> None:
     for connection in list(state.connections):
         connection.shutdown()
     with suppress(TimeoutError):
-        async with asyncio.timeout(_LAST):
+        async with asyncio.timeout(_LAST_SECONDS):
             while state.connections or state.tasks:  # noqa: ASYNC110 (uvicorn has no event)
                 await asyncio.sleep(0.005)
     for task in list(state.tasks):

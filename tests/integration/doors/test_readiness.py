@@ -24,7 +24,7 @@ from tests.postgresql_server import query
 
 @pytest.fixture(autouse=True)
 def tried_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_health, "FRESH", 0.0)
+    monkeypatch.setattr(store_health, "FRESH_SECONDS", 0.0)
 
 
 @asynccontextmanager

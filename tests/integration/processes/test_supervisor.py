@@ -18,7 +18,7 @@ from prolocutor.connectors.http import HttpConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ConfigError
 from prolocutor.processes.supervisor import ProcessCommand, ProcessState, Supervisor
-from prolocutor.testing.connector_kit import PATIENCE, ask, closing
+from prolocutor.testing.connector_kit import TEST_TIMEOUT, ask, closing
 from tests.integration.pids import is_gone
 
 ROOT = Path(__file__).parents[3]
@@ -33,7 +33,7 @@ PID = ProcessCommand(
 async def running(commands: dict[str, ProcessCommand], **options: Any) -> AsyncIterator[Supervisor]:
     options = {"folder": ROOT, "backoff": (0.01, 0.04), "grace": 0.2, **options}
     supervisor = Supervisor(commands, **options)
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TEST_TIMEOUT):
         try:
             await supervisor.start()
             yield supervisor

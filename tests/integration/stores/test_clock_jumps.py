@@ -10,7 +10,7 @@ import pytest
 from prolocutor import Pipeline, Service, TurnRequest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import RecordSettings, ReplicaSettings
-from prolocutor.clocks import FOLLOWED, SteadyClock
+from prolocutor.clocks import MAX_CLOCK_STEP, SteadyClock
 from prolocutor.web.key_ring import KeyRing
 
 DAY = 86_400.0
@@ -116,13 +116,13 @@ async def test_keys_of_a_shared_store_end_by_its_clock(database: str, wall: Wall
 def test_a_clock_that_is_set_by_a_little_is_followed_and_by_much_is_not() -> None:
     walls, passed = [1e9], [100.0]
     clock = SteadyClock(lambda: walls[0], lambda: passed[0])
-    walls[0] += 10 - FOLLOWED / 2
+    walls[0] += 10 - MAX_CLOCK_STEP / 2
     passed[0] += 10
     followed = clock()
     walls[0] += 10 + 2.5 * DAY
     passed[0] += 10
 
-    assert followed == 1e9 + 10 - FOLLOWED / 2
+    assert followed == 1e9 + 10 - MAX_CLOCK_STEP / 2
     assert clock() == followed + 10
     walls[0] -= 2.5 * DAY
     assert clock() == walls[0]

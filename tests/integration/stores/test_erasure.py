@@ -78,9 +78,9 @@ async def test_what_a_stopped_process_had_not_erased_is_erased_at_the_next_start
 async def test_a_long_dialog_is_erased_in_pieces_between_which_others_speak(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "ROWS", 3)
-    monkeypatch.setattr(turn_record_writer, "MERGED", 1)
-    monkeypatch.setattr(maintenance, "PIECE", 4096)
+    monkeypatch.setattr(maintenance, "MAX_ROWS", 3)
+    monkeypatch.setattr(turn_record_writer, "MAX_MERGED_PAGES", 1)
+    monkeypatch.setattr(maintenance, "PIECE_BYTES", 4096)
     async with running(tmp_path) as store:
         await fill(store)
         writer = store._writer

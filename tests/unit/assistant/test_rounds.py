@@ -454,7 +454,7 @@ async def test_after_the_last_page_there_is_nothing_more() -> None:
 
 
 async def test_a_list_that_fits_has_no_pages() -> None:
-    async with assistant(says("cities", list_of(own_words.PAGE))) as it:
+    async with assistant(says("cities", list_of(own_words.PAGE_CHOICES))) as it:
         assert "More" not in said(await it.turn("hi", user="ann"))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import RecordSettings
-from prolocutor.assistant.turn_record import BATCH, MOST_WAITING, TurnRecorder
+from prolocutor.assistant.turn_record import BATCH_RECORDS, MOST_WAITING, TurnRecorder
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.errors import StoreFull
@@ -59,12 +59,12 @@ async def test_records_are_written_in_batches_and_all_of_them_at_the_end() -> No
     keeper = Batches()
     it = recorder(keeper, keep=60.0, most=7)
     it.start()
-    for _ in range(2 * BATCH + 5):
+    for _ in range(2 * BATCH_RECORDS + 5):
         it.turn_ended(a_record())
     await it.aclose()
 
-    assert sum(keeper.kept) == 2 * BATCH + 5
-    assert max(keeper.kept) == BATCH
+    assert sum(keeper.kept) == 2 * BATCH_RECORDS + 5
+    assert max(keeper.kept) == BATCH_RECORDS
     assert (60.0, 7) in keeper.tended
     assert it.slow == 4.0
     assert it.lost == 0
@@ -77,7 +77,7 @@ async def test_a_store_that_is_slow_or_full_loses_records_and_not_turns(
     keeper = Batches()
     keeper.go.clear()
     it = recorder(keeper)
-    for _ in range(BATCH):
+    for _ in range(BATCH_RECORDS):
         it.turn_ended(a_record())
     await asyncio.sleep(0)  # the first batch is under way
     await asyncio.sleep(0)
@@ -89,7 +89,7 @@ async def test_a_store_that_is_slow_or_full_loses_records_and_not_turns(
     await it.settle()
 
     assert keeper.kept == []
-    assert it.lost == BATCH + MOST_WAITING + 3
+    assert it.lost == BATCH_RECORDS + MOST_WAITING + 3
     assert len(caplog.records) == 1
     keeper.full = False
     it.turn_ended(a_record())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from prolocutor.connectors.parts.http_connection import READ, HttpConnection
+from prolocutor.connectors.parts.http_connection import READ_BYTES, HttpConnection
 
 
 class WatchedConnection(HttpConnection):
@@ -32,4 +32,4 @@ async def test_a_flood_comes_to_a_connection_in_small_pieces() -> None:
     await made.lost
 
     assert sum(sizes) == 1_000_000
-    assert max(sizes) <= READ
+    assert max(sizes) <= READ_BYTES

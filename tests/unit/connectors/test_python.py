@@ -16,7 +16,7 @@ import pytest
 from prolocutor.connectors.python import MAX_ITEMS, PythonConnector
 from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import BadReply, NoPlace, ServiceRaised
-from prolocutor.testing.connector_kit import PATIENCE, ask, closing
+from prolocutor.testing.connector_kit import TEST_TIMEOUT, ask, closing
 from prolocutor.testing.fake_service import FakeRequest
 
 Target = Callable[[Any], Any]
@@ -201,7 +201,7 @@ async def test_hung_functions_hold_up_no_other_service() -> None:
     assert isinstance(reply, Plain)
     assert not any(call.done() for call in calls)
     release.set()
-    await asyncio.wait(calls, timeout=PATIENCE)
+    await asyncio.wait(calls, timeout=TEST_TIMEOUT)
     assert all(call.done() for call in calls)
 
 
@@ -228,7 +228,7 @@ async def test_when_all_threads_are_held_by_lost_calls_the_next_one_fails_at_onc
 
 
 async def _until_it_answers(connector: PythonConnector) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TEST_TIMEOUT):
         while not isinstance(await ask(connector), Plain):
             pass
 
@@ -264,7 +264,7 @@ async def test_threads_are_shared_by_calls_and_end_when_closed() -> None:
     assert reply.value == "service mine"
     assert len(mine) == 1
     await connector.aclose()
-    mine[0].join(PATIENCE)
+    mine[0].join(TEST_TIMEOUT)
     assert threading.active_count() == before
     assert isinstance(await ask(connector), Plain)
 
@@ -295,7 +295,7 @@ def test_a_hundred_hung_functions_let_the_interpreter_exit() -> None:
         [sys.executable, "-c", HUNDRED_HUNG],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TEST_TIMEOUT,
         check=True,
     )
 
@@ -345,4 +345,4 @@ async def test_words_without_end_are_given_up(word: str, is_async: bool) -> None
 
     assert isinstance(reply, BadReply)
     gc.collect()
-    assert ended.wait(PATIENCE)
+    assert ended.wait(TEST_TIMEOUT)

@@ -81,7 +81,7 @@ _AROUND: Final = ("hesitation", "fillers", "politeness", "closings")
 MOST_DIGRESSIONS: Final = 3
 """Turns in a row about something else after which an ask is over."""
 
-SURELY: Final = 0.8
+SURE_CONFIDENCE: Final = 0.8
 """The confidence of another skill from which on a text that may be the answer is none."""
 
 _AMONG: Final = frozenset({"number", "date", "time", "choice"})
@@ -431,7 +431,7 @@ class OpenAsk:
         if not (asks(self._input.text) or orders(self._input.text)):
             return answer
         other = self._switch("")
-        start = replace(other.start, least=max(self._least, SURELY))
+        start = replace(other.start, least=max(self._least, SURE_CONFIDENCE))
         return replace(other, start=start, instead=answer)
 
     def _correct(self) -> Decision:

@@ -11,33 +11,33 @@ from prolocutor.asks.answer_forms import GIVEN_UP
 from prolocutor.dialog.inputs import DirectReply, EarlierTurn
 from prolocutor.dialog.rounds import Forward, OfferedChoice, PendingAsk
 
-PAGE: Final = 9
+PAGE_CHOICES: Final = 9
 """Choices on one page."""
 
 
 def last_page(waiting: PendingAsk) -> int:
     """Return the number of the last page, counted from 0."""
-    return max(0, len(waiting.choices) - 1) // PAGE
+    return max(0, len(waiting.choices) - 1) // PAGE_CHOICES
 
 
 def current_page(waiting: PendingAsk) -> list[dict[str, Any]]:
     """Return the page of choices that was shown last, with buttons for the next and previous."""
-    first = waiting.page * PAGE
+    first = waiting.page * PAGE_CHOICES
     choices = [
         _choice(first + index, offered)
-        for index, offered in enumerate(waiting.choices[first : first + PAGE])
+        for index, offered in enumerate(waiting.choices[first : first + PAGE_CHOICES])
     ]
     return [*choices, *_buttons(waiting)]
 
 
 def first_page(messages: list[dict[str, Any]], waiting: PendingAsk) -> list[dict[str, Any]]:
     """Return messages with the first page of their choices; `forward` is not shown."""
-    if len(waiting.choices) <= PAGE and not any(one.forward for one in waiting.choices):
+    if len(waiting.choices) <= PAGE_CHOICES and not any(one.forward for one in waiting.choices):
         return messages
     fitting = [
         {key: value for key, value in one.items() if key != "forward"}
         for one in messages
-        if one["type"] != "choice" or one["idx"] < PAGE
+        if one["type"] != "choice" or one["idx"] < PAGE_CHOICES
     ]
     return [*fitting, *_buttons(waiting)]
 

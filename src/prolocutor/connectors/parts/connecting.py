@@ -92,7 +92,7 @@ async def find_addresses(
     return found
 
 
-DELAY: Final = 0.25
+ATTEMPT_DELAY: Final = 0.25
 """Seconds after which the next address of a host is tried beside the first (RFC 8305)."""
 
 _MAX_HEAD: Final = 16_384
@@ -103,8 +103,8 @@ async def connect_socket(
 ) -> socket.socket:
     """Return a connected socket; raise `OSError`, also for a host outside of the networks `within`.
 
-    The addresses of a host are tried in turns of IPv6 and IPv4, each `DELAY` seconds after the
-    address before, or when this has failed. uvloop lacks asyncio's `happy_eyeballs_delay`.
+    The addresses of a host are tried in turns of IPv6 and IPv4, each `ATTEMPT_DELAY` seconds after
+    the address before, or when this has failed. uvloop lacks asyncio's `happy_eyeballs_delay`.
     """
     found = await find_addresses(host, port, within)
     families: dict[int, list[Any]] = {}
@@ -119,7 +119,7 @@ async def connect_socket(
         while waiting or trying:
             if waiting:
                 trying.add(tasks.start(_connect(waiting.popleft()), awaited=True))
-            delay = DELAY if waiting else None
+            delay = ATTEMPT_DELAY if waiting else None
             done, _ = await asyncio.wait(trying, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 trying.discard(task)

@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.connectors.parts.http_answer import EVENT_STREAM
 from prolocutor.contracts.connector import DeltaSink
-from prolocutor.dialog.generated_words import CONFIDENCE, add_words
+from prolocutor.dialog.generated_words import DEFAULT_CONFIDENCE, add_words
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, parse
 from prolocutor.errors import BadReply, ServiceUnreachable
 
@@ -98,7 +98,7 @@ class StreamedReply:
         self._events: EventStream | None = None
         self._pieces: list[str] = []
         self._left = MAX_BYTES
-        self._confidence = CONFIDENCE
+        self._confidence = DEFAULT_CONFIDENCE
         self._reply: Plain | None = None
 
     def feed(self, piece: bytes) -> bool:

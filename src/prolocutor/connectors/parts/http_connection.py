@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from prolocutor.connectors.parts.http_answer import BodyStream, HttpAnswerReader, HttpReply
 
-READ: Final = 16 * 1024
+READ_BYTES: Final = 16 * 1024
 """Most bytes that a connection takes in one pass of the event loop.
 
 A server may put thousands of chunks or frames into them, each of which costs some microseconds.
@@ -17,15 +17,15 @@ A server may put thousands of chunks or frames into them, each of which costs so
 
 
 class PacedReading(asyncio.BufferedProtocol):
-    """To be inherited, after any `Protocol`: its `data_received` gets at most `READ` bytes at once,
-    where asyncio reads 256 KiB for one without a buffer of its own.
+    """To be inherited, after any `Protocol`: its `data_received` gets at most `READ_BYTES` at once,
+    where asyncio reads 256 KiB for a protocol without a buffer of its own.
     """
 
     __slots__ = ("_read",)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return where the next bytes are put."""
-        self._read = memoryview(bytearray(READ))
+        self._read = memoryview(bytearray(READ_BYTES))
         return self._read
 
     def buffer_updated(self, nbytes: int) -> None:

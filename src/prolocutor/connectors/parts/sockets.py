@@ -18,11 +18,11 @@ from prolocutor.connectors.parts.http_connection import PacedReading
 from prolocutor.connectors.parts.url import Url, header_lines, tls_context
 from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, ServiceUnreachable
 
-OPENING: Final = 10.0
-CLOSING: Final = 2.0
+OPEN_TIMEOUT: Final = 10.0
+CLOSE_TIMEOUT: Final = 2.0
 """Seconds that opening and closing a socket may take."""
 
-PING: Final = 20.0
+PING_SECONDS: Final = 20.0
 """Seconds in which `IDLE_FRAMES` frames may come that end no message."""
 
 IDLE_FRAMES: Final = 1_000
@@ -77,7 +77,7 @@ class SocketOpener:
         target = url or self.address.url
         tls = tls_context() if target.is_secure else None
         try:
-            async with asyncio.timeout(OPENING):
+            async with asyncio.timeout(OPEN_TIMEOUT):
                 return await connect(
                     str(target),
                     create_connection=_BoundedConnection,
@@ -87,13 +87,13 @@ class SocketOpener:
                     user_agent_header="prolocutor",
                     compression=None,
                     open_timeout=None,
-                    close_timeout=CLOSING,
+                    close_timeout=CLOSE_TIMEOUT,
                     ping_interval=self._ping,
                     ping_timeout=self._ping,
                     max_size=self._max_message,
                 )
         except TimeoutError:
-            what = f"{shown} did not open within {OPENING:g} s"
+            what = f"{shown} did not open within {OPEN_TIMEOUT:g} s"
             raise ServiceUnreachable(what, sent=False) from None
         except (WebSocketException, OSError, EOFError, ValueError) as error:
             refused = error.__cause__ if isinstance(error, ValueError) else error  # a redirect
@@ -105,7 +105,7 @@ class SocketOpener:
 
 class _BoundedConnection(ClientConnection, PacedReading):
     """A connection whose server may send `MAX_HEAD` bytes in all until the socket is open, and then
-    `IDLE_FRAMES` frames in `PING` seconds that end no message.
+    `IDLE_FRAMES` frames in `PING_SECONDS` that end no message.
 
     For a refusal whose body comes in many chunks websockets takes time by the square of its length.
     """
@@ -127,7 +127,7 @@ class _BoundedConnection(ClientConnection, PacedReading):
         """Take a frame; break off after too many frames that end no message."""
         if isinstance(event, Frame) and not (event.opcode in DATA_OPCODES and event.fin):
             now = self.loop.time()
-            if now > self._idle_since + PING:
+            if now > self._idle_since + PING_SECONDS:
                 self._idle_since, self._idle_frames = now, 0
             self._idle_frames += 1
         if self._idle_frames > IDLE_FRAMES:

@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.assistant.turn_record import TurnRecorder
 from prolocutor.clocks import DAY, HOUR
-from prolocutor.contracts.turn_record_store import SPAN, AgentSpan, LatestFailure
+from prolocutor.contracts.turn_record_store import SPAN_SECONDS, AgentSpan, LatestFailure
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.console.recent_figures import RecentFigures, ServiceKey
 from prolocutor.stores.agent_figures import add_span, new_span
@@ -119,7 +119,7 @@ class AgentCounts:
 
     async def since(self, since: float) -> PeriodCounts:
         """Return the figures since the start of the quarter of an hour of `since`."""
-        since = since // SPAN * SPAN
+        since = since // SPAN_SECONDS * SPAN_SECONDS
         if self._recorder is None:
             return PeriodCounts(self._recent, since)
         is_long = time.time() - since > LONG

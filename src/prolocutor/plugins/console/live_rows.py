@@ -8,7 +8,12 @@ from typing import Literal
 import msgspec
 
 from prolocutor.contracts.observer import FAILURES, Outcome, TurnRecord
-from prolocutor.contracts.turn_record_store import SHOWN, TURN_FLAGS, TurnFlag, TurnQuery
+from prolocutor.contracts.turn_record_store import (
+    SUMMARY_CHARACTERS,
+    TURN_FLAGS,
+    TurnFlag,
+    TurnQuery,
+)
 from prolocutor.dialog.inputs import STOPPED
 from prolocutor.plugins.console.agent_states import AgentState
 from prolocutor.plugins.console.turn_views import ServiceFailure, list_failures
@@ -139,15 +144,17 @@ def make_row(record: TurnRecord, flags: Sequence[TurnFlag]) -> Ended:
         user=record.user,
         channel=record.channel,
         at=record.started + record.seconds,
-        said=record.text[:SHOWN],
-        reply=record.response[:SHOWN],
+        said=record.text[:SUMMARY_CHARACTERS],
+        reply=record.response[:SUMMARY_CHARACTERS],
         spoke=record.speakers,
         by=record.by,
         seconds=record.seconds,
         cost=record.cost,
         failed=record.failures,
         failures=[
-            msgspec.structs.replace(one, error=one.error[:SHOWN] if one.error else one.error)
+            msgspec.structs.replace(
+                one, error=one.error[:SUMMARY_CHARACTERS] if one.error else one.error
+            )
             for one in list_failures(record)
             if one.outcome in FAILURES
         ],

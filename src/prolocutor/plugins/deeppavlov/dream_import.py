@@ -24,7 +24,7 @@ from prolocutor.contracts.store_options import (
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import PROFILE_KEYS, Change, apply_changes
 from prolocutor.dialog.plain import decode, encode
-from prolocutor.dialog.profile_changes import FRAME
+from prolocutor.dialog.profile_changes import KEY_FRAME_INTERVAL
 from prolocutor.plugins.deeppavlov.mongo_documents import Document, DocumentSource
 
 Progress = Callable[[int, int], None]
@@ -292,7 +292,7 @@ class ProfileChain:
         if changes:
             apply_changes(self._state, changes)
             number = len(self.versions)
-            state = None if number % FRAME else encode(self._state)
+            state = None if number % KEY_FRAME_INTERVAL else encode(self._state)
             self.versions.append(StoredVersion(number, encode(changes), state))
         return len(self.versions) - 1
 

@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from prolocutor.background import BackgroundTasks
 from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.sockets import (
-    PING,
+    PING_SECONDS,
     SocketAddress,
     SocketOpener,
     closing_error,
@@ -228,7 +228,7 @@ class WebSocketService(AgentOptions, frozen=True, kw_only=True):
     headers: Headers = None
     ping: Annotated[
         Seconds, about("The time between pings, which the server must answer; 0 for no pings.")
-    ] = PING
+    ] = PING_SECONDS
     greetings: Annotated[
         Annotated[int, Meta(ge=0)],
         about(

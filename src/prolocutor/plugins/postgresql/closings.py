@@ -16,7 +16,7 @@ from prolocutor.contracts.store import (
     UtteranceParts,
 )
 from prolocutor.dialog import plain
-from prolocutor.dialog.profile_changes import FRAME
+from prolocutor.dialog.profile_changes import KEY_FRAME_INTERVAL
 from prolocutor.errors import StoreAway, StoreError, TakenOver
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.membership import Membership
@@ -141,7 +141,7 @@ def _version(new: NewProfileVersion | None) -> tuple[Any, Any, Any]:
     """Return the number and the changes of a version, and the state of a key frame."""
     if new is None:
         return None, None, None
-    frame = None if new.number % FRAME else new.state
+    frame = None if new.number % KEY_FRAME_INTERVAL else new.state
     return new.number, plain.encode(new.changes), frame
 
 

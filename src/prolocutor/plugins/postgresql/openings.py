@@ -18,7 +18,12 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.profile_changes import FRAME, VersionRow, rebuilt, translate_errors
+from prolocutor.dialog.profile_changes import (
+    KEY_FRAME_INTERVAL,
+    VersionRow,
+    rebuilt,
+    translate_errors,
+)
 from prolocutor.errors import (
     Conflict,
     DeclaredDead,
@@ -336,9 +341,11 @@ def _versions(owner: str, rows: list[VersionRow], wanted: set[int]) -> dict[int,
     """Return the wanted versions and the newest version from the rows of some frames."""
     needed = wanted | {rows[-1][0]}
     found: dict[int, bytes] = {}
-    for frame in {number // FRAME for number in needed}:
-        some = [row for row in rows if row[0] // FRAME == frame]
-        found |= rebuilt(owner, some, {number for number in needed if number // FRAME == frame})
+    for frame in {number // KEY_FRAME_INTERVAL for number in needed}:
+        some = [row for row in rows if row[0] // KEY_FRAME_INTERVAL == frame]
+        found |= rebuilt(
+            owner, some, {number for number in needed if number // KEY_FRAME_INTERVAL == frame}
+        )
     return {number: found[number] for number in needed}
 
 

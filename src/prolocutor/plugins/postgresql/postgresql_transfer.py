@@ -26,7 +26,7 @@ from prolocutor.contracts.store_options import (
     StoredVersion,
     UnrecordedTurns,
 )
-from prolocutor.contracts.turn_record_store import SPAN, TurnHour
+from prolocutor.contracts.turn_record_store import SPAN_SECONDS, TurnHour
 from prolocutor.errors import PersonBusy, StoreError, StoreLocked
 from prolocutor.plugins.postgresql import migrations, store_url
 from prolocutor.plugins.postgresql.closings import entry_columns
@@ -135,7 +135,7 @@ class PostgresqlTransfer:
 
     async def unrecorded_turns(self) -> UnrecordedTurns:
         """Return the figures of turns without records, and all amounts."""
-        sums = await self._rows("agent_sums", 0, EVER, None, float(SPAN))
+        sums = await self._rows("agent_sums", 0, EVER, None, float(SPAN_SECONDS))
         agents = read_spans(await self._agent_turns(), sums)
         amounts = [Amount(*row) for row in await self._tuples("all_amounts")]
         return UnrecordedTurns(await self._hours(), agents, amounts)
@@ -172,7 +172,7 @@ class PostgresqlTransfer:
 
     async def _agent_turns(self) -> list[Row]:
         """Return the figures of agents in turns with deleted records."""
-        return await self._rows("agent_figures", 0.0, float(EVER), None, float(SPAN), False)
+        return await self._rows("agent_figures", 0.0, float(EVER), None, float(SPAN_SECONDS), False)
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all data of a user, in one snapshot."""

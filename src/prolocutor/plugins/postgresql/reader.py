@@ -21,7 +21,7 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.profile_changes import FRAME, VersionRow, rebuilt
+from prolocutor.dialog.profile_changes import KEY_FRAME_INTERVAL, VersionRow, rebuilt
 from prolocutor.errors import PersonMoved
 from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import Row, first_column
@@ -293,12 +293,14 @@ class PostgresqlReader:
     async def _states(
         self, person: int, owner: int, id_: str, numbers: Iterable[int]
     ) -> dict[int, bytes]:
-        """Return the states of some versions; each needs at most `FRAME` rows."""
+        """Return the states of some versions; each needs at most `KEY_FRAME_INTERVAL` rows."""
         wanted = set(numbers)
         found: dict[int, bytes] = {}
-        for frame in {number // FRAME for number in wanted}:
-            some = {number for number in wanted if number // FRAME == frame}
-            rows = await self._rows("versions_between", person, owner, frame * FRAME, max(some))
+        for frame in {number // KEY_FRAME_INTERVAL for number in wanted}:
+            some = {number for number in wanted if number // KEY_FRAME_INTERVAL == frame}
+            rows = await self._rows(
+                "versions_between", person, owner, frame * KEY_FRAME_INTERVAL, max(some)
+            )
             found |= rebuilt(id_, _chain(rows), some)
         return found
 

@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.contracts.observer import BOUNDS, FAILURES, TurnRecord
 from prolocutor.contracts.turn_record_store import (
-    SPAN,
+    SPAN_SECONDS,
     AgentSpan,
     ConversationCounts,
     ConversationHead,
@@ -151,7 +151,7 @@ class PostgresqlTurnRecords:
     ) -> list[AgentSpan]:
         """Return the figures of all agents or of one, by time, then by name."""
         name = None if agent is None else stored_text(agent)
-        return await self._spans(since, until, name, SPAN)
+        return await self._spans(since, until, name, SPAN_SECONDS)
 
     async def totals(self, since: float, until: float, step: int | None = None) -> list[AgentSpan]:
         """Return the total figures of agents by name, or those of each step."""

@@ -17,7 +17,7 @@ from prolocutor.contracts.store_options import (
 )
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import apply_changes
-from prolocutor.dialog.profile_changes import FRAME, rebuilt
+from prolocutor.dialog.profile_changes import KEY_FRAME_INTERVAL, rebuilt
 
 Progress = Callable[[int, int], None]
 """Called with the number of users done, and of all."""
@@ -189,7 +189,7 @@ def _repaired_chain(
                 apply_changes(state, plain.decode(changes))
             except (LookupError, TypeError, ValueError):
                 changes = b"[]"
-        frame = None if number % FRAME else plain.encode(state)
+        frame = None if number % KEY_FRAME_INTERVAL else plain.encode(state)
         whole.append(StoredVersion(number, changes, frame))
     return whole
 
@@ -197,12 +197,15 @@ def _repaired_chain(
 def _chain_faults(what: str, versions: Sequence[StoredVersion]) -> Iterator[str]:
     if [version.number for version in versions] != list(range(len(versions))):
         yield f"{what}: versions are missing"
-    elif any(version.state is None for version in versions[::FRAME]):
+    elif any(version.state is None for version in versions[::KEY_FRAME_INTERVAL]):
         yield f"{what}: a key frame has no state"
     else:
         try:
-            for first in range(0, len(versions), FRAME):
-                rows = [(v.number, v.changes, v.state) for v in versions[first : first + FRAME]]
+            for first in range(0, len(versions), KEY_FRAME_INTERVAL):
+                rows = [
+                    (v.number, v.changes, v.state)
+                    for v in versions[first : first + KEY_FRAME_INTERVAL]
+                ]
                 rebuilt(what, rows, {number for number, _, _ in rows})
         except (LookupError, TypeError, ValueError) as error:
             yield f"{what}: a version cannot be read ({error})"

@@ -16,7 +16,7 @@ from prolocutor.stores.sqlite.head_cache import HeadCache
 from prolocutor.stores.sqlite.queries import PendingRows, find_statement
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 
-PIECE: Final = 4 << 20
+PIECE_BYTES: Final = 4 << 20
 """Bytes that are looked through at once."""
 _AT_ONCE: Final = 1 << 20
 """Bytes of the file that are read at once."""
@@ -80,7 +80,7 @@ class PageGaps:
         end = os.fstat(self._file).st_size
         if moves_pages or end // size > _MOST_PAGES:
             return False
-        until = min(self._at + PIECE, end)
+        until = min(self._at + PIECE_BYTES, end)
         while self._at < until:
             pages = memoryview(os.pread(self._file, _AT_ONCE, self._at))
             for start in range(0, len(pages) - size + 1, size):
@@ -101,9 +101,9 @@ class PageGaps:
             os.pwrite(self._file, bytes(last - first), at + first)
 
 
-ROWS: Final = 500
+MAX_ROWS: Final = 500
 """The largest number of rows deleted by one piece of work."""
-BLOCKED: Final = 3
+MAX_BLOCKED_TRIES: Final = 3
 """Times that other programs may hold up the overwriting of pages before it is postponed."""
 
 _DOOM: Final = find_statement("doom")
@@ -171,7 +171,7 @@ class Erasure:
         """Overwrite unused parts of some pages; `cut_log` says whether nothing is in the log."""
         self.due = False
         self._blocked += 1
-        self._through = self._blocked >= BLOCKED
+        self._through = self._blocked >= MAX_BLOCKED_TRIES
         self._overwriting = not self._through
         if self._gaps is not None:
             if not cut_log():
@@ -187,8 +187,8 @@ class Erasure:
 
     def _delete_rows(self) -> bool:
         """Delete some of the doomed rows; return whether there were any."""
-        found = self._connection.execute(_NEXT, (ROWS,)).fetchall()
-        left = ROWS
+        found = self._connection.execute(_NEXT, (MAX_ROWS,)).fetchall()
+        left = MAX_ROWS
         for doom, what, key in found:
             deleted = self._delete_some(what, key, left)
             if deleted >= left:

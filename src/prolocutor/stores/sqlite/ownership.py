@@ -96,8 +96,8 @@ def _request(kind: int) -> bytes:
     return struct.pack(_FORM, kind, os.SEEK_SET, _AT, 1, 0)
 
 
-_TRIES: Final = 10
-_PAUSE: Final = 0.02
+_LOCK_TRIES: Final = 10
+_LOCK_PAUSE: Final = 0.02
 """Seconds between two tries to lock."""
 
 
@@ -209,11 +209,11 @@ def _unwritable(file: Path, error: OSError) -> StoreError:
 
 def _lock(descriptor: int) -> bool:
     """Lock, with some tries: a process that asks for the owner holds the lock for microseconds."""
-    for _ in range(_TRIES):
+    for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(_PAUSE)
+            time.sleep(_LOCK_PAUSE)
         else:
             return True
     return False

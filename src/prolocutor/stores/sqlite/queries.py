@@ -11,7 +11,7 @@ from typing import Any, Final
 from prolocutor.errors import StoreError
 from prolocutor.stores.statements import named_statements
 
-MANY: Final = 32
+MAX_ROWS: Final = 32
 """The largest number of rows of one statement; each step releases the interpreter, so few steps are
 faster.
 """
@@ -26,11 +26,11 @@ def find_statement(name: str) -> str:
 
 
 def split_rows(statement: str, values: list[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Split a flat list of values into statements of at most `MANY` rows each."""
-    step = statement.count("?") * MANY
+    """Split a flat list of values into statements of at most `MAX_ROWS` rows each."""
+    step = statement.count("?") * MAX_ROWS
     for start in range(0, len(values), step):
         part = values[start : start + step]
-        yield _repeat_group(statement, len(part) * MANY // step), part
+        yield _repeat_group(statement, len(part) * MAX_ROWS // step), part
 
 
 @lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ import msgspec
 
 from prolocutor.contracts.store import OpenedTurn, ProfileVersion
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.profile_changes import FRAME, VersionRow, rebuilt
+from prolocutor.dialog.profile_changes import KEY_FRAME_INTERVAL, VersionRow, rebuilt
 from prolocutor.errors import StoreCorrupt
 from prolocutor.stores.sqlite.queries import find_statement
 
@@ -90,10 +90,12 @@ def latest(connection: sqlite3.Connection, owner: str) -> ProfileVersion:
 
 
 def states(connection: sqlite3.Connection, owner: str, numbers: Iterable[int]) -> dict[int, bytes]:
-    """Return the states of these versions; at most `FRAME` rows are read for each."""
+    """Return the states of these versions; at most `KEY_FRAME_INTERVAL` rows are read for each."""
     found: dict[int, bytes] = {}
-    for frame, wanted in groupby(sorted(set(numbers)), lambda number: number // FRAME):
+    for frame, wanted in groupby(sorted(set(numbers)), lambda number: number // KEY_FRAME_INTERVAL):
         some = list(wanted)
-        rows = connection.execute(_BETWEEN, (owner, frame * FRAME, some[-1])).fetchall()
+        rows = connection.execute(
+            _BETWEEN, (owner, frame * KEY_FRAME_INTERVAL, some[-1])
+        ).fetchall()
         found |= rebuilt(owner, rows, set(some))
     return found

@@ -41,7 +41,7 @@ from prolocutor.stores.sqlite.query_rows import (
 from prolocutor.stores.sqlite.worker_thread import StoreJob
 from prolocutor.stores.statements import make_struct
 
-PAGE: Final = 200
+PAGE_ROWS: Final = 200
 """Utterances read by one job."""
 
 _NEVER: Final = (1 << 63) - 1
@@ -257,7 +257,7 @@ class SqliteReader:
         return self.utterances(number, dialog.human_id, dialog.bot_id, first, 2)[0]
 
     def utterances(
-        self, number: int, human_id: str, bot_id: str, position: int, limit: int = PAGE
+        self, number: int, human_id: str, bot_id: str, position: int, limit: int = PAGE_ROWS
     ) -> tuple[list[Utterance], int]:
         """Return a page of utterances from this position on, and the position after it."""
         found = self.connection.execute(_UTTERANCES, (number, position, limit)).fetchall()

@@ -46,11 +46,11 @@ _IN_TIME: Final = (
     " AND coalesce(t.at, (julianday(u.date_time) - 2440587.5) * 86400.0) < {1})"
 )
 
-_RARE: Final = 2000
+_RARE_DIALOGS: Final = 2000
 """Dialogs in which an agent spoke up to which it is quicker to begin with these."""
 _HITS_COUNTED: Final = 20_000
 """Turns with the words looked for that counts look at."""
-_COMMON: Final = 400
+_COMMON_TURNS: Final = 400
 """Turns with a word from which on beginnings are not looked for."""
 _IS_RARE: Final = find_statement("is_rare")
 _HITS_OF: Final = find_statement("hits_of")
@@ -183,8 +183,8 @@ class ConversationSearch:
         For a prefix the index has to join the turns of all words with the prefix.
         """
         whole = f'"{word}"'
-        (found,) = self._connection.execute(_HITS_OF, (whole, _COMMON)).fetchone()
-        return whole if found == _COMMON else f"{whole} *"
+        (found,) = self._connection.execute(_HITS_OF, (whole, _COMMON_TURNS)).fetchone()
+        return whole if found == _COMMON_TURNS else f"{whole} *"
 
     def _source(self, flag: str | None) -> str:
         """Return the tables, in the order in which it is quick to go through them."""
@@ -200,4 +200,4 @@ class ConversationSearch:
     def _is_rare(self) -> bool:
         """Return whether the agent of the query spoke in few dialogs."""
         (count,) = self._connection.execute(_IS_RARE, (self._query.agent,)).fetchone()
-        return bool(count <= _RARE)
+        return bool(count <= _RARE_DIALOGS)

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 P = ParamSpec("P")
 
-_PAGE: Final = 100
+_PAGE_ROWS: Final = 100
 _ANY_DATE: Final = "9999"
 """Greater than every time."""
 _DELETED_AT_ONCE: Final = 10
@@ -231,7 +231,7 @@ class SqliteStore:
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs with a last utterance older than `before`; return their number."""
         deleted, last = 0, 0
-        while dates := await self._read.submit(self._reader.last_dates, last, _PAGE):
+        while dates := await self._read.submit(self._reader.last_dates, last, _PAGE_ROWS):
             last = dates[-1][0]
             old = [number for number, date in dates if date < before]
             for start in range(0, len(old), _DELETED_AT_ONCE):
@@ -256,7 +256,7 @@ class SqliteStore:
     async def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
         """Stream whole dialogs, oldest first, without holding up the turns."""
         last = 0
-        while numbers := await self._read.submit(self._reader.next_numbers, last, user, _PAGE):
+        while numbers := await self._read.submit(self._reader.next_numbers, last, user, _PAGE_ROWS):
             last = numbers[-1]
             for number in numbers:
                 if (dialog := await self._whole(number)) is not None:

@@ -37,7 +37,7 @@ from prolocutor.stores.turn_records import (
     page_of_turns,
 )
 
-HITS: Final = 400
+PAGE_HITS: Final = 400
 """Turns with the words looked for that are read at once."""
 MOST_HITS: Final = 4000
 """The largest number of matching turns examined for one page."""
@@ -159,8 +159,8 @@ class TurnRecordReader(SqliteReader):
         before: int | None = _LAST if after is None else after.number
         looked = 0
         while before is not None and looked < MOST_HITS:
-            some, before = search.hits(before, HITS)
-            looked += HITS
+            some, before = search.hits(before, PAGE_HITS)
+            looked += PAGE_HITS
             for one in some:
                 assert one.hit is not None
                 if one.dialog in found:

@@ -113,16 +113,16 @@ def _decode_span(row: tuple[bytes, ...]) -> AgentSpan:
     return _figures.decode(row[0])
 
 
-TRIMMED: Final = 200
+MAX_TRIMMED: Final = 200
 """The largest number of records deleted by one job."""
-INDEXED: Final = 250
+MAX_INDEXED: Final = 250
 """The largest number of utterances that one job adds to the index of words."""
-MERGED: Final = 100
+MAX_MERGED_PAGES: Final = 100
 """The largest number of index pages merged by one job."""
 LOOKED_AT: Final = 1000
 """The latest dialogs that are looked at once after a start: a killed process may have lost the
 records of their first turns."""
-_SETTLED: Final = 2
+_SETTLED_ROWS: Final = 2
 """Changed rows up to which a merge has done nothing (SQLite's documentation of `merge`)."""
 
 _PLACE: Final = find_statement("turn_place")
@@ -305,8 +305,10 @@ class TurnRecordWriter:
         The index notes deletions beside the words: deleted words go when all parts become one.
         """
         changed = self._connection.total_changes
-        self._connection.execute(_MERGE, (-MERGED if self._merge_begins else MERGED,))
-        self._merge_begins = self._connection.total_changes - changed < _SETTLED
+        self._connection.execute(
+            _MERGE, (-MAX_MERGED_PAGES if self._merge_begins else MAX_MERGED_PAGES,)
+        )
+        self._merge_begins = self._connection.total_changes - changed < _SETTLED_ROWS
         return not self._merge_begins
 
     def tend(self, *, now: float, keep: float, most: int) -> bool:
@@ -351,7 +353,7 @@ class TurnRecordWriter:
     def _index(self) -> bool:
         execute = self._connection.execute
         (last,) = execute(_LAST_INDEXED).fetchone()
-        (end,) = execute(_NEXT_INDEXED, (last, INDEXED)).fetchone()
+        (end,) = execute(_NEXT_INDEXED, (last, MAX_INDEXED)).fetchone()
         if end is None:
             return False
         try:
@@ -359,20 +361,20 @@ class TurnRecordWriter:
         except sqlite3.OperationalError:  # a body is damaged: look at each of them first
             execute(_INDEX_CHECKED, (last, end))
         execute(_SET_INDEXED, (end,))
-        return bool(end - last >= INDEXED)
+        return bool(end - last >= MAX_INDEXED)
 
     def _trim(self, before: float, most: int) -> bool:
         execute = self._connection.execute
         (count,) = execute(_RECORD_COUNT).fetchone()
         doomed = 0
-        oldest = execute(_OLDEST, (TRIMMED,)).fetchall()
+        oldest = execute(_OLDEST, (MAX_TRIMMED,)).fetchall()
         while doomed < len(oldest) and (oldest[doomed][1] < before or count - doomed > most):
             doomed += 1
         if not doomed:
             return False
         execute(_DELETE_UP_TO, (oldest[doomed - 1][0],))
         execute(_COUNT, (-doomed,))
-        return doomed == TRIMMED
+        return doomed == MAX_TRIMMED
 
 
 def _tally(

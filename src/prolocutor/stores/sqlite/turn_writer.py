@@ -30,7 +30,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.profile_changes import FRAME
+from prolocutor.dialog.profile_changes import KEY_FRAME_INTERVAL
 from prolocutor.errors import Conflict, NotFound, RoundChanged, StoreError
 from prolocutor.stores.sqlite.head_cache import (
     DialogHead,
@@ -455,7 +455,7 @@ class TurnWriter:
         )
 
     def _add_version(self, owner: str, new: NewProfileVersion) -> None:
-        frame = None if new.number % FRAME else new.state
+        frame = None if new.number % KEY_FRAME_INTERVAL else new.state
         self._rows.versions += (owner, new.number, plain.encode(new.changes), frame)
 
     def _bot_id(self, dialog: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from prolocutor.clocks import DAY
 from prolocutor.contracts.store import Store
 from prolocutor.contracts.turn_record_store import (
-    SPAN,
+    SPAN_SECONDS,
     ConversationCounts,
     ConversationQuery,
     DialogOrder,
@@ -268,7 +268,10 @@ class TurnRecordStoreKit(StoreFixtures):
         assert [(one.at, one.turns, one.bad, one.none, one.failed, one.slow) for one in hours] == [
             (7200, 2, 1, 1, 1, 0), (10_800, 1, 0, 0, 0, 1),
         ]  # fmt: skip
-        assert [one.at for one in spans] == [at // SPAN * SPAN, (at + 3600) // SPAN * SPAN]
+        assert [one.at for one in spans] == [
+            at // SPAN_SECONDS * SPAN_SECONDS,
+            (at + 3600) // SPAN_SECONDS * SPAN_SECONDS,
+        ]
         first = spans[0]
         assert (first.asked, first.won, first.failed, first.kinds) == (2, 1, 1, {"late": 1})
         assert (first.cost, sum(first.buckets), len(first.buckets)) == (0.5, 2, 15)

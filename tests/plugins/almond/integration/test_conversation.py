@@ -355,7 +355,7 @@ async def test_a_full_store_is_told_with_an_ask(monkeypatch: pytest.MonkeyPatch)
 async def test_a_feed_that_cannot_be_read_for_a_while_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(event_writing, "RETRY", 0.01)
+    monkeypatch.setattr(event_writing, "RETRY_SECONDS", 0.01)
     failures = iter(range(3))
     async with demonstrated() as door, opened(door) as ann:
         feed = door.assistant.store.feed

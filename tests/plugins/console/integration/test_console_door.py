@@ -148,7 +148,7 @@ async def test_a_webhook_is_told_of_each_change_in_order() -> None:
 async def test_what_a_webhook_was_not_told_is_told_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handovers, "SECONDS", 0.01)
+    monkeypatch.setattr(handovers, "SEND_TIMEOUT", 0.01)
     store, pipeline = f"sqlite:///{tmp_path / 'dialogs.db'}", Pipeline(skills=[echo()])
     away = HandoverSettings(webhook="http://127.0.0.1:9/")
     async with Assistant(pipeline, store=store, handover=away) as it:

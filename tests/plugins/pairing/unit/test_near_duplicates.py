@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.plugins.pairing.folds import deal_folds
-from prolocutor.reading.words import ALIKE, jaccard, near_duplicates, words
+from prolocutor.reading.words import ALIKE_SHARE, jaccard, near_duplicates, words
 
 LETTERS = st.lists(st.text("abcdef ", max_size=14), max_size=25)
 
@@ -34,7 +34,7 @@ def test_no_pair_that_is_alike_is_missed(texts: list[str]) -> None:
 
     for one in range(len(texts)):
         for other in range(one):
-            if jaccard(sets[one], sets[other]) >= ALIKE:
+            if jaccard(sets[one], sets[other]) >= ALIKE_SHARE:
                 assert groups[one] == groups[other]
 
 

@@ -16,7 +16,7 @@ from msgspec import Meta
 from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.asking import PeerQuestion, make_hypothesis, read_question
 from prolocutor.connectors.parts.network_calls import each_alone
-from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener
+from prolocutor.connectors.parts.sockets import PING_SECONDS, SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.connector import (
     AgentOptions,
@@ -136,7 +136,7 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
         ),
     ] = MAX_CONNECTIONS
     idle: Annotated[Seconds, about("The time after which an idle connection may be closed.")] = IDLE
-    ping: Annotated[Seconds, about("The time between pings; 0 for no pings.")] = PING
+    ping: Annotated[Seconds, about("The time between pings; 0 for no pings.")] = PING_SECONDS
 
     @classmethod
     def guess(cls, call: object) -> str | None:
