@@ -39,7 +39,7 @@ FLUSH_DELAY: Final = 1.0
 REPEAT_WINDOW: Final = 600.0
 """Seconds for which looking at the same path again is the same act."""
 
-MAX_LOOKS: Final = 10_000
+MAX_REMEMBERED_LOOKS: Final = 10_000
 """Looks that are remembered for it."""
 
 MAX_WAITING: Final = 10_000
@@ -89,7 +89,7 @@ class AuditTrail:
             return True
         self._looked.pop(look, None)
         self._looked[look] = now
-        if len(self._looked) > MAX_LOOKS:
+        if len(self._looked) > MAX_REMEMBERED_LOOKS:
             del self._looked[next(iter(self._looked))]
         return False
 

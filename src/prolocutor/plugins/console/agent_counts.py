@@ -17,18 +17,18 @@ from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.console.recent_figures import RecentFigures, ServiceKey
 from prolocutor.stores.agent_figures import add_span, new_span
 
-FRESH: Final = 2.0
+FRESH_SECONDS: Final = 2.0
 """Seconds for which what was read of the store is cached, unless a turn ends before."""
 
-LONG: Final = 2 * DAY
+LONG_PERIOD: Final = 2 * DAY
 """The length in seconds from which on a period is long."""
 
 LONG_FRESH: Final = 60.0
-"""Seconds for which figures of a period longer than `LONG` are cached, whatever happens."""
+"""Seconds for which figures of a period longer than `LONG_PERIOD` are cached, whatever happens."""
 
 MOST_CACHED: Final = 20
 _ALWAYS: Final = 1e12
-_SETTLING: Final = 1.0
+_SETTLING_SECONDS: Final = 1.0
 """Seconds that records of turns which have just ended are waited for."""
 
 
@@ -99,7 +99,7 @@ class CachedCounts(msgspec.Struct, frozen=True):
         """Return whether the figures are fresh enough to be shown again."""
         if is_long:
             return now - self.at <= LONG_FRESH
-        return ended == self.ended and now - self.at <= FRESH
+        return ended == self.ended and now - self.at <= FRESH_SECONDS
 
 
 class AgentCounts:
@@ -122,7 +122,7 @@ class AgentCounts:
         since = since // SPAN_SECONDS * SPAN_SECONDS
         if self._recorder is None:
             return PeriodCounts(self._recent, since)
-        is_long = time.time() - since > LONG
+        is_long = time.time() - since > LONG_PERIOD
         async with self._reading:
             cached = self._cached.get(since)
             if cached is not None and cached.holds(self._clock(), self._recent.ended, is_long):
@@ -143,7 +143,7 @@ class AgentCounts:
 
     async def _read(self, recorder: TurnRecorder, since: float) -> PeriodCounts:
         with suppress(TimeoutError):
-            async with asyncio.timeout(_SETTLING):
+            async with asyncio.timeout(_SETTLING_SECONDS):
                 await recorder.settle()
         totals = await recorder.store.totals(since, _ALWAYS)
         counts = PeriodCounts(self._recent, since, {one.agent: one for one in totals})

@@ -19,7 +19,7 @@ from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.agent_views import AgentDetail, AgentList, AgentViews
-from prolocutor.plugins.console.recent_figures import STEP, RecentFigures
+from prolocutor.plugins.console.recent_figures import SLOT_SECONDS, RecentFigures
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.web.operations import EmptyBody, Operation, OperatorWrite, TypedRequest
 
@@ -55,7 +55,7 @@ class AgentDetailPath(AgentPath, frozen=True, kw_only=True):
     step: Annotated[
         int,
         Meta(ge=1, le=DAY, description="Seconds of one step of the series, a multiple of 900."),
-    ] = STEP
+    ] = SLOT_SECONDS
 
 
 class LoneWords(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ class AgentEndpoints:
     async def show_agent(self, request: TypedRequest[AgentDetailPath, None]) -> AgentDetail:
         """Show one service in full."""
         params = request.params
-        seconds = -(-params.step // STEP) * STEP
+        seconds = -(-params.step // SLOT_SECONDS) * SLOT_SECONDS
         return await self._views.detail(self._step(params), _began(params.since), seconds)
 
     async def talk_alone(self, request: TypedRequest[AgentPath, LoneWords]) -> LoneReply:
@@ -150,7 +150,7 @@ class AgentEndpoints:
         return self._assistant.engine.find_step(path.name, path.stage)
 
     async def _show_detail(self, step: ServiceStep) -> AgentDetail:
-        return await self._views.detail(step, _began(None), STEP)
+        return await self._views.detail(step, _began(None), SLOT_SECONDS)
 
 
 def _began(since: float | None) -> float:

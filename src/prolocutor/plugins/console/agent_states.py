@@ -15,13 +15,13 @@ from prolocutor.pipeline.prepared import ServiceStep
 
 AgentState = Literal["well", "failing", "trying", "alone", "off"]
 
-LATEST: Final = 20
+LATEST_CALLS: Final = 20
 """The number of calls of a service that say whether it fails often."""
 
-OFTEN: Final = 3
+MIN_FAILURES: Final = 3
 """The number of failures among them from which on it does, until as many answers follow."""
 
-EARLIER: Final = 200
+EARLIER_TURNS: Final = 200
 """The turns before a restart that count as well."""
 
 _STATES: Final[dict[BreakerState, AgentState]] = {
@@ -43,7 +43,7 @@ class AgentStates:
 
     async def read_earlier(self, store: TurnRecordStore) -> None:
         """Note the latest recorded turns: a restart does not hide that a service fails often."""
-        earlier = await store.latest_turns(TurnQuery(), None, EARLIER)
+        earlier = await store.latest_turns(TurnQuery(), None, EARLIER_TURNS)
         for one in reversed(earlier.items):
             self.turn_ended(one.record)
 
@@ -63,7 +63,7 @@ class AgentStates:
                 self._forget_failures(one.name)
             latest = self._failed.get(one.name)
             if latest is None:
-                latest = self._failed[one.name] = deque(maxlen=LATEST)
+                latest = self._failed[one.name] = deque(maxlen=LATEST_CALLS)
             if not failed and latest and latest[-1]:
                 self._answered[one.name] = record.started + (one.ended or 0.0)
             latest.append(failed)
@@ -103,7 +103,7 @@ class AgentStates:
         """Return how many of the latest calls failed, None if these are few or it is well again."""
         latest = self._failed.get(step.name, ())
         failed, answers = sum(latest), _count_answers(latest)
-        if failed < OFTEN or answers >= failed:
+        if failed < MIN_FAILURES or answers >= failed:
             return None
         told = f"{failed} of its latest {len(latest)} calls failed"
         return f"{told}, the last {answers} did not" if answers else told
@@ -115,7 +115,7 @@ class AgentStates:
         """
         changed = self._changed.get(step.name)
         latest = self._failed.get(step.name, ())
-        if changed is not None or not OFTEN <= sum(latest) <= _count_answers(latest):
+        if changed is not None or not MIN_FAILURES <= sum(latest) <= _count_answers(latest):
             return changed
         return self._answered.get(step.name)
 

@@ -20,7 +20,7 @@ MOST_BYTES: Final = 16_000_000
 """The most bytes of all kept calls; the oldest turns are dropped first."""
 MOST_CALLS: Final = 200
 """The most kept calls of a turn."""
-SAMPLED: Final = 16
+SAMPLING_INTERVAL: Final = 16
 """One turn of so many has the size of its requests measured."""
 
 _SECRET: Final = re.compile(
@@ -113,7 +113,8 @@ class CallLog:
     """Keeps the calls of the latest `most` turns in memory, by the id of their turn.
 
     Requests are kept as the connectors got them, and encoded when they are read. Encoding one costs
-    more than keeping it, so the size of a request is measured in one turn of `SAMPLED` only.
+    more than keeping it, so the size of a request is measured in one turn of
+    `SAMPLING_INTERVAL` only.
     """
 
     def __init__(self, most: int) -> None:
@@ -141,7 +142,7 @@ class CallLog:
         calls = self._turns.get(record.turn_id)
         if calls is None:
             return
-        if self._ended % SAMPLED == 0 and calls:
+        if self._ended % SAMPLING_INTERVAL == 0 and calls:
             self._request_size = len(calls[-1].request.body())
         self._ended += 1
         size = self._request_size + sum([one.size for one in calls])

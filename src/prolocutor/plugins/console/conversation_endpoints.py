@@ -33,7 +33,7 @@ ConversationKind: TypeAlias = Literal["all", "waits", "taken", "down", "none", "
 
 CURSOR: Final = CursorCodec(DialogPlace)
 MOST_HOURS: Final = 24 * 366
-FRESH: Final = 5.0
+FRESH_SECONDS: Final = 5.0
 """Seconds for which counts are cached."""
 MOST_CACHED: Final = 100
 
@@ -222,7 +222,7 @@ class DialogListEndpoints:
         wanted = msgspec.structs.replace(request.params, kind="all")
         now = time.monotonic()
         known = self._counted.get(wanted)
-        if known is not None and now - known[0] < FRESH:
+        if known is not None and now - known[0] < FRESH_SECONDS:
             return known[1]
         counts = await self._count(wanted)
         if len(self._counted) >= MOST_CACHED:

@@ -34,7 +34,7 @@ from prolocutor.plugins.console.live_rows import (
     make_row,
 )
 
-MOST: Final = 10
+MAX_TURNS_PER_SECOND: Final = 10
 """Turns that one operator is sent in any second."""
 
 MAX_RUNNING: Final = 1_000
@@ -52,7 +52,7 @@ class LiveViewer:
         self._socket = socket
         self._clock = clock
         self._known: dict[str, bool] = {}
-        self._sent: deque[float] = deque(maxlen=MOST)
+        self._sent: deque[float] = deque(maxlen=MAX_TURNS_PER_SECOND)
         self._left_out = 0
         self._telling: asyncio.TimerHandle | None = None
 
@@ -81,7 +81,7 @@ class LiveViewer:
 
     def _admits(self) -> bool:
         now = self._clock()
-        if len(self._sent) < MOST or now - self._sent[0] >= 1.0:
+        if len(self._sent) < MAX_TURNS_PER_SECOND or now - self._sent[0] >= 1.0:
             self._sent.append(now)
             return True
         self._left_out += 1

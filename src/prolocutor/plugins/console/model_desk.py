@@ -23,10 +23,10 @@ from prolocutor.errors import BadInput, ConfigError, Conflict, NotFound
 log = logging.getLogger(__name__)
 
 KIND: Final = "live"
-LOOKS: Final = 1.0
+LOOK_INTERVAL: Final = 1.0
 """Seconds between two looks at the folders."""
 
-_MOST: Final = 200
+_MAX_RECORDS: Final = 200
 """Records of models put live that are kept."""
 
 ModelState = Literal["live", "new", "former"]
@@ -196,13 +196,13 @@ class ModelDesk:
 
     async def _bound(self) -> None:
         keys = [*await self._store.records("", KIND)]
-        for key in keys[: max(0, len(keys) - _MOST)]:
+        for key in keys[: max(0, len(keys) - _MAX_RECORDS)]:
             await self._store.delete_record("", KIND, key)
 
     async def _watch(self) -> None:
         """Watch for replaced models, for the next turn to get the new model."""
         while True:
-            await asyncio.sleep(LOOKS)
+            await asyncio.sleep(LOOK_INTERVAL)
             for one in self._models:
                 _ = one.source.latest
 

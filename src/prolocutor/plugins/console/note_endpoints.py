@@ -22,7 +22,7 @@ from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints, TurnPath
 from prolocutor.plugins.console.turn_notes import Tag, TurnNote
 from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
-CONTEXT: Final = 4
+CONTEXT_UTTERANCES: Final = 4
 """Utterances before a turn that a data set has beside it."""
 JSON_LINES: Final = "application/x-ndjson"
 
@@ -118,7 +118,7 @@ def _episode(
         return []  # nobody asked anything
     lines = [
         {"text": one.text, "dialog_id": note.dialog_id, "episode_done": False}
-        for one in said[max(0, place - 1 - CONTEXT) : place - 1]
+        for one in said[max(0, place - 1 - CONTEXT_UTTERANCES) : place - 1]
         if isinstance(one, HumanUtterance)
     ]
     whole = {

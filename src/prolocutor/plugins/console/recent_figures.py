@@ -14,13 +14,13 @@ from prolocutor.contracts.observer import FAILURES, ServiceRecord, TurnRecord
 from prolocutor.contracts.turn_record_store import AgentSpan
 from prolocutor.stores.agent_figures import add_span, count_service, new_span, winners
 
-STEP: Final = 900
+SLOT_SECONDS: Final = 900
 """Seconds of one slot."""
 
-GOOD: Final = 0.5
+GOOD_PROBABILITY: Final = 0.5
 """The probability, or confidence, from which on an answer counts as good."""
 
-KEPT: Final = 97
+MAX_SLOTS: Final = 97
 """Slots that are kept: a day and what has begun of the next."""
 
 ServiceKey = tuple[str, str]
@@ -60,12 +60,12 @@ class RecentFigures:
         self.since = clock()
         self.ended = 0
         """The number of turns so far."""
-        self._slots: deque[_Slot] = deque(maxlen=KEPT)
+        self._slots: deque[_Slot] = deque(maxlen=MAX_SLOTS)
         self._latest: dict[ServiceKey, dict[str, Trouble]] = {}
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Count the services of a turn."""
-        slot = self._slot(int((record.started + record.seconds) // STEP))
+        slot = self._slot(int((record.started + record.seconds) // SLOT_SECONDS))
         slot.turns += 1
         self.ended += 1
         won, tallies = winners(record), slot.services
@@ -97,7 +97,10 @@ class RecentFigures:
 
     def spans(self, key: ServiceKey, since: float) -> list[tuple[int, AgentSpan]]:
         """Return the start time and the figures of a service for each slot."""
-        slots = ((slot.number * STEP, slot.services.get(key)) for slot in self._slots_since(since))
+        slots = (
+            (slot.number * SLOT_SECONDS, slot.services.get(key))
+            for slot in self._slots_since(since)
+        )
         return [(at, span) for at, span in slots if span is not None]
 
     def troubles(self, key: ServiceKey) -> list[Trouble]:
@@ -114,7 +117,7 @@ class RecentFigures:
         return found
 
     def _slots_since(self, since: float) -> Iterable[_Slot]:
-        return [slot for slot in self._slots if (slot.number + 1) * STEP > since]
+        return [slot for slot in self._slots if (slot.number + 1) * SLOT_SECONDS > since]
 
     def _slot(self, number: int) -> _Slot:
         """Return the slot of this number; the last slot if the clock was put back."""
@@ -140,7 +143,8 @@ def _answers(record: TurnRecord) -> set[str]:
     return {
         one.get("hypothesis_id", "").rpartition(".")[0]
         for one in record.hypotheses
-        if scores.get(one.get("hypothesis_id", ""), one.get("confidence") or 0.0) >= GOOD
+        if scores.get(one.get("hypothesis_id", ""), one.get("confidence") or 0.0)
+        >= GOOD_PROBABILITY
     }
 
 

@@ -25,10 +25,10 @@ from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.turn_notes import Tag
 from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
-_LOOK: Final = 0.5
+_LOOK_INTERVAL: Final = 0.5
 """Seconds between two looks at a running evaluation."""
 
-_SHOWN: Final = 1000
+_ERROR_CHARACTERS: Final = 1000
 """Characters that are shown of a run's error."""
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
@@ -134,7 +134,7 @@ async def _evaluate(file: Path, data: list[str], out: Path, job: Job, examples: 
             run.kill()
             await run.wait()
     if run.returncode:
-        told = said.decode(errors="replace").strip()[-_SHOWN:]
+        told = said.decode(errors="replace").strip()[-_ERROR_CHARACTERS:]
         raise ServiceUnreachable(f"the evaluation ended with {run.returncode}: {told}")
 
 
@@ -144,4 +144,4 @@ async def _look(rows: Path, examples: int, job: Job) -> None:
         with suppress(OSError):
             written = await asyncio.to_thread(rows.read_bytes)
             job.share = min(1.0, written.count(b"\n") / examples)
-        await asyncio.sleep(_LOOK)
+        await asyncio.sleep(_LOOK_INTERVAL)

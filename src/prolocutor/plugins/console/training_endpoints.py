@@ -30,7 +30,7 @@ from prolocutor.plugins.console.resources import BASE
 from prolocutor.processes.line_process import LineProcess
 from prolocutor.web.operations import OperatorWrite, TypedRequest
 
-PATIENCE: Final = 60.0
+START_TIMEOUT: Final = 60.0
 """Seconds for the start of a training's process."""
 
 
@@ -147,7 +147,7 @@ async def _run(trainer: str, order: TrainingOrder, job: Job) -> TrainingReport:
 
     process = LineProcess([sys.executable, "-m", trainer], name="training", take=take, lost=lost)
     try:
-        await process.start(PATIENCE)
+        await process.start(START_TIMEOUT)
         process.write(msgspec.json.encode(order))
         await process.drain()
         return await ended

@@ -28,7 +28,7 @@ from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 
 JSON_LINES: Final = "application/x-ndjson"
 _WORDINGS: Final = 10
-_ANSWERED: Final = 100
+_MAX_ANSWERED_TURNS: Final = 100
 """Turns of one label whose answers are kept for rankers."""
 
 
@@ -259,7 +259,7 @@ class WorkEndpoints:
         found = []
         for place, turn in enumerate(turns):
             said, answers = await self._agents.answers(turn.utt_id)
-            if len(turns) - place > _ANSWERED:
+            if len(turns) - place > _MAX_ANSWERED_TURNS:
                 answers = []
             own = {one.agent: one.text for one in answers}
             if said:

@@ -30,13 +30,13 @@ WorkSign = Literal["down", "none", "unsure"]
 
 SIGNS: Final[tuple[WorkSign, ...]] = ("down", "none", "unsure")
 MOST_TURNS: Final = 5000
-FRESH: Final = 5.0
+FRESH_SECONDS: Final = 5.0
 """Seconds that a list is shown without looking again, or as many times as long as it took."""
 
-MOST_LOOKED_AT: Final = 1000
+MAX_TURNS_READ: Final = 1000
 """The latest dialogs in which turns are looked for to which nothing leads."""
 
-_PAGE: Final = 200
+_PAGE_ROWS: Final = 200
 
 
 class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class WorkList:
             found = await asyncio.to_thread(_group_turns, turns)
             now = self._clock()
             self._known = dict([*self._known.items()][-8:])
-            self._known[key] = (now + FRESH * max(1.0, now - begun), found)
+            self._known[key] = (now + FRESH_SECONDS * max(1.0, now - begun), found)
             return found
 
     async def alone(self, utt_id: str) -> WorkGroup | None:
@@ -191,8 +191,8 @@ async def _find_flagged(
     found: list[FlaggedTurn] = []
     after = None
     seen = 0
-    while len(found) < MOST_TURNS and (flag is not None or seen < MOST_LOOKED_AT):
-        page = await records.conversations(query, after, _PAGE)
+    while len(found) < MOST_TURNS and (flag is not None or seen < MAX_TURNS_READ):
+        page = await records.conversations(query, after, _PAGE_ROWS)
         for dialog in page.items:
             found += await _find_in_dialog(records, dialog, sign, since, selector)
         seen += len(page.items)
@@ -212,9 +212,9 @@ async def _find_in_dialog(
     found: list[FlaggedTurn] = []
     before: int | None = None
     while True:
-        turns = await records.turns(dialog.dialog_id, before, _PAGE, newest=True)
+        turns = await records.turns(dialog.dialog_id, before, _PAGE_ROWS, newest=True)
         found += [_turn(dialog, one, sign) for one in turns if _counts(one, sign, since, selector)]
-        if len(turns) < _PAGE or turns[0].at < since:
+        if len(turns) < _PAGE_ROWS or turns[0].at < since:
             return found
         before = turns[0].position
 

@@ -20,7 +20,7 @@ from prolocutor.dialog.profile_changes import KEY_FRAME_INTERVAL
 from prolocutor.errors import StoreAway, StoreError, TakenOver
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.membership import Membership
-from prolocutor.plugins.postgresql.openings import WITHIN, PostgresqlOpenedTurn
+from prolocutor.plugins.postgresql.openings import TRIP_TIMEOUT, PostgresqlOpenedTurn
 from prolocutor.plugins.postgresql.remembered import Remembered, RememberedDialog
 from prolocutor.plugins.postgresql.statements import name_digest, stored_text
 
@@ -201,7 +201,7 @@ class Closings:
         if sent:
             number = self._membership.number
             try:
-                rows = await self._line.fetch(*call.statement(number), within=WITHIN)
+                rows = await self._line.fetch(*call.statement(number), within=TRIP_TIMEOUT)
             except StoreAway:
                 self._unanswered.update((one.opening.turn_id, one.attempt) for _, _, one in sent)
                 raise

@@ -15,11 +15,11 @@ Item = TypeVar("Item")
 T = TypeVar("T")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 
-PATIENCE: Final = 1.0
+RETRY_TIMEOUT: Final = 1.0
 """Seconds that a call whose answer was lost waits for the line, to be sent again."""
 
 
-PAUSE: Final = 0.2
+DOWN_TIMEOUT: Final = 0.2
 """Seconds that a call waits for a line that is down, before it fails."""
 
 
@@ -80,11 +80,11 @@ class Lane(Generic[Item]):
                     future.set_result(outcome)
 
     async def _outcomes(self, items: list[Item]) -> list[Any]:
-        up = self._line.is_up or await self._line.back(PAUSE)
+        up = self._line.is_up or await self._line.back(DOWN_TIMEOUT)
         try:
             return await self._call(items, False)
         except StoreAway as error:
-            if not up or not await self._line.back(PATIENCE):
+            if not up or not await self._line.back(RETRY_TIMEOUT):
                 return [error] * len(items)
             return await self._send_again(items)
         except DeclaredDead as error:

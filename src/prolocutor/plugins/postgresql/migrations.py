@@ -16,7 +16,7 @@ from prolocutor.plugins.postgresql.database_line import DatabaseLine
 from prolocutor.plugins.postgresql.statements import find_statement
 from prolocutor.plugins.postgresql.store_url import StoreUrl
 
-LOCK: Final = 7_032_001
+LOCK_KEY: Final = 7_032_001
 """The key of the advisory lock under which the database is migrated."""
 
 _BREAKING: Final = re.compile(r"^-- breaking$", re.MULTILINE)
@@ -51,7 +51,7 @@ async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
         return 0
     await line.execute("BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
     try:
-        await line.fetch(find_statement("lock_migrations"), LOCK, within=600.0)
+        await line.fetch(find_statement("lock_migrations"), LOCK_KEY, within=600.0)
         (row,) = await line.fetch(find_statement("has_schema"), within=30.0)
         if url.schema and not row[0]:
             await line.execute(f"CREATE SCHEMA {url.schema}")

@@ -47,7 +47,7 @@ BEGIN: Final = (
     "$16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)"
 )
 
-WITHIN: Final = 8.0
+TRIP_TIMEOUT: Final = 8.0
 """Seconds after which a trip that was not answered breaks the line."""
 MAX_INT: Final = 2_147_483_647
 
@@ -181,7 +181,7 @@ class Openings:
         persons = [self._remembered.person(openings[place].user) for place in order]
         replica, alone = await self._membership.require_number(), self._membership.alone
         rows = await self._line.fetch(
-            BEGIN, replica, alone, repeated, *call.arguments(), within=WITHIN
+            BEGIN, replica, alone, repeated, *call.arguments(), within=TRIP_TIMEOUT
         )
         again = []
         for place, row, dialog, person in zip(order, rows, expected, persons, strict=True):
@@ -193,7 +193,7 @@ class Openings:
                 except PersonUnreadable as error:
                     outcomes[place] = error
                     abandoned = find_statement("abandon_turn")
-                    await self._line.fetch(abandoned, replica, opening.turn_id, within=WITHIN)
+                    await self._line.fetch(abandoned, replica, opening.turn_id, within=TRIP_TIMEOUT)
             elif status == "again":
                 self._remembered.drop(opening.user)
                 again.append(place)

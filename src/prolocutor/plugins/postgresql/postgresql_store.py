@@ -44,10 +44,10 @@ from prolocutor.plugins.postgresql.replicas.succession import Succession
 from prolocutor.plugins.postgresql.turn_records import PostgresqlTurnRecords
 from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps
 
-WITHIN: Final = 5.0
+STATEMENT_TIMEOUT: Final = 5.0
 """Seconds for a statement about quotas and services."""
 
-TIDY: Final = 60.0
+CLEANUP_INTERVAL: Final = 60.0
 """Seconds between two deletions of counters that are empty."""
 
 
@@ -67,30 +67,30 @@ class PostgresqlCounters:
         if uses:
             names, spent = [one.name for one in uses], [one.spent for one in uses]
             periods = [one.period for one in uses]
-            rows = await fetch("add_to_counters", names, spent, periods, within=WITHIN)
+            rows = await fetch("add_to_counters", names, spent, periods, within=STATEMENT_TIMEOUT)
             ahead = {row[0]: row[1] for row in rows}
         if opened:
             numbers = list(opened.values())
-            await fetch("set_open", number, list(opened), numbers, within=WITHIN)
+            await fetch("set_open", number, list(opened), numbers, within=STATEMENT_TIMEOUT)
         elsewhere: dict[str, int] = {}
         replicas = 1
-        for kind, name, value in await fetch("counter_totals", number, within=WITHIN):
+        for kind, name, value in await fetch("counter_totals", number, within=STATEMENT_TIMEOUT):
             if kind == "ahead":
                 ahead[name] = value
             elif kind == "open":
                 elsewhere[name] = round(value)
             else:
                 replicas = max(1, round(value))
-        if monotonic() > self._tidied + TIDY:
+        if monotonic() > self._tidied + CLEANUP_INTERVAL:
             self._tidied = monotonic()
-            await fetch("forget_counters", within=WITHIN)
+            await fetch("forget_counters", within=STATEMENT_TIMEOUT)
         return CounterTotals(ahead=ahead, open_elsewhere=elsewhere, replicas=replicas)
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DELETED: Final = 20
+MAX_DELETED_DIALOGS: Final = 20
 """Old dialogs that one transaction deletes at most: turns of their persons wait for it."""
 _ANY_DATE: Final = "9999"
 """Greater than every time."""
@@ -323,8 +323,8 @@ class PostgresqlStore:
         while dates := await self._reader.last_dates(last):
             last = dates[-1][0]
             old = [number for number, date in dates if date < before]
-            for first in range(0, len(old), DELETED):
-                some = old[first : first + DELETED]
+            for first in range(0, len(old), MAX_DELETED_DIALOGS):
+                some = old[first : first + MAX_DELETED_DIALOGS]
                 deleted += await self._others.delete_old_dialogs(some, before)
         return deleted
 

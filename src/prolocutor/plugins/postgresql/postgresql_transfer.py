@@ -39,7 +39,7 @@ from prolocutor.plugins.postgresql.statements import (
     shown_text,
     stored_text,
 )
-from prolocutor.plugins.postgresql.turn_records import INDEXED, agent_rows, read_spans
+from prolocutor.plugins.postgresql.turn_records import INDEXED_CHARACTERS, agent_rows, read_spans
 from prolocutor.plugins.postgresql.wake_ups import notifications, notify_channel
 from prolocutor.stores.agent_figures import subtract_spans
 from prolocutor.stores.statements import make_struct
@@ -51,18 +51,18 @@ from prolocutor.stores.turn_records import (
     unpack,
 )
 
-WITHIN: Final = 120.0
+STATEMENT_TIMEOUT: Final = 120.0
 """Seconds for a statement of a transfer."""
 
 ANY_NUMBER: Final = 2_147_483_647
 FENCED_WITHIN: Final = 60.0
 """Seconds in which the turns of a person have to end who is to go elsewhere."""
-LOOK: Final = 0.02
+LOOK_INTERVAL: Final = 0.02
 """Seconds between two looks at a turn that still runs."""
 
-MOVER: Final = 0
+MOVER_REPLICA: Final = 0
 """The replica that never dies, which holds who goes elsewhere."""
-EVER: Final = 2**52
+END_OF_TIME: Final = 2**52
 """A time after all others."""
 
 
@@ -135,7 +135,7 @@ class PostgresqlTransfer:
 
     async def unrecorded_turns(self) -> UnrecordedTurns:
         """Return the figures of turns without records, and all amounts."""
-        sums = await self._rows("agent_sums", 0, EVER, None, float(SPAN_SECONDS))
+        sums = await self._rows("agent_sums", 0, END_OF_TIME, None, float(SPAN_SECONDS))
         agents = read_spans(await self._agent_turns(), sums)
         amounts = [Amount(*row) for row in await self._tuples("all_amounts")]
         return UnrecordedTurns(await self._hours(), agents, amounts)
@@ -172,7 +172,9 @@ class PostgresqlTransfer:
 
     async def _agent_turns(self) -> list[Row]:
         """Return the figures of agents in turns with deleted records."""
-        return await self._rows("agent_figures", 0.0, float(EVER), None, float(SPAN_SECONDS), False)
+        return await self._rows(
+            "agent_figures", 0.0, float(END_OF_TIME), None, float(SPAN_SECONDS), False
+        )
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all data of a user, in one snapshot."""
@@ -229,10 +231,10 @@ class PostgresqlTransfer:
             if monotonic() > until:
                 await self._rows("withdraw_ticket", stored_text(user), "moving")
                 raise PersonBusy(f"a turn of {user!r} does not end in {self._url.shown}")
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(LOOK_INTERVAL)
         (number,) = first_column(await self._rows("writes_before"))
         while not first_column(await self._rows("all_written", number))[0]:  # noqa: ASYNC110
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(LOOK_INTERVAL)
 
     async def unfence(self, user: str) -> None:
         """Release a fenced person."""
@@ -247,7 +249,7 @@ class PostgresqlTransfer:
             await self._rows("moves_itself", stored_text(user))
             await self._rows("give_up_person", stored_text(user))
             await self._rows("mark_moved", stored_text(user))
-            hints = [*notifications(MOVER, [user])]
+            hints = [*notifications(MOVER_REPLICA, [user])]
             await self._rows("notify", notify_channel(self._url.schema), hints)
 
     @asynccontextmanager
@@ -367,7 +369,7 @@ class PostgresqlTransfer:
         return [shown_columns(row) for row in await self._rows(name, *values)]
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._line.fetch(find_statement(name), *values, within=WITHIN)
+        return await self._line.fetch(find_statement(name), *values, within=STATEMENT_TIMEOUT)
 
 
 def _words(utterances: Sequence[StoredUtterance]) -> list[tuple[int, float, str]]:
@@ -376,7 +378,7 @@ def _words(utterances: Sequence[StoredUtterance]) -> list[tuple[int, float, str]
     for one in utterances:
         text = spoken_body(one.body).text
         if one.by_bot:
-            words = " ".join(split_search_words(f"{said} {text}"[:INDEXED]))
+            words = " ".join(split_search_words(f"{said} {text}"[:INDEXED_CHARACTERS]))
             found.append((one.position, turn_time(one.date_time), words))
         said = "" if one.by_bot else text
     return found

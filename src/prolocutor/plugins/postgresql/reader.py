@@ -35,11 +35,11 @@ from prolocutor.plugins.postgresql.statements import (
 )
 from prolocutor.stores.statements import make_struct
 
-PAGE: Final = 200
+PAGE_ROWS: Final = 200
 """Utterances read at once."""
-DIALOGS: Final = 100
+PAGE_DIALOGS: Final = 100
 """Dialogs listed at once."""
-WITHIN: Final = 30.0
+STATEMENT_TIMEOUT: Final = 30.0
 """Seconds for a statement that reads."""
 
 FEED_TIMEOUT: Final = 8.0
@@ -200,7 +200,7 @@ class PostgresqlReader:
         position, end = 0, -1
         while position != end:
             end = position
-            some, position = await self._page(head[0], ratings, position, PAGE)
+            some, position = await self._page(head[0], ratings, position, PAGE_ROWS)
             dialog.utterances += some
         by_bot = [one for one in dialog.utterances if isinstance(one, BotUtterance)]
         dialog.date_finish = by_bot[-1].date_time if by_bot else None
@@ -211,9 +211,9 @@ class PostgresqlReader:
         last = 0
         while True:
             if user is None:
-                rows = await self._rows("dialogs_after", last, DIALOGS)
+                rows = await self._rows("dialogs_after", last, PAGE_DIALOGS)
             else:
-                rows = await self._rows("dialogs_after_of", last, DIALOGS, stored_text(user))
+                rows = await self._rows("dialogs_after_of", last, PAGE_DIALOGS, stored_text(user))
             if not rows:
                 return
             last = rows[-1][1]
@@ -222,7 +222,7 @@ class PostgresqlReader:
 
     async def last_dates(self, number: int) -> list[tuple[int, str]]:
         """Return the numbers of the next dialogs, and the times of their last utterances."""
-        return [(row[0], row[1]) for row in await self._rows("last_dates", number, DIALOGS)]
+        return [(row[0], row[1]) for row in await self._rows("last_dates", number, PAGE_DIALOGS)]
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
         """Return the id of a person's active dialog of a name."""
@@ -311,10 +311,12 @@ class PostgresqlReader:
             found.setdefault(row[0], []).append(row[1])
         return found
 
-    async def _rows(self, name: str, *values: Any, within: float = WITHIN) -> list[Row]:
+    async def _rows(self, name: str, *values: Any, within: float = STATEMENT_TIMEOUT) -> list[Row]:
         return await self._fetch(find_statement(name), *values, within=within)
 
-    async def _fetch(self, statement: str, *values: Any, within: float = WITHIN) -> list[Row]:
+    async def _fetch(
+        self, statement: str, *values: Any, within: float = STATEMENT_TIMEOUT
+    ) -> list[Row]:
         return await self._lane.fetch(statement, *values, within=within)
 
 

@@ -18,7 +18,7 @@ from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus, S
 from prolocutor.plugins.postgresql.statements import find_statement, shown_text, stored_text
 from prolocutor.stores.statements import make_struct
 
-WITHIN: Final = 10.0
+STATEMENT_TIMEOUT: Final = 10.0
 """Seconds for a statement of a replica."""
 
 T = TypeVar("T")
@@ -182,10 +182,10 @@ class ReplicaWork:
         That line does not wait for the disk, but the start of the next run does, so a takeover is
         durable before that run.
         """
-        return await self._membership.fetch(name, *values, within=WITHIN)
+        return await self._membership.fetch(name, *values, within=STATEMENT_TIMEOUT)
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._lane.fetch(find_statement(name), *values, within=WITHIN)
+        return await self._lane.fetch(find_statement(name), *values, within=STATEMENT_TIMEOUT)
 
 
 def _unfinished_turns(rows: list[Row]) -> list[UnfinishedTurn]:

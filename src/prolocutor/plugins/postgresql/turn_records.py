@@ -55,18 +55,18 @@ from prolocutor.stores.turn_records import (
     split_search_words,
 )
 
-WITHIN: Final = 30.0
+STATEMENT_TIMEOUT: Final = 30.0
 """Seconds for a statement about records of turns."""
 
-TRIMMED: Final = 500
+MAX_TRIMMED: Final = 500
 """Records that one statement deletes at most."""
 AGENTS_TRIMMED: Final = 2000
 """Rows of what agents did that one statement deletes at most."""
 TRIM_AGAIN: Final = 30.0
 """Seconds between two looks at what is too old, where the last one found nothing."""
-INDEXED: Final = 4000
+INDEXED_CHARACTERS: Final = 4000
 """Characters of a turn whose words can be searched."""
-_LAST: Final = 2**31 - 1
+_LAST_NUMBER: Final = 2**31 - 1
 _FOR_EVER: Final = 1e15
 """Seconds: longer than any period."""
 
@@ -111,7 +111,7 @@ class PostgresqlTurnRecords:
         """Delete some old records; return whether more are left."""
         if monotonic() < self._trim_at:
             return False
-        rows = await self._write("trim_turns", now - keep, most, TRIMMED)
+        rows = await self._write("trim_turns", now - keep, most, MAX_TRIMMED)
         floor = now - max(keep, FIGURES_KEPT)
         await self._write("trim_hours", int(floor))
         agents = await self._write("trim_agent_turns", floor, AGENTS_TRIMMED)
@@ -182,7 +182,7 @@ class PostgresqlTurnRecords:
         if not heads:
             return []
         person, dialog = heads[0]["person"], heads[0]["dialog"]
-        end = _LAST if newest else -1
+        end = _LAST_NUMBER if newest else -1
         which = "turns_before" if newest else "turns_after"
         place = end if after is None else after
         rows = await self._rows(which, person, dialog, place, 2 * limit + 1)
@@ -231,14 +231,14 @@ class PostgresqlTurnRecords:
 
     async def _write(self, name: str, *values: Any) -> list[Row]:
         return await self._changes.fetch(
-            find_statement(name), *values, within=WITHIN, repeatable=False
+            find_statement(name), *values, within=STATEMENT_TIMEOUT, repeatable=False
         )
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
         return await self._fetch(find_statement(name), *values)
 
     async def _fetch(self, statement: str, *values: Any) -> list[Row]:
-        return await self._reading.fetch(statement, *values, within=WITHIN)
+        return await self._reading.fetch(statement, *values, within=STATEMENT_TIMEOUT)
 
 
 AgentRow = tuple[str, str, str, str | None, bool, bool, float | None, int | None, float]
@@ -286,7 +286,7 @@ def agent_rows(record: TurnRecord) -> list[AgentRow]:
 
 
 def _words(record: TurnRecord) -> str:
-    return " ".join(split_search_words(f"{record.text} {record.response}"[:INDEXED]))
+    return " ".join(split_search_words(f"{record.text} {record.response}"[:INDEXED_CHARACTERS]))
 
 
 def _add_row(span: AgentSpan, row: Row) -> None:

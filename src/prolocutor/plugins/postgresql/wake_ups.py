@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 CHANNEL: Final = "prolocutor"
 """The channel of hints; each schema has its own."""
-PAUSE: Final = 0.005
+GATHER_SECONDS: Final = 0.005
 """Seconds for which hints are gathered."""
 MAX_PAYLOAD: Final = 7_900
 """Bytes of one notification; PostgreSQL takes less than 8,000."""
@@ -74,7 +74,7 @@ class PostgresqlWakeUps:
 
     async def _send(self) -> None:
         try:
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(GATHER_SECONDS)
             while self._waiting:
                 users, self._waiting = self._waiting, set()
                 payloads = [*notifications(self._membership.number or 0, users)]

@@ -51,7 +51,7 @@ def shop(folder: Path) -> Iterator[ShopServer]:
         pytest.MonkeyPatch.context() as patch,
         ShopServer(folder, runs="runs", store=store) as shop,
     ):
-        patch.setattr(work_list, "FRESH", 0.0)  # a list is made anew each time
+        patch.setattr(work_list, "FRESH_SECONDS", 0.0)  # a list is made anew each time
         yield shop
 
 

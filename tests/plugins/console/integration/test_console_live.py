@@ -12,7 +12,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Breaker, Pipeline
 from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.channel import Console
-from prolocutor.plugins.console.live_feed import MOST, LiveFeed
+from prolocutor.plugins.console.live_feed import MAX_TURNS_PER_SECOND, LiveFeed
 from prolocutor.plugins.console.live_rows import TurnChoice, TurnKind
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
@@ -257,8 +257,8 @@ async def test_no_more_than_ten_turns_a_second_are_sent_and_the_others_counted()
             for kind, socket in sockets.items():
                 watched: Any = socket
                 viewing.enter_context(feed.viewing(watched, TurnChoice(kind=kind)))
-            for number in range(3 * MOST):
-                now = float(number >= 2 * MOST)
+            for number in range(3 * MAX_TURNS_PER_SECOND):
+                now = float(number >= 2 * MAX_TURNS_PER_SECOND)
                 await it.turn("hi", user="ann")
             await until(lambda: sockets["failed"].of("left_out") and sockets["all"].of("left_out"))
         before = [len(socket.sent) for socket in sockets.values()]
@@ -269,7 +269,7 @@ async def test_no_more_than_ten_turns_a_second_are_sent_and_the_others_counted()
         ended = [one["turn_id"] for one in socket.of("ended")]
         begun = [one["turn_id"] for one in socket.of("begun")]
         assert begun == (ended if kind == "all" else [])
-        assert len(ended) == 2 * MOST
-        assert [one["n"] for one in socket.of("left_out")] == [MOST]
+        assert len(ended) == 2 * MAX_TURNS_PER_SECOND
+        assert [one["n"] for one in socket.of("left_out")] == [MAX_TURNS_PER_SECOND]
     assert [one["type"] for one in sockets["slow"].sent] == ["breaker"]
     assert [len(socket.sent) for socket in sockets.values()] == before

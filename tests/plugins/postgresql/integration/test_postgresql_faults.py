@@ -129,7 +129,7 @@ async def test_a_reader_of_feeds_waits_less_for_a_mute_line_than_a_search(
     database: str, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "FEED_TIMEOUT", 0.1)
-    monkeypatch.setattr(reader, "WITHIN", 2 * PATIENCE)
+    monkeypatch.setattr(reader, "STATEMENT_TIMEOUT", 2 * PATIENCE)
     async with proxies(postgresql, 1) as (proxy,):
         through = database.replace(str(postgresql.port), str(proxy.port))
         store = PostgresqlStore(f"{through}?connect_timeout=1")

@@ -49,11 +49,11 @@ from prolocutor.plugins.a2a.wire.core import CARD_PATH, RUNNING
 
 log = logging.getLogger(__name__)
 
-CONFIDENCE: Final = 0.5
+DEFAULT_CONFIDENCE: Final = 0.5
 POLLING: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.0)
 """Seconds between looks at a task that runs on; the last goes on."""
 
-CANCELLING: Final = 5.0
+CANCEL_TIMEOUT: Final = 5.0
 """Seconds for a task to be cancelled that nobody waits for any more."""
 
 _INVALID_PARAMS: Final = -32602
@@ -97,7 +97,7 @@ class A2aConnector:
 
     async def aclose(self) -> None:
         """Wait until abandoned tasks are cancelled, then close the connections."""
-        await self._leaving.wait_until_ended(CANCELLING)
+        await self._leaving.wait_until_ended(CANCEL_TIMEOUT)
         await self._peer.aclose()
 
     async def _ask(self, request: Request) -> Plain:
@@ -178,7 +178,7 @@ class A2aConnector:
     async def _cancel(self, endpoint: AgentEndpoint, task_id: str, context_id: str) -> None:
         """Cancel a task, or without its id all running tasks of the context; never raise."""
         try:
-            async with asyncio.timeout(CANCELLING):
+            async with asyncio.timeout(CANCEL_TIMEOUT):
                 ids = [task_id] if task_id else await _running(endpoint, context_id)
                 for one in ids:
                     await endpoint.cancel(one)
@@ -209,7 +209,7 @@ class A2aAgent(AgentOptions, frozen=True, kw_only=True):
     ] = None
     tenant: Annotated[str | None, about("The tenant to use, one of those on the card.")] = None
     stream: Annotated[bool, about("Whether answers are streamed if the agent can stream.")] = True
-    confidence: Confidence = CONFIDENCE
+    confidence: Confidence = DEFAULT_CONFIDENCE
     max_age: Annotated[Seconds, about("The time for which the agent's card is kept.")] = MAX_AGE
 
     @classmethod

@@ -26,7 +26,7 @@ MODES: Final = ("text/plain", "application/json")
 MAX_EXAMPLES: Final = 50
 """Examples of a skill on the card."""
 
-KEPT: Final = 100
+MAX_CARDS: Final = 100
 """Cards that are cached."""
 
 
@@ -96,7 +96,7 @@ class CardMaker:
             body = plain.encode(self._card(self._options.url or server, skill, extended))
             made = MadeCard(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
             self._made[key] = made
-            if len(self._made) > KEPT:
+            if len(self._made) > MAX_CARDS:
                 self._made.popitem(last=False)
         return made
 

@@ -14,11 +14,11 @@ from prolocutor.plugins.a2a.wire.core import A2aTask
 
 T = TypeVar("T")
 
-KNOWN: Final = 10_000
+MAX_KNOWN: Final = 10_000
 """The contexts, and the finished tasks, that are remembered so that the store need not be asked."""
 
 
-LARGEST: Final = 10_000
+MAX_CHARACTERS: Final = 10_000
 """The characters of a task that is remembered, about; a larger one is read again."""
 
 
@@ -84,12 +84,12 @@ def _is_small(task: A2aTask) -> bool:
         size += len(part.text or part.raw or part.url or "")
         if part.data is not UNSET:
             size += len(plain.encode(part.data))
-    return size + 100 * len(parts) <= LARGEST
+    return size + 100 * len(parts) <= MAX_CHARACTERS
 
 
 def _put(known: OrderedDict[tuple[str, str], T], key: tuple[str, str], value: T) -> None:
     """Cache a value; drop the oldest value if there are too many."""
     known[key] = value
     known.move_to_end(key)
-    if len(known) > KNOWN:
+    if len(known) > MAX_KNOWN:
         known.popitem(last=False)

@@ -43,7 +43,7 @@ from prolocutor.plugins.a2a.wire.faults import (
 
 PAGE_SIZE: Final = 50
 MAX_PAGE: Final = 100
-LISTENING: Final = 3600.0
+SUBSCRIPTION_SECONDS: Final = 3600.0
 """Seconds after which a subscription ends; the client may subscribe again."""
 
 
@@ -196,7 +196,7 @@ class AgentOperations:
     async def _follow_task(self, task: A2aTask, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
         place = find_task_place(caller.speaker, task.id)
         yield A2aEvent(task=task)
-        until = time.monotonic() + LISTENING
+        until = time.monotonic() + SUBSCRIPTION_SECONDS
         left = caller.left() if caller.left else _never()
         with self._assistant.feeds.listening(place.user) as news, beside(left) as leaving:
             while task.status.state not in TERMINAL and time.monotonic() < until:

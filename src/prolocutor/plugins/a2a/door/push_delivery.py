@@ -29,11 +29,11 @@ from prolocutor.plugins.a2a.wire.core import AGENT, A2aEvent, A2aMessage
 
 log = logging.getLogger(__name__)
 
-PAGE: Final = 100
+PAGE_ROWS: Final = 100
 PAUSES: Final = (0.5, 2.0, 8.0)
 """Seconds before a post that failed is tried again; after the last it is dropped."""
 
-SECONDS: Final = 10.0
+POST_TIMEOUT: Final = 10.0
 """Seconds for one post."""
 
 AT_ONCE: Final = 16
@@ -93,7 +93,7 @@ class PushDelivery:
         """Post all new rows of the feed, and record the position."""
         store = self._assistant.store
         gathered: list[JsonObject] = []
-        while rows := await store.feed(webhook.user, webhook.after, PAGE):
+        while rows := await store.feed(webhook.user, webhook.after, PAGE_ROWS):
             for row in rows:
                 webhook.after = row.n
                 if row.dialog_name == webhook.context:
@@ -180,7 +180,7 @@ class PushDelivery:
             return str(error)
         client = HttpClient(config.url, max_connections=1, within=within)
         try:
-            async with self._posts, asyncio.timeout(SECONDS):
+            async with self._posts, asyncio.timeout(POST_TIMEOUT):
                 await client.post(body, _headers(webhook), max_bytes=10_000)
         except (ServiceError, TimeoutError) as error:
             return str(error) or "it did not answer in time"

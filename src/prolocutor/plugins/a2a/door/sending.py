@@ -147,7 +147,7 @@ def _being_worked_on() -> A2aFault:
 
 log = logging.getLogger(__name__)
 
-QUIET: Final = 60.0
+QUIET_SECONDS: Final = 60.0
 """Seconds after which a task is looked at again although there was no news of it."""
 
 _NEVERMIND: Final = {"code": ["bookkeeping", "special", "special:nevermind"], "entities": {}}
@@ -252,7 +252,7 @@ class TaskSender:
             await running.over.wait()
             return
         with suppress(TimeoutError):
-            async with asyncio.timeout(QUIET):
+            async with asyncio.timeout(QUIET_SECONDS):
                 await news.wait()
         news.clear()
 

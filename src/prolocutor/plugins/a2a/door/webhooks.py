@@ -21,7 +21,7 @@ from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, PUSH_NOT_SUPPORTE
 
 KIND: Final = "a2a_webhook"
 USERS: Final = "a2a_webhook_users"
-MOST: Final = 100
+MAX_WEBHOOKS: Final = 100
 """The most webhooks of one person."""
 
 
@@ -88,8 +88,10 @@ class TaskWebhooks:
             trusted,
         )
         known = await self._store.records(place.user, KIND)
-        if stored.key not in known and len(known) >= MOST:
-            raise A2aFault(INVALID_PARAMS, f"a person has at most {MOST} webhooks", field="url")
+        if stored.key not in known and len(known) >= MAX_WEBHOOKS:
+            raise A2aFault(
+                INVALID_PARAMS, f"a person has at most {MAX_WEBHOOKS} webhooks", field="url"
+            )
         await self.put(stored)
         if not known:
             await self._store.put_record("", USERS, place.user, b"{}")

@@ -43,7 +43,7 @@ from prolocutor.plugins.mcp.connector.peer import ServerPeer, SessionLost
 from prolocutor.plugins.mcp.connector.person_sessions import OWN, PersonSession, PersonSessions
 from prolocutor.plugins.mcp.connector.session import McpSession, MissingTool
 from prolocutor.plugins.mcp.connector.sign_in_round import (
-    MOST as MOST_LINKS,
+    MAX_LINKS as MOST_LINKS,
 )
 from prolocutor.plugins.mcp.connector.sign_in_round import (
     ResumedRequest,
@@ -60,18 +60,18 @@ from prolocutor.plugins.mcp.oauth.settings import KEY, OAuthSettings
 from prolocutor.plugins.mcp.wire.protocol import VERSIONS
 from prolocutor.plugins.mcp.wire.tools import ToolInfo, ToolResult
 
-CONFIDENCE: Final = 0.5
+DEFAULT_CONFIDENCE: Final = 0.5
 MAX_ROUNDS: Final = 20
 MAX_TOKENS: Final = 3
 """Tokens that are tried for one call."""
 
-AGAIN: Final = 0.05
+RETRY_SECONDS: Final = 0.05
 """Seconds until a server that only gives its state away is called again."""
 
-DESCRIBING: Final = 20.0
+DESCRIBE_TIMEOUT: Final = 20.0
 """Seconds for reading the tools for a card."""
 
-RECOGNIZING: Final = 5.0
+RECOGNIZE_TIMEOUT: Final = 5.0
 """Seconds for finding out whether a URL is an MCP server."""
 
 Returns = Literal["hypotheses", "value"]
@@ -168,12 +168,12 @@ class McpConnector:
     async def _find_tool(self) -> OfferedTool:
         person = await self._sessions.find_session(OWN)
         try:
-            return await person.session.tool(self._tool, DESCRIBING)
+            return await person.session.tool(self._tool, DESCRIBE_TIMEOUT)
         except TokenNeeded as needed:
             own = await self._sessions.retry_session(needed, OWN, person)
             if own is None:
                 raise ServiceRefused("people sign in there first", status=401) from None
-            return await own.session.tool(self._tool, DESCRIBING)
+            return await own.session.tool(self._tool, DESCRIBE_TIMEOUT)
 
     async def _ask(self, request: Request) -> Plain:
         """Call with the person's token, or ask the person to sign in."""
@@ -243,7 +243,7 @@ class McpConnector:
                 kept = {PREFIX + self.name: msgspec.to_builtins(round_)}
                 return check([{**question, "confidence": 1.0, "human_attributes": kept}])
             if not round_.requests:
-                await asyncio.sleep(AGAIN)
+                await asyncio.sleep(RETRY_SECONDS)
             tool = await session.tool(self._tool, request.timeout)
             result = await self._run(session, tool, round_.arguments, round_.further(), request)
             if isinstance(result, OpenCall):
@@ -369,7 +369,7 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
             "annotators and other stages."
         ),
     ] = "hypotheses"
-    confidence: Confidence = CONFIDENCE
+    confidence: Confidence = DEFAULT_CONFIDENCE
     key: BearerKey = None
     headers: Headers = None
     environment: Annotated[
@@ -429,8 +429,8 @@ async def _fetch_tools(url: str, probe: UrlProbe) -> list[ToolInfo]:
     )
     session = McpSession(peer)
     try:
-        async with asyncio.timeout(RECOGNIZING):
-            await session.agree(RECOGNIZING)
+        async with asyncio.timeout(RECOGNIZE_TIMEOUT):
+            await session.agree(RECOGNIZE_TIMEOUT)
             tools = await session.tools()
     except (ServiceError, TimeoutError) as error:
         probe.note(f"MCP: {str(error) or 'no answer in time'}")

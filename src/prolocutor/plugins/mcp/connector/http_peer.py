@@ -122,14 +122,14 @@ log = logging.getLogger(__name__)
 MAX_RESULT: Final = 4_000_000
 """Most bytes of one message of a server."""
 
-RESUMES: Final = 2
+MAX_RESUMES: Final = 2
 """Times that a broken stream is resumed."""
 
-LINGER: Final = 0.25
+LINGER_SECONDS: Final = 0.25
 """Seconds for which the end of a stream is waited for once its answer is there."""
 
 MAX_KNOWN: Final = 100
-CLOSING: Final = 1.0
+CLOSE_TIMEOUT: Final = 1.0
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
 """Seconds until a session's own stream is opened again."""
@@ -208,7 +208,7 @@ class HttpPeer:
         await self._tasks.aclose()
         if self._session is not None:
             with suppress(ServiceError, TimeoutError):
-                async with asyncio.timeout(CLOSING):
+                async with asyncio.timeout(CLOSE_TIMEOUT):
                     await self.exchange(b"", self._headers(), method="DELETE")
             self._session = None
         await self._client.aclose()
@@ -323,11 +323,11 @@ class _HttpCall:
         """Send the request; resume its stream if it breaks off."""
         stream = ServerEvents(self._take)
         reply: HttpReply | None = None
-        for attempt in range(RESUMES + 1):
+        for attempt in range(MAX_RESUMES + 1):
             try:
                 reply = await self._exchange(body, headers, stream, attempt > 0) or reply
             except ServiceUnreachable:
-                if stream.last_id is None or attempt == RESUMES:
+                if stream.last_id is None or attempt == MAX_RESUMES:
                     raise
             if self._answer is not None or stream.last_id is None:
                 break
@@ -376,7 +376,7 @@ class _HttpCall:
         if self._answer is not None and self._lingering is None and self._task is not None:
             # Most servers end the stream now; then the connection can be used again.
             loop = self._task.get_loop()
-            self._lingering = loop.call_later(LINGER, self._cut)
+            self._lingering = loop.call_later(LINGER_SECONDS, self._cut)
         return False
 
     def _cut(self) -> None:

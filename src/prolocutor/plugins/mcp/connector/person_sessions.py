@@ -23,10 +23,10 @@ from prolocutor.plugins.mcp.connector.session import McpSession
 from prolocutor.plugins.mcp.oauth.discovery import TokenNeeded, find_protection
 from prolocutor.plugins.mcp.oauth.settings import OAuthSettings
 from prolocutor.plugins.mcp.oauth.tokens import ServerToken, own_token, renew
-from prolocutor.plugins.mcp.oauth.vault import LASTS, BegunSignIn, Vault
+from prolocutor.plugins.mcp.oauth.vault import SIGN_IN_SECONDS, BegunSignIn, Vault
 from prolocutor.plugins.mcp.oauth.web import GrantDenied, OAuthWeb
 
-MOST: Final = 1_000
+MAX_SESSIONS: Final = 1_000
 """Sessions that are kept open; beyond it the one unused for longest is ended."""
 
 OWN: Final = ""
@@ -144,7 +144,7 @@ class PersonSessions:
             url=self._url,
             protection=found,
             settings=msgspec.structs.replace(self._settings, private_key=None, assertion=None),
-            expires=time.time() + LASTS,
+            expires=time.time() + SIGN_IN_SECONDS,
             within=None if within is None else sorted(within),
         )
         ticket = await self._vault.begin(sign_in)
@@ -172,7 +172,7 @@ class PersonSessions:
         found = self._own.get(user)
         if found is None:
             found = self._own[user] = self._make()
-            if len(self._own) > MOST:
+            if len(self._own) > MAX_SESSIONS:
                 _, oldest = self._own.popitem(last=False)
                 self._ending.start(oldest.session.aclose())
         found.use(token)

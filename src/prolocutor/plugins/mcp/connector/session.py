@@ -41,10 +41,10 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-PROBE: Final = 5.0
+PROBE_TIMEOUT: Final = 5.0
 """Seconds after which a server that does not answer `server/discover` gets the handshake."""
 
-START: Final = 60.0
+HANDSHAKE_TIMEOUT: Final = 60.0
 """Seconds for the handshake."""
 
 MAX_PAGES: Final = 100
@@ -238,14 +238,14 @@ class McpSession:
 
     async def _agree_in_time(self) -> None:
         try:
-            async with asyncio.timeout(START):
+            async with asyncio.timeout(HANDSHAKE_TIMEOUT):
                 await self._agree()
         except RpcFault as fault:
             raise ServiceRaised(
                 f"no version agreed on: error {fault.number}: {fault!s:.300}"
             ) from None
         except TimeoutError:
-            raise ServiceRaised(f"no version agreed on within {START:g} s") from None
+            raise ServiceRaised(f"no version agreed on within {HANDSHAKE_TIMEOUT:g} s") from None
 
     async def _agree(self) -> None:
         if self._pinned is not None and not is_stateless(self._pinned):
@@ -278,7 +278,7 @@ class McpSession:
 
     async def _discover(self, version: str) -> bool:
         """Ask for the server's versions; return whether it speaks the newest version."""
-        async with asyncio.timeout(PROBE):
+        async with asyncio.timeout(PROBE_TIMEOUT):
             found = await self._peer.request(
                 self.next_id(), "server/discover", {"_meta": _envelope(version)}
             )

@@ -12,7 +12,7 @@ from prolocutor.contracts.connector import DeltaSink, Request
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.plugins.mcp.connector.input_rounds import PREFIX
 
-MOST: Final = 3
+MAX_LINKS: Final = 3
 """Links that are given for one request."""
 
 

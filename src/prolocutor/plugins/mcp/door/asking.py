@@ -45,7 +45,7 @@ ATTRIBUTE: Final = "mcp"
 ANSWERS: Final = "answers"
 """The member of the attribute `mcp` that names the reply which asked."""
 
-LATEST: Final = 50
+LATEST_ROWS: Final = 50
 """The rows of a person's feed among which a question is looked for before the dialog is read."""
 
 
@@ -60,7 +60,7 @@ class QuestionAnswers:
         """Return whether a reply is the last of the conversation, by the end of the feed."""
         user = self._place.user
         end = await self._store.feed_end(user)
-        for row in reversed(await self._store.feed(user, max(0, end - LATEST), LATEST)):
+        for row in reversed(await self._store.feed(user, max(0, end - LATEST_ROWS), LATEST_ROWS)):
             if row.dialog_name == self._place.id and row.message is not None:
                 said = plain.decode(row.message)
                 if said.get("type") == "command" or "utt_id" in said:

@@ -28,11 +28,11 @@ from prolocutor.plugins.mcp.door.persons import find_conversation
 SCHEME: Final = "prolocutor://"
 AGENTS: Final = f"{SCHEME}agents/"
 CONVERSATIONS: Final = f"{SCHEME}conversations/"
-PAGE: Final = 50
-ROWS: Final = 200
+PAGE_ROWS: Final = 50
+MAX_MESSAGES: Final = 200
 """The messages of a conversation that are shown, the last ones."""
 
-STARTERS: Final = 8
+MAX_STARTERS: Final = 8
 NOT_FOUND: Final = -32002
 """The number for an unknown resource, up to 2025-11-25."""
 
@@ -67,7 +67,7 @@ class OfferedResources:
             found = [_card_entry(name, card) for name, card in self._cards().items()]
         rows = []
         if user is not None:
-            rows = await self._assistant.store.conversations(user, before, PAGE + 1)
+            rows = await self._assistant.store.conversations(user, before, PAGE_ROWS + 1)
             spend("backlog", user, max(1, len(rows)))
         found += [
             {
@@ -77,9 +77,9 @@ class OfferedResources:
                 "description": f"A conversation, last at {row.at}.",
                 "mimeType": "text/plain",
             }
-            for row in rows[:PAGE]
+            for row in rows[:PAGE_ROWS]
         ]
-        more = {"nextCursor": str(rows[PAGE - 1].n)} if len(rows) > PAGE else {}
+        more = {"nextCursor": str(rows[PAGE_ROWS - 1].n)} if len(rows) > PAGE_ROWS else {}
         return {"resources": found, **more}
 
     async def read(self, uri: str, client: McpClient) -> JsonObject:
@@ -101,7 +101,7 @@ class OfferedResources:
         except Forbidden:
             return []
         user = conversation.user
-        rows = await self._assistant.store.feed_tail(user, conversation.id, ROWS)
+        rows = await self._assistant.store.feed_tail(user, conversation.id, MAX_MESSAGES)
         spend("backlog", user, max(1, len(rows)))
         return [row for row in rows if row.message is not None]
 
@@ -120,7 +120,7 @@ class OfferedPrompts:
     """The prompts to begin with: the starters of the file, else examples from the cards."""
 
     def __init__(self, assistant: Assistant, starters: Sequence[str] = ()) -> None:
-        texts = list(starters) or _examples(assistant)[:STARTERS]
+        texts = list(starters) or _examples(assistant)[:MAX_STARTERS]
         self._texts: dict[str, str] = {}
         for text in texts:
             name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "starter"

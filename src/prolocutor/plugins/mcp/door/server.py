@@ -42,7 +42,7 @@ from prolocutor.plugins.mcp.wire.protocol import (
 )
 from prolocutor.web.error_table import error_response
 
-TTL: Final = 60_000
+TTL_MILLISECONDS: Final = 60_000
 """Milliseconds for which a client may keep a list of what does not change."""
 
 
@@ -113,7 +113,7 @@ class McpServer:
 
     async def _list(self, message: RpcMessage, client: McpClient) -> JsonObject:
         _check_first_page(message)
-        return {"tools": self._calls.tools, **_caching_rules(client, TTL)}
+        return {"tools": self._calls.tools, **_caching_rules(client, TTL_MILLISECONDS)}
 
     async def _call(self, message: RpcMessage, client: McpClient) -> JsonObject:
         return await self._calls.call(read_params(ToolCallParams, message), client)
@@ -124,7 +124,7 @@ class McpServer:
 
     async def _list_templates(self, message: RpcMessage, client: McpClient) -> JsonObject:
         _check_first_page(message)
-        return {"resourceTemplates": TEMPLATES, **_caching_rules(client, TTL)}
+        return {"resourceTemplates": TEMPLATES, **_caching_rules(client, TTL_MILLISECONDS)}
 
     async def _read_resource(self, message: RpcMessage, client: McpClient) -> JsonObject:
         uri = read_params(ResourceParams, message).uri
@@ -132,7 +132,7 @@ class McpServer:
 
     async def _list_prompts(self, message: RpcMessage, client: McpClient) -> JsonObject:
         _check_first_page(message)
-        return {**self._prompts.find_all(), **_caching_rules(client, TTL)}
+        return {**self._prompts.find_all(), **_caching_rules(client, TTL_MILLISECONDS)}
 
     async def _get_prompt(self, message: RpcMessage, _: McpClient) -> JsonObject:
         return self._prompts.get(read_params(PromptParams, message).name)
@@ -141,7 +141,7 @@ class McpServer:
         return {}
 
     async def _discover(self, _: RpcMessage, __: McpClient) -> JsonObject:
-        cached = {"ttlMs": TTL, "cacheScope": "public"}
+        cached = {"ttlMs": TTL_MILLISECONDS, "cacheScope": "public"}
         return {"supportedVersions": list(VERSIONS), **self._about, **cached}
 
 

@@ -25,14 +25,14 @@ from prolocutor.plugins.mcp.oauth.tokens import (
     find_client,
     redeem,
 )
-from prolocutor.plugins.mcp.oauth.vault import LASTS, BegunSignIn, Vault, digest
+from prolocutor.plugins.mcp.oauth.vault import SIGN_IN_SECONDS, BegunSignIn, Vault, digest
 from prolocutor.plugins.mcp.oauth.web import OAuthWeb
 from prolocutor.web.door_context import may_see
 from prolocutor.web.error_table import error_response
 
 SIGN_IN: Final = "/mcp/sign-in/{ticket}"
 COOKIE: Final = "prolocutor_mcp"
-MOST: Final = 16_384
+MAX_COOKIE_CHARACTERS: Final = 16_384
 
 _HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -104,7 +104,7 @@ class SignInPages:
             )
         )
         where = authorization_address(sign_in.protection, client, redirect, state, verifier)
-        cookie = _cookie(browser, int(LASTS), secure=base.startswith("https:"))
+        cookie = _cookie(browser, int(SIGN_IN_SECONDS), secure=base.startswith("https:"))
         headers = {**_HEADERS, "Location": where}
         return HttpResponse(b"", HTTPStatus.SEE_OTHER, _HTML, headers, cookies=(cookie,))
 
@@ -167,7 +167,7 @@ def _cookie_name(*, secure: bool) -> str:
 def _browser_secret(request: HttpRequest, *, secure: bool) -> str:
     """Return the secret in a browser's cookie, or ""."""
     wanted = _cookie_name(secure=secure)
-    header = (request.header("cookie") or "")[:MOST]
+    header = (request.header("cookie") or "")[:MAX_COOKIE_CHARACTERS]
     pairs = (pair.strip().partition("=") for pair in header.split(";"))
     return next((value for name, _, value in pairs if name == wanted), "")
 

@@ -19,11 +19,11 @@ from prolocutor.json_rpc import (
 from prolocutor.plugins.mcp.door.server import failure
 from prolocutor.web.event_writing import event_stream, server_event
 
-ALIVE: Final = 15.0
+COMMENT_INTERVAL: Final = 15.0
 """Seconds after which a comment shows that the stream is alive."""
 
 
-SILENCE: Final = 5.0
+STREAM_DELAY: Final = 5.0
 """Seconds after which an answer that is not there yet becomes a stream."""
 
 
@@ -44,7 +44,7 @@ class EventOutbox:
         answering = BackgroundTasks("answer of events").start(answer, awaited=True)
         answering.add_done_callback(lambda _: self._changed.set())
         with suppress(TimeoutError):
-            async with asyncio.timeout(SILENCE):
+            async with asyncio.timeout(STREAM_DELAY):
                 await self._changed.wait()
         if answering.done() and not self._messages:
             return HttpResponse(answering.result())
@@ -60,7 +60,7 @@ class EventOutbox:
                     break
                 self._changed.clear()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(ALIVE):
+                    async with asyncio.timeout(COMMENT_INTERVAL):
                         await self._changed.wait()
                         continue
                 yield b": still here\n\n"

@@ -25,10 +25,10 @@ JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 NAME: Final = "Prolocutor"
 DOCUMENT: Final = "/mcp/client.json"
 SIGNED_IN: Final = "/mcp/signed-in"
-EARLY: Final = 30.0
+EARLY_SECONDS: Final = 30.0
 """Seconds before its end at which a token is renewed."""
 
-_ASSERTED: Final = 300
+_ASSERTION_SECONDS: Final = 300
 """Seconds for which a signed assertion is valid."""
 
 _METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
@@ -54,7 +54,7 @@ class ServerToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     def is_old(self, now: float) -> bool:
         """Return whether the token has expired or is about to."""
-        return self.expires is not None and now > self.expires - EARLY
+        return self.expires is not None and now > self.expires - EARLY_SECONDS
 
 
 class _TokenAnswer(msgspec.Struct, frozen=True):
@@ -235,7 +235,7 @@ def _assertion(server: AuthorizationServer, settings: OAuthSettings) -> str:
         "sub": settings.client_id,
         "aud": server.issuer,
         "iat": now,
-        "exp": now + _ASSERTED,
+        "exp": now + _ASSERTION_SECONDS,
         "jti": secrets.token_urlsafe(16),
     }
     key = jwk.import_key((settings.private_key or "").encode(), _KEY_TYPES[settings.algorithm[:2]])

@@ -22,7 +22,7 @@ from prolocutor.plugins.mcp.oauth.tokens import Client, ServerToken
 
 TOKENS: Final = "mcp-token"
 SIGN_INS: Final = "mcp-sign-in"
-LASTS: Final = 900.0
+SIGN_IN_SECONDS: Final = 900.0
 """Seconds that a person has to sign in."""
 
 

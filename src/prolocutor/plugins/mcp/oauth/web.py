@@ -17,7 +17,7 @@ from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreac
 MAX_ANSWER: Final = 1_000_000
 """Bytes of an answer."""
 
-PATIENCE: Final = 8.0
+ANSWER_TIMEOUT: Final = 8.0
 """Seconds for an answer."""
 
 _LOCAL: Final = ("localhost", "127.0.0.1", "::1")
@@ -78,7 +78,7 @@ class OAuthWeb:
             raise BadReply(f"{url!r:.200} is not an address: {error}") from None
         client = HttpClient(address, by_proxy=True, within=self._within)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_TIMEOUT):
                 reply = await client.exchange(
                     body,
                     {"Accept": "application/json", **headers},
@@ -87,7 +87,9 @@ class OAuthWeb:
                     target=address.target,
                 )
         except TimeoutError:
-            raise ServiceUnreachable(f"no answer of {address.origin} in {PATIENCE:g} s") from None
+            raise ServiceUnreachable(
+                f"no answer of {address.origin} in {ANSWER_TIMEOUT:g} s"
+            ) from None
         finally:
             await client.aclose()
         return reply.status, reply.body

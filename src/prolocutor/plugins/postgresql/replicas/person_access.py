@@ -28,7 +28,7 @@ FIRST_PAUSE: Final = 0.05
 MAX_PAUSE: Final = 1.0
 """Seconds until a person is tried again without a hint: half as many again each time."""
 
-_ROWS = 200
+_MAX_ROWS = 200
 """Rows of the feed that are searched for the closing of a turn."""
 
 MAX_REJOINS: Final = 3
@@ -264,7 +264,7 @@ class PersonAccess:
 
     async def _waiting(self, opened: OpenedTurn, reply: BotUtterance) -> PendingAsk | None:
         """Return the clients' view of the ask left open by the turn."""
-        for row in await self._store.feed(opened.opening.user, opened.feed, _ROWS):
+        for row in await self._store.feed(opened.opening.user, opened.feed, _MAX_ROWS):
             if row.closing is not None:
                 closing = plain.decode(row.closing)
                 if closing["ask"] is None:

@@ -30,16 +30,16 @@ from prolocutor.web.quotas import OpenCounters, RateCounters
 
 log = logging.getLogger(__name__)
 
-PERIOD: Final = 1.0
+REPORT_INTERVAL: Final = 1.0
 """Seconds between two reports where nothing is urgent."""
 
-PAUSE: Final = 0.02
+URGENT_INTERVAL: Final = 0.02
 """Seconds between two reports where much is urgent; what is counted meanwhile goes together."""
 
-WORTH: Final = 8
+REPORT_FRACTION: Final = 8
 """A count is reported early when it reaches this fraction (1/8) of a replica's part."""
 
-REFRESH: Final = 30
+REPORTS_PER_REFRESH: Final = 30
 """Reports after which all open sockets are reported anew, as the database may have lost them."""
 
 MAX_REPORTED: Final = 2_000
@@ -90,7 +90,7 @@ class SharedQuotas:
                 taken[share.digest(name)] = share, name, spent
         uses = [CounterUse(key, spent, share.period) for key, (share, _, spent) in taken.items()]
         self._reports += 1
-        everything = self._reports % REFRESH == 0
+        everything = self._reports % REPORTS_PER_REFRESH == 0
         opened: dict[str, int] = {}
         for one in self._sockets:
             opened |= one.list_changed(everything=everything)
@@ -107,7 +107,7 @@ class SharedQuotas:
         failing = False
         while True:
             try:
-                async with asyncio.timeout(PERIOD):
+                async with asyncio.timeout(REPORT_INTERVAL):
                     await self.urgent.wait()
             except TimeoutError:
                 pass
@@ -122,7 +122,7 @@ class SharedQuotas:
                 failing = True
             except Exception:
                 log.exception("quotas cannot be reported")
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(URGENT_INTERVAL)
 
 
 class SharedRates:
@@ -161,7 +161,7 @@ class SharedRates:
             return 0.0
         self._due[name] = None
         self._whole.urgent.set()
-        return PERIOD
+        return REPORT_INTERVAL
 
     def count(self, name: str, seconds: float, ahead: float) -> None:
         """Note a count, for the other replicas."""
@@ -170,7 +170,7 @@ class SharedRates:
         unsent = self._fresh(name)
         since = self._unsent[name][1] if unsent else self._clock()
         self._unsent[name] = unsent + seconds, since
-        if unsent + seconds >= self._part(ahead - unsent) / WORTH:
+        if unsent + seconds >= self._part(ahead - unsent) / REPORT_FRACTION:
             self._due[name] = None
             self._whole.urgent.set()
         if len(self._unsent) > MAX_REPORTED:
@@ -238,7 +238,7 @@ class SharedSockets:
         Few that were never reported are none; `everything` that was is news.
         """
         numbers, reported = self._sockets.open, self._reported
-        few = self._sockets.limit / (WORTH * self._whole.replicas)
+        few = self._sockets.limit / (REPORT_FRACTION * self._whole.replicas)
         self._sending = {
             name: number
             for name in list(numbers.keys() | reported.keys())[:MAX_REPORTED]
