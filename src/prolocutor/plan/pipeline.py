@@ -50,9 +50,9 @@ from prolocutor.plan.stages import ResponseAnnotator as ResponseAnnotator
 from prolocutor.plan.stages import ResponseSelector as ResponseSelector
 from prolocutor.plan.stages import Shadow as Shadow
 from prolocutor.plan.stages import Skill as Skill
-from prolocutor.plan.stages import SkillReply as SkillReply
+from prolocutor.plan.stages import SkillReturn as SkillReturn
 from prolocutor.plan.stages import SkillSelector as SkillSelector
-from prolocutor.plan.stages import SpokenReply as SpokenReply
+from prolocutor.plan.stages import SpokenReturn as SpokenReturn
 from prolocutor.plan.stages import Stage as Stage
 from prolocutor.plan.stages import StageService as StageService
 from prolocutor.plan.stages import Target as Target
@@ -386,7 +386,7 @@ def _refuse_doubles(services: Sequence[StageService], stage: Stage) -> None:
 
 Options = ParamSpec("Options")
 F = TypeVar("F", bound=Function)
-S = TypeVar("S", bound=Callable[..., SkillReply | Awaitable[SkillReply] | SpokenReply])
+S = TypeVar("S", bound=Callable[..., SkillReturn | Awaitable[SkillReturn] | SpokenReturn])
 
 
 class ServiceDecorator(Generic[Options]):

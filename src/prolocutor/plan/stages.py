@@ -88,10 +88,10 @@ def _read_asked(value: object) -> object:
 
 Function = Callable[..., Any]
 Formatter = Callable[..., Any]
-SkillReply = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
+SkillReturn = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
 """The replies allowed to a skill: one hypothesis or several, typed or as plain data."""
 
-SpokenReply = AsyncIterator[str | SkillReply] | Iterator[str | SkillReply]
+SpokenReturn = AsyncIterator[str | SkillReturn] | Iterator[str | SkillReturn]
 """The items yielded by a streaming skill: the words of its reply, and the reply itself."""
 
 

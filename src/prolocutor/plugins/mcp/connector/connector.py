@@ -43,9 +43,7 @@ from prolocutor.plugins.mcp.connector.peer import ServerPeer, SessionLost
 from prolocutor.plugins.mcp.connector.person_sessions import OWN, PersonSession, PersonSessions
 from prolocutor.plugins.mcp.connector.session import McpSession, MissingTool
 from prolocutor.plugins.mcp.connector.sign_in_round import (
-    MAX_LINKS as MOST_LINKS,
-)
-from prolocutor.plugins.mcp.connector.sign_in_round import (
+    MAX_LINKS,
     ResumedRequest,
     SignInRound,
     declined_hypothesis,
@@ -112,10 +110,10 @@ class McpConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Call the tool once for each request."""
-        return await each_alone(self._ask, requests)
+        return await each_alone(self._ask_server, requests)
 
     async def preview(self, request: Request) -> JsonObject:
-        """Return what a call would do: the tool's title, the arguments and their schemas."""
+        """Return the preview of a call: the tool's title, the arguments and their schemas."""
         user = request_user(request) if self._sessions.tells_persons_apart else OWN
         session = (await self._sessions.find_session(user)).session
         tool = await session.tool(self._tool, request.timeout)
@@ -175,7 +173,7 @@ class McpConnector:
                 raise ServiceRefused("people sign in there first", status=401) from None
             return await own.session.tool(self._tool, DESCRIBE_TIMEOUT)
 
-    async def _ask(self, request: Request) -> Plain:
+    async def _ask_server(self, request: Request) -> Plain:
         """Call with the person's token, or ask the person to sign in."""
         links = 0
         attributes: JsonObject = {}
@@ -194,7 +192,7 @@ class McpConnector:
                 found = await self._sessions.retry_session(needed, user, person)
                 if found is None:
                     text = said_last(request)
-                    if text is None or links >= MOST_LINKS:
+                    if text is None or links >= MAX_LINKS:
                         raise
                     link = await self._sessions.link(needed, user, person)
                     asked = SignInRound(text, links + 1)
@@ -218,25 +216,27 @@ class McpConnector:
             value = request.value()
             if (round_ := find_round(value, self.name)) is not None:
                 round_.take(answer)
-                return await self._go_round(session, round_, request)
+                return await self._continue_round(session, round_, request)
             if (call := self._calls.take(value.get("dialog_id", ""))) is not None:
-                return await self._answer(session, call, answer, request)
+                return await self._take_answer(session, call, answer, request)
         try:
-            return await self._call(session, body, request, attributes)
+            return await self._call_tool(session, body, request, attributes)
         except SessionLost:
-            return await self._call(session, body, request, attributes)
+            return await self._call_tool(session, body, request, attributes)
 
-    async def _call(
+    async def _call_tool(
         self, session: McpSession, body: bytes, request: Request, attributes: JsonObject
     ) -> Plain:
         tool = await session.tool(self._tool, request.timeout)
         arguments = self._arguments.make_arguments(body, request, tool)
         if (effect := running_effect.get()) is not None and effect.fields is not None:
             arguments = effect.fields  # as they were approved
-        outcome = await self._run(session, tool, arguments, {}, request)
-        return await self._finish(session, outcome, arguments, request, attributes)
+        outcome = await self._run_tool(session, tool, arguments, {}, request)
+        return await self._finish_call(session, outcome, arguments, request, attributes)
 
-    async def _go_round(self, session: McpSession, round_: InputRound, request: Request) -> Plain:
+    async def _continue_round(
+        self, session: McpSession, round_: InputRound, request: Request
+    ) -> Plain:
         """Ask the person the server's questions; call again once all are answered."""
         for _ in range(MAX_ROUNDS):
             if (question := round_.question()) is not None:
@@ -245,15 +245,17 @@ class McpConnector:
             if not round_.requests:
                 await asyncio.sleep(RETRY_SECONDS)
             tool = await session.tool(self._tool, request.timeout)
-            result = await self._run(session, tool, round_.arguments, round_.further(), request)
+            result = await self._run_tool(
+                session, tool, round_.arguments, round_.further(), request
+            )
             if isinstance(result, OpenCall):
                 raise BadReply("the server asks in two ways at once")
             if result.result_type != "input_required":
-                return self._reply(result, {PREFIX + self.name: None})
+                return self._make_reply(result, {PREFIX + self.name: None})
             round_ = InputRound.read_round(result, round_.arguments)
         raise BadReply(f"the server asked {MAX_ROUNDS} times without a result")
 
-    async def _answer(
+    async def _take_answer(
         self, session: McpSession, call: OpenCall, answer: JsonObject, request: Request
     ) -> Plain:
         """Continue a call that was kept open for the person's answer."""
@@ -264,11 +266,11 @@ class McpConnector:
             else:
                 form.take(answer)
                 if (question := form.question()) is not None:
-                    return self._park(call, question, request, {})
+                    return self._park_call(call, question, request, {})
                 call.answer(form.result())
-        return await self._finish(session, await self._outcome(call), {}, request, {})
+        return await self._finish_call(session, await self._await_outcome(call), {}, request, {})
 
-    async def _finish(
+    async def _finish_call(
         self,
         session: McpSession,
         outcome: ToolResult | OpenCall,
@@ -281,12 +283,14 @@ class McpConnector:
             question = outcome.form.question() if outcome.form is not None else None
             if question is None:
                 raise BadReply("the server asks for nothing")
-            return self._park(outcome, question, request, attributes)
+            return self._park_call(outcome, question, request, attributes)
         if outcome.result_type == "input_required":
-            return await self._go_round(session, InputRound.read_round(outcome, arguments), request)
-        return self._reply(outcome, attributes)
+            return await self._continue_round(
+                session, InputRound.read_round(outcome, arguments), request
+            )
+        return self._make_reply(outcome, attributes)
 
-    async def _run(
+    async def _run_tool(
         self,
         session: McpSession,
         tool: OfferedTool,
@@ -299,9 +303,9 @@ class McpConnector:
         calling = session.call(tool, arguments, further, id_, call_headers((request,)))
         if session.is_stateless:
             return await calling  # such a server asks by its result
-        return await self._outcome(self._calls.start(id_, calling))
+        return await self._await_outcome(self._calls.start(id_, calling))
 
-    async def _outcome(self, call: OpenCall) -> ToolResult | OpenCall:
+    async def _await_outcome(self, call: OpenCall) -> ToolResult | OpenCall:
         try:
             result = await call.outcome()
         except BaseException:
@@ -312,7 +316,7 @@ class McpConnector:
         self._calls.end(call)
         return result
 
-    def _park(
+    def _park_call(
         self, call: OpenCall, question: JsonObject, request: Request, attributes: JsonObject
     ) -> Plain:
         """Ask the person while the call is kept open."""
@@ -324,7 +328,7 @@ class McpConnector:
         kept = {"human_attributes": attributes} if attributes else {}
         return check([{**question, "confidence": 1.0, **kept}])
 
-    def _reply(self, result: ToolResult, attributes: JsonObject) -> Plain:
+    def _make_reply(self, result: ToolResult, attributes: JsonObject) -> Plain:
         if self._returns == "value":
             return check(read_value(result))
         if not attributes:

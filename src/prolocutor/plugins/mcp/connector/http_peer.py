@@ -235,7 +235,7 @@ class HttpPeer:
     def take(self, message: RpcMessage, within: int | None) -> None:
         """Handle a message that a server sends beside the answer to a request."""
         if message.is_request:
-            self._tasks.start(self._answer(message, within))
+            self._tasks.start(self._answer_message(message, within))
         elif message.is_notification and message.method == "notifications/tools/list_changed":
             self._tools_changed()
 
@@ -274,7 +274,7 @@ class HttpPeer:
                 self.take(message, None)
         return False
 
-    async def _answer(self, message: RpcMessage, within: int | None) -> None:
+    async def _answer_message(self, message: RpcMessage, within: int | None) -> None:
         await self._post(await self._asks(message, within))
 
     async def _post(self, body: bytes) -> None:

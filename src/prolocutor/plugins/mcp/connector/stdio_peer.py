@@ -122,7 +122,7 @@ class StdioPeer:
 
     def _read(self, message: RpcMessage) -> None:
         if message.is_request:
-            self._tasks.start(self._answer(message))
+            self._tasks.start(self._answer_message(message))
         elif message.method == "notifications/tools/list_changed":
             self._tools_changed()
         elif message.method is UNSET and isinstance(message.id, int):
@@ -130,7 +130,7 @@ class StdioPeer:
             if call is not None and not call.done():
                 call.set_result(message)
 
-    async def _answer(self, message: RpcMessage) -> None:
+    async def _answer_message(self, message: RpcMessage) -> None:
         answer = await self._asks(message, None)
         with suppress(ServiceError):
             self._program.write(answer)
