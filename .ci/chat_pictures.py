@@ -14,7 +14,7 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.page.channel import Page as ChatPage
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 SIZE: Final = {"width": 1180, "height": 760}
 MOST_BYTES: Final = 120_000
@@ -82,7 +82,7 @@ async def journey(served: Serve) -> None:
             for text in said:
                 await assistant.reply(text, USER, dialog)
         page = ChatPage(DoorContext(assistant, recent=recent))
-        await served(make_app(assistant, [Almond(assistant), page]))
+        await served(Listener(assistant, [Almond(assistant), page]))
 
 
 def main() -> None:

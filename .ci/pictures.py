@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.channel import Console
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 SIZE: Final = {"width": 1280, "height": 760}
 BERGEN: Final = "can I get my money back if the train to Bergen is late?"
@@ -114,7 +114,7 @@ async def shop(served: Serve) -> None:
     async with Assistant(
         pipeline, store="memory:", name="Concierge", fallback=fallback
     ) as assistant:
-        app = make_app(assistant, [Console(DoorContext(assistant))])
+        app = Listener(assistant, [Console(DoorContext(assistant))])
         async with asyncio.TaskGroup() as people:
             for user, said in TALKS.items():
                 people.create_task(talk(assistant, user, said))

@@ -34,7 +34,7 @@ from prolocutor.assistant.runner import run
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.serving import serve
 
 DOCS = Path(__file__).resolve().parents[1] / "bench" / "README.md"
@@ -72,7 +72,7 @@ async def server(store: str) -> None:
     pipeline = Pipeline(skills=[Service("echo", echo, inline=True)])
     async with Assistant(pipeline, store=store) as assistant:
         limits = ListenerLimits(connections=5000)
-        app = make_app(
+        app = Listener(
             assistant, [Almond(assistant)], auth=AccessPolicy(anonymous=True), limits=limits
         )
         await serve(app, port=0, on_ready=lambda url: print(url, flush=True))

@@ -40,7 +40,7 @@ from prolocutor.errors import ServiceError
 from prolocutor.plan.pipeline import Call, Pipeline, Service
 from prolocutor.web.asgi import App
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.serving import serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -278,7 +278,7 @@ async def app_of(doors: list[DoorCall]) -> AsyncIterator[App]:
     async with Assistant(pipeline, store="memory:") as assistant:
         names = dict.fromkeys(one.door for one in doors)
         channels = [door_catalog.DOORS.load(name)().build(DoorContext(assistant)) for name in names]
-        app = make_app(assistant, channels)
+        app = Listener(assistant, channels)
         await app.open()
         gc.collect()
         gc.freeze()  # as `prolocutor serve` does

@@ -31,7 +31,7 @@ from prolocutor.plugins.page.channel import Page
 from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
-from prolocutor.web.listener import Listener, make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.operations import Operation, TypedRequest
 
 PATHS = ("/", "/me/api/converse")
@@ -161,7 +161,7 @@ async def measured(laps: int) -> None:
         Pipeline(skills=[Service("none", lambda request: [])]), store="memory:"
     ) as assistant:
         channels = doors(assistant)
-        listener = make_app(assistant, channels)
+        listener = Listener(assistant, channels)
         apps: dict[str, App | None] = {"ours": listener}
         apps["starlette's"] = with_starlette(listener, channels)
         found: dict[tuple[str, str], list[float]] = {}

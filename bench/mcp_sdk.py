@@ -32,7 +32,7 @@ async def serve_ours() -> None:
     from prolocutor.assistant.assistant import Assistant
     from prolocutor.plan.pipeline import Pipeline, Service
     from prolocutor.plugins.mcp.door.door import Mcp
-    from prolocutor.web.listener import make_app
+    from prolocutor.web.listener import Listener
     from prolocutor.web.serving import serve
 
     class EchoCalls:
@@ -45,7 +45,7 @@ async def serve_ours() -> None:
     async with Assistant(pipeline, store="memory:") as assistant:
         door = Mcp(assistant)
         door._server._calls = EchoCalls()  # type: ignore[assignment]
-        app = make_app(assistant, [door])
+        app = Listener(assistant, [door])
         await serve(app, port=0, on_ready=lambda url: print(f"{url}/mcp", flush=True))
 
 

@@ -36,7 +36,7 @@ from prolocutor import Assistant, Delta, Pipeline, ReplyGiven, Service
 from prolocutor.plan.pipeline import Call
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "bench" / "README.md"
@@ -133,7 +133,7 @@ async def measured(calls: int, folder: Path | None) -> dict[str, list[tuple[floa
         assistant = await stack.enter_async_context(
             Assistant(Pipeline(skills=[skill]), store=f"sqlite:///{store}/dialogs.db")
         )
-        app = make_app(assistant, [Almond(assistant)])
+        app = Listener(assistant, [Almond(assistant)])
         door = await stack.enter_async_context(running(app))
         socket = await stack.enter_async_context(
             session.ws_connect(f"{door}/api/conversation?events=1&skip_history=1")

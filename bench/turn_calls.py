@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 from prolocutor import Assistant, Pipeline
 from prolocutor.doors.door_catalog import DOORS
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 OURS = "/prolocutor/"
 COUNTED, TIMED = 10, 500
@@ -130,7 +130,7 @@ async def measure(store: str, measured: Callable[[Turn], Awaitable[T]]) -> dict[
                     found["python"] = await measured(lambda _: assistant.reply("hi", user="ann"))
                     continue
                 door = DOORS.load(call.door)().build(DoorContext(assistant))
-                app = make_app(assistant, [door])
+                app = Listener(assistant, [door])
                 await app.open()
                 found[call.door] = await measured(partial(ask, app, call))
                 await app.close()

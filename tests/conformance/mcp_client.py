@@ -18,7 +18,7 @@ from prolocutor.plugins.mcp.connector.connector import McpTool
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.mcp.oauth.settings import OAuthSettings
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 TIMEOUT = 20.0
 MOST_ASKS = 10
@@ -85,7 +85,7 @@ async def use(options: McpTool) -> None:
     skill = Service("kit", options, timeout=TIMEOUT)
     pipeline = Pipeline(skills=[skill])
     async with Assistant(pipeline, store="memory:", deadline=2 * TIMEOUT) as assistant:
-        app = make_app(assistant, [Mcp(assistant)])
+        app = Listener(assistant, [Mcp(assistant)])
         jar = CookieJar(unsafe=True)
         async with running(app) as url, ClientSession(url, cookie_jar=jar) as browser:
             text = "hi"

@@ -12,7 +12,7 @@ from prolocutor.plan.pipeline import Pipeline
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.quotas import VisitorQuotas
 from tests.fuzz.loop_watch import LoopWatch, watched_loop
 
@@ -51,7 +51,7 @@ async def served(
         stop.append((asyncio.get_running_loop(), stopping))
         async with Assistant(pipeline, store="memory:", **options) as assistant:
             channels = [CATALOG.load(door)().build(DoorContext(assistant)) for door in doors]
-            app = make_app(assistant, channels, limits=LIMITS)
+            app = Listener(assistant, channels, limits=LIMITS)
             async with running(app) as url:
                 with watched_loop() as watch:
                     found = Served(url, watch, assistant)

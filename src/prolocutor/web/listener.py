@@ -360,10 +360,6 @@ class Listener:
         return None if visitor is None else SessionAdmission(visitor, sessions.url, writes=writes)
 
 
-make_app: Final = Listener
-"""The former name of the class, for callers that need no more than an app."""
-
-
 async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: AsgiWebSocket) -> None:
     """Let a channel serve a WebSocket; send its error before the socket is closed."""
     try:

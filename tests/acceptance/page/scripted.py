@@ -23,7 +23,7 @@ from prolocutor.plugins.page.channel import Page as PageDoor
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 PATIENCE = 180.0
 NAMES = (
@@ -168,7 +168,7 @@ class Server:
             self.script = Script(assistant)
             page = PageDoor(DoorContext(assistant, recent=recent))
             door = self.script if self._scripted else Almond(assistant)
-            app = make_app(assistant, [door, page], auth=self._auth)
+            app = Listener(assistant, [door, page], auth=self._auth)
             async with running(app) as self.url:
                 self._ready.put(None)
                 await self._stop.wait()

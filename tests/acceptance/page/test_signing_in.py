@@ -17,7 +17,7 @@ from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.openid_provider import CLIENT, SECRET, OpenIdProvider, openid_provider
 
 RULE = ClaimRule(claim="groups", values=("support",))
@@ -44,7 +44,7 @@ def signing_in() -> Iterator[tuple[str, OpenIdProvider]]:
             ]
             sign_in = SignIn(assistant, settings, tuple(door.prefix for door in doors))
             auth = AccessPolicy(sign_in=True)
-            app = make_app(assistant, [*doors, sign_in], auth=auth, sessions=sign_in)
+            app = Listener(assistant, [*doors, sign_in], auth=auth, sessions=sign_in)
             async with running(app) as url:
                 ready.put((url, provider, asyncio.get_running_loop(), stop))
                 await stop.wait()

@@ -20,7 +20,7 @@ from prolocutor.plugins.pairing.question_agent.learned import fit
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 ACCESS = AccessPolicy(
     keys={"key-of-eve": "eve", "key-of-bob": "bob"}, tokens={"token-of-ann": "ann"}, loopback=False
@@ -156,7 +156,7 @@ async def a_shop(
     file = write_shop(folder, **(more or {}))
     async with assistant_of_file(file, store=store) as it:
         console = Console(DoorContext(it, folder=folder), ConsoleDoor(**options))
-        app = make_app(it, [console, DeepPavlov(it), Page(DoorContext(it))], auth=access)
+        app = Listener(it, [console, DeepPavlov(it), Page(DoorContext(it))], auth=access)
         headers = {"Authorization": "Bearer key-of-eve"} if access is ACCESS else {}
         async with running(app) as url, aiohttp.ClientSession(url, headers=headers) as http:
             yield Shop(it, url, http)

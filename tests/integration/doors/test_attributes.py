@@ -7,7 +7,7 @@ import aiohttp
 from prolocutor import Assistant, Pipeline
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.unit.pipeline.talk import says
 
 PARTS: list[Any] = [
@@ -26,7 +26,7 @@ async def test_data_parts_pass_through_untouched() -> None:
 
     async with Assistant(Pipeline(skills=[says("mirrors", mirrors)]), store="memory:") as it:
         reply = await it.reply("hi", user="ann", attributes={"data_parts": PARTS})
-        app = make_app(it, [DeepPavlov(it)])
+        app = Listener(it, [DeepPavlov(it)])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             body = {"user_id": "ann", "payload": "hi", "data_parts": PARTS}
             async with http.post("/", json=body) as response:

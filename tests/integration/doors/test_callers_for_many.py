@@ -18,7 +18,7 @@ from prolocutor.plugins.agui.channel import AgUi
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 KEYED = AccessPolicy(
     keys={"the-key-of-shop": "shop", "the-key-of-desk": "desk"},
@@ -109,7 +109,7 @@ async def calling(door: str, auth: AccessPolicy | None = None) -> AsyncIterator[
     async with Assistant(pipeline, store="memory:", deadline=60.0) as assistant:
         made = {"a2a": A2a, "mcp": Mcp, "agui": AgUi}[door](assistant)
         async with (
-            running(make_app(assistant, [made, DeepPavlov(assistant)], auth=auth)) as url,
+            running(Listener(assistant, [made, DeepPavlov(assistant)], auth=auth)) as url,
             aiohttp.ClientSession(url) as http,
             asyncio.timeout(60),
         ):

@@ -15,7 +15,7 @@ from prolocutor.plugins.evaluation.chat_door import Parlai
 from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 PNG = b"\x89PNG\r\n\x1a\n..."
 JSON = "application/json"
@@ -27,7 +27,7 @@ async def test_every_answer_is_as_it_is_described() -> None:
     async with Assistant(pipeline(Gate()), store="memory:", observers=observers) as assistant:
         page = Page(DoorContext(assistant, recent=recent))
         doors = [DeepPavlov(assistant), Almond(assistant), page, Parlai(assistant)]
-        app = make_app(assistant, doors, metrics=metrics)
+        app = Listener(assistant, doors, metrics=metrics)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             described = Described(http, await (await http.get("/openapi.json")).json())
             await ask_everything(described)

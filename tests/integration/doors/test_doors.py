@@ -18,7 +18,7 @@ from prolocutor.doors.door_catalog import DOORS as CATALOG
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.pages import ROOT
 from tests.shown_at_doors import ASKS, DOORS, FORMS, MESSAGES, SHOWN, WRITTEN, tables
 
@@ -48,7 +48,7 @@ async def speaker(request: dict[str, Any]) -> dict[str, Any]:
 async def http() -> AsyncIterator[aiohttp.ClientSession]:
     pipeline = Pipeline(skills=[Service("speaker", speaker)])
     async with Assistant(pipeline, store="memory:") as assistant:
-        app = make_app(
+        app = Listener(
             assistant,
             [CATALOG.load(door)().build(DoorContext(assistant)) for door in DOORS],
         )

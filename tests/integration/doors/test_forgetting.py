@@ -17,7 +17,7 @@ from prolocutor.plugins.page.channel import Page
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.unit.assistant.talks import echo
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -122,7 +122,7 @@ async def served(folder: Path) -> AsyncIterator[tuple[Assistant, str]]:
     async with Assistant(Pipeline(skills=[echo()]), store=store) as assistant:
         context = DoorContext(assistant, uploads=folder / "dialogs-uploads")
         doors = [DeepPavlov(assistant), OpenAi(assistant), Page(context), AddressOfThePage()]
-        async with running(make_app(assistant, doors, auth=STRICT)) as url:
+        async with running(Listener(assistant, doors, auth=STRICT)) as url:
             yield assistant, url
 
 

@@ -9,7 +9,7 @@ from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import NotFound
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.key_ring import KIND, KeyRing
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.model_store import ModelStore
 
 REQUESTS = {
@@ -29,7 +29,7 @@ MAY = {
 async def test_a_key_reaches_as_far_as_its_scopes() -> None:
     async with Assistant(pipeline(Gate()), store="memory:") as assistant:
         ring = KeyRing(assistant.store)
-        app = make_app(assistant, [OwnerChannel(assistant, ring), DeepPavlov(assistant)], ring=ring)
+        app = Listener(assistant, [OwnerChannel(assistant, ring), DeepPavlov(assistant)], ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
 
             async def status(what: str, secret: str | None) -> int:
@@ -77,7 +77,7 @@ async def test_a_token_of_a_person_speaks_for_nobody_else() -> None:
     async with Assistant(pipeline(Gate()), store="memory:") as assistant:
         ring = KeyRing(assistant.store)
         secret, _ = await ring.create("phone of ann", (), user="ann")
-        app = make_app(assistant, [OwnerChannel(assistant, ring), DeepPavlov(assistant)], ring=ring)
+        app = Listener(assistant, [OwnerChannel(assistant, ring), DeepPavlov(assistant)], ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             headers = {"Authorization": f"Bearer {secret}"}
             statuses = []

@@ -20,7 +20,7 @@ from prolocutor.testing.channel_kit import KEY, TOKENS, Gate, pipeline, run_door
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.quotas import VisitorQuotas
 from tests.integration.doors.fakes import deeppavlov, line, post
 
@@ -79,7 +79,7 @@ async def test_every_door_says_when_to_come_again() -> None:
     auth = AccessPolicy(keys=[KEY], tokens=TOKENS)
     kinds = (DeepPavlov, Almond, OpenAi, AgUi, A2a, Mcp)
     async with Assistant(pipeline(Gate()), store="memory:") as assistant:
-        app = make_app(assistant, [kind(assistant) for kind in kinds], auth=auth, limits=limits)
+        app = Listener(assistant, [kind(assistant) for kind in kinds], auth=auth, limits=limits)
         async with running(app) as url, aiohttp.ClientSession(url, headers=TOKEN) as http:
             seen = {}
             for path, body in SAY * 2:

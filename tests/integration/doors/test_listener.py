@@ -15,7 +15,7 @@ from prolocutor.contracts.http import HttpRequest, HttpResponse, WebSocket
 from prolocutor.testing.channel_kit import KEY, Gate, pipeline, run_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.doors.fakes import answer_to, deeppavlov, get, line, post
 
 SMALL = ListenerLimits(body=1000, head=2000, query=100, patience=0.05)
@@ -429,7 +429,7 @@ async def test_it_is_ready_while_the_assistant_takes_turns() -> None:
 async def test_it_starts_and_closes_an_assistant_that_nobody_started() -> None:
     assistant = Assistant(pipeline(Gate()), store="memory:")
     async with (
-        running(make_app(assistant)) as url,
+        running(Listener(assistant)) as url,
         aiohttp.ClientSession(url) as http,
         http.get("/health/ready") as response,
     ):

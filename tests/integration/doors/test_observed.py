@@ -8,13 +8,13 @@ from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.testing.channel_kit import STRICT, Gate, pipeline, running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 
 async def test_metrics_count_the_turns_of_a_door() -> None:
     metrics = TurnMetrics()
     async with Assistant(pipeline(Gate()), store="memory:", observers=[metrics]) as assistant:
-        app = make_app(assistant, [DeepPavlov(assistant)], metrics=metrics)
+        app = Listener(assistant, [DeepPavlov(assistant)], metrics=metrics)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             async with http.post("/", json={"user_id": "ann", "payload": "hello"}) as reply:
                 assert reply.status == 200
@@ -39,7 +39,7 @@ async def test_metrics_are_for_operators(secret: str | None) -> None:
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     assistant = Assistant(pipeline(Gate()), store="memory:", observers=[metrics])
     async with (
-        running(make_app(assistant, auth=STRICT, metrics=metrics)) as url,
+        running(Listener(assistant, auth=STRICT, metrics=metrics)) as url,
         aiohttp.ClientSession(url, headers=headers) as http,
         http.get("/metrics") as response,
     ):
@@ -49,7 +49,7 @@ async def test_metrics_are_for_operators(secret: str | None) -> None:
 async def test_without_metrics_there_are_none() -> None:
     assistant = Assistant(pipeline(Gate()), store="memory:")
     async with (
-        running(make_app(assistant)) as url,
+        running(Listener(assistant)) as url,
         aiohttp.ClientSession(url) as http,
         http.get("/metrics") as response,
     ):

@@ -8,14 +8,14 @@ from prolocutor import Assistant, Pipeline
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.unit.pipeline.talk import skill
 
 
 async def test_one_skill_alone_is_asked_where_the_client_says_so() -> None:
     pipeline = Pipeline(skills=[skill("loud", "LOUD", 0.9), skill("soft", "soft", 0.1)])
     async with Assistant(pipeline, store="memory:") as it:
-        app = make_app(it, [DeepPavlov(it), Almond(it)])
+        app = Listener(it, [DeepPavlov(it), Almond(it)])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             body = {"user_id": "ann", "payload": "hi"}
             usual = await posted(http, "/", body)

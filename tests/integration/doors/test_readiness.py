@@ -17,7 +17,7 @@ from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import StoreLost
 from prolocutor.stores.sqlite import connection
 from prolocutor.testing.channel_kit import Door, Gate, pipeline, running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.doors.fakes import get, post
 from tests.postgresql_server import query
 
@@ -31,7 +31,7 @@ def tried_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
 async def served(store: str) -> AsyncIterator[Door]:
     gate = Gate()
     async with asyncio.timeout(60), Assistant(pipeline(gate), store=store) as assistant:
-        app = make_app(assistant, [DeepPavlov(assistant)])
+        app = Listener(assistant, [DeepPavlov(assistant)])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, assistant, app, gate)
 

@@ -22,7 +22,7 @@ from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.builtin_routes import MonitoringApp
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.listener import Listener, make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.serving import serve, served_beside
 from tests.integration.doors.fakes import deeppavlov, post
 
@@ -31,7 +31,7 @@ import asyncio, sys
 import uvloop
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor import Assistant, Pipeline, Service
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.serving import serve
 
 async def slow(request):
@@ -42,7 +42,7 @@ async def slow(request):
 async def main():
     pipeline = Pipeline(skills=[Service("slow", slow, timeout=60)])
     async with Assistant(pipeline, store="memory:", deadline=60) as assistant:
-        app = make_app(assistant, [DeepPavlov(assistant)])
+        app = Listener(assistant, [DeepPavlov(assistant)])
         grace = float(sys.argv[1])
         await serve(app, port=0, grace=grace, on_ready=lambda url: print(url, flush=True))
         print("closed", flush=True)
@@ -66,7 +66,7 @@ async def test_a_service_that_ignores_signals_does_not_keep_the_server_from_endi
 
 
 def listener(auth: AccessPolicy | None = None) -> Listener:
-    return make_app(Assistant(pipeline(Gate()), store="memory:"), auth=auth)
+    return Listener(Assistant(pipeline(Gate()), store="memory:"), auth=auth)
 
 
 async def test_a_port_in_use_is_one_clear_line() -> None:
@@ -109,7 +109,7 @@ async def test_it_is_served_to_the_world_where_somebody_may_come_in(auth: Access
 async def test_a_port_of_its_own_has_figures_and_health_without_a_key_and_nothing_else() -> None:
     metrics = TurnMetrics()
     assistant = Assistant(pipeline(Gate()), store="memory:", observers=[metrics])
-    app = make_app(
+    app = Listener(
         assistant, [DeepPavlov(assistant)], auth=AccessPolicy(keys=["k"]), metrics=metrics
     )
     seen = {}
@@ -195,7 +195,7 @@ def test_little_is_answered_to_a_client_that_reads_nothing() -> None:
 async def test_a_refused_address_leaves_nothing_open() -> None:
     assistant = Assistant(pipeline(Gate()), store="memory:")
     with pytest.raises(ConfigError):
-        await serve(make_app(assistant), "0.0.0.0", 0)
+        await serve(Listener(assistant), "0.0.0.0", 0)
 
     assert not assistant.ready
 
@@ -204,7 +204,7 @@ async def test_a_cancelled_server_ends_in_good_order() -> None:
     ready = asyncio.Event()
     assistant = Assistant(pipeline(Gate()), store="memory:")
     serving = asyncio.ensure_future(
-        serve(make_app(assistant), port=0, on_ready=lambda url: ready.set())
+        serve(Listener(assistant), port=0, on_ready=lambda url: ready.set())
     )
     await ready.wait()
     serving.cancel()
@@ -218,7 +218,7 @@ async def test_while_it_ends_it_says_so_and_the_running_turn_goes_on() -> None:
     gate, stop = Gate(), asyncio.Event()
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     assistant = Assistant(pipeline(gate), store="memory:")
-    app = make_app(assistant, [DeepPavlov(assistant)])
+    app = Listener(assistant, [DeepPavlov(assistant)])
     async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         group.create_task(serve(app, port=0, on_ready=ready.set_result, stop=stop))
         async with aiohttp.ClientSession(await ready) as http:

@@ -21,7 +21,7 @@ from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.pages import ROOT, blocks
 from tests.plugins.openai.chat_peer import chat_peer
 from tests.plugins.rasa.integration.rasa_peer import rasa_peer
@@ -49,7 +49,7 @@ async def agent(door: Any, says: str) -> AsyncIterator[str]:
 
     async with (
         Assistant(Pipeline(skills=[Service("one", speak)]), store="memory:") as inner,
-        running(make_app(inner, [door(inner)])) as url,
+        running(Listener(inner, [door(inner)])) as url,
     ):
         yield url
 
@@ -92,7 +92,7 @@ async def test_five_agents_are_one_assistant_behind_three_protocols(tmp_path: Pa
         )
         joined = await stack.enter_async_context(assistant_of_file(file, store="memory:"))
         doors = [OpenAi(joined), A2a(joined), Mcp(joined)]
-        url = await stack.enter_async_context(running(make_app(joined, doors)))
+        url = await stack.enter_async_context(running(Listener(joined, doors)))
         http = await stack.enter_async_context(aiohttp.ClientSession(url))
 
         async def completion(model: str) -> str:

@@ -15,7 +15,7 @@ from prolocutor.testing.channel_kit import KEY, Gate, pipeline, running
 from prolocutor.web import audit_trail
 from prolocutor.web.audit_trail import AuditTrail, read_acts
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.model_store import ModelStore
 
 
@@ -79,7 +79,7 @@ async def test_the_command_lists_them_while_nobody_serves_the_store(tmp_path: Pa
     url = f"sqlite:///{tmp_path}/a.db"
     async with Assistant(pipeline(Gate()), store=url) as assistant:
         doors = [DeepPavlov(assistant)]
-        app = make_app(assistant, doors, auth=AccessPolicy(keys={KEY: "ann\x1b"}))
+        app = Listener(assistant, doors, auth=AccessPolicy(keys={KEY: "ann\x1b"}))
         headers = {"Authorization": f"Bearer {KEY}"}
         async with running(app) as served, aiohttp.ClientSession(served, headers=headers) as http:
             for method, path in (

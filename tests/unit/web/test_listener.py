@@ -8,7 +8,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, Route, WebSocketRoute
 from prolocutor.errors import ConfigError
 from prolocutor.testing.channel_kit import Gate, pipeline
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 
 class Line:
@@ -51,7 +51,7 @@ async def test_another_server_opens_and_closes_it_by_lifespan() -> None:
     line = Line({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"})
     doors: list[Channel] = [Door("a", events), Door("b", events)]
 
-    await make_app(assistant(), doors)({"type": "lifespan"}, line.receive, line.send)
+    await Listener(assistant(), doors)({"type": "lifespan"}, line.receive, line.send)
 
     assert events == ["open a", "open b", "close b", "close a"]
     assert [m["type"] for m in line.sent] == [
@@ -62,7 +62,7 @@ async def test_another_server_opens_and_closes_it_by_lifespan() -> None:
 
 async def test_a_door_that_cannot_be_opened_is_told_to_the_server() -> None:
     line = Line({"type": "lifespan.startup"})
-    app = make_app(assistant(), [Door("a", [], OSError("no"))])
+    app = Listener(assistant(), [Door("a", [], OSError("no"))])
 
     with pytest.raises(OSError, match="no"):
         await app({"type": "lifespan"}, line.receive, line.send)
@@ -72,7 +72,7 @@ async def test_a_door_that_cannot_be_opened_is_told_to_the_server() -> None:
 
 async def test_what_was_opened_before_a_fault_is_closed() -> None:
     events: list[str] = []
-    app = make_app(assistant(), [Door("a", events), Door("b", events, OSError("no"))])
+    app = Listener(assistant(), [Door("a", events), Door("b", events, OSError("no"))])
 
     with pytest.raises(OSError, match="no"):
         await app.open()
@@ -82,13 +82,13 @@ async def test_what_was_opened_before_a_fault_is_closed() -> None:
 
 async def test_two_doors_may_not_share_their_users() -> None:
     with pytest.raises(ConfigError, match="prefix 'a:'"):
-        make_app(assistant(), [Door("a", []), Door("a", [])])
+        Listener(assistant(), [Door("a", []), Door("a", [])])
 
 
 async def test_a_server_that_cannot_refuse_a_handshake_closes_the_socket() -> None:
     line = Line({"type": "websocket.connect"})
     scope = {"type": "websocket", "path": "/", "headers": [], "query_string": b"", "client": None}
 
-    await make_app(assistant())(scope, line.receive, line.send)
+    await Listener(assistant())(scope, line.receive, line.send)
 
     assert line.sent == [{"type": "websocket.close", "code": 1008}]

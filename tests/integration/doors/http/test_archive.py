@@ -13,7 +13,7 @@ from prolocutor.observe.recent_turns import ServiceTimes
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.sqlite.sqlite_store import MemoryStore
 from prolocutor.testing.channel_kit import Door, run_door, running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.doors.fakes import deeppavlov, get, post
 
 UNKNOWN = "0123456789abcdef" * 2
@@ -120,7 +120,7 @@ async def test_where_utterances_show_profiles_as_they_are_now_dialogs_do_too() -
     async with Assistant(pipeline, store="memory:") as assistant:
         for text in ("hello", "and now?"):
             result = await assistant.turn(text, user="ann")
-        app = make_app(assistant, [DeepPavlov(assistant)])
+        app = Listener(assistant, [DeepPavlov(assistant)])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             async with http.get(f"/api/dialogs/{result.dialog_id}") as response:
                 dialog = await response.json()

@@ -9,7 +9,7 @@ from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.doors.fakes import deeppavlov, get, post
 
 
@@ -43,7 +43,7 @@ async def test_a_person_finds_what_is_theirs() -> None:
 async def test_a_person_rates_what_was_said_to_them_at_another_door() -> None:
     command = {"command": {"type": "command", "text": "hello"}}
     async with deeppavlov() as door:
-        app = make_app(
+        app = Listener(
             door.assistant, [DeepPavlov(door.assistant), Almond(door.assistant)], auth=STRICT
         )
         async with running(app) as url:

@@ -7,7 +7,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import Door, DoorAnswer, Gate, running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor_demo import demonstration
 from tests.integration.doors.fakes import deeppavlov, get, post
 
@@ -39,10 +39,10 @@ async def test_a_rich_reply_is_said_as_text_beside_its_messages() -> None:
     pipeline = Pipeline(skills=[Service("demonstration", demonstration.answer)])
     async with (
         Assistant(pipeline, store="memory:") as it,
-        running(make_app(it, [DeepPavlov(it)])) as url,
+        running(Listener(it, [DeepPavlov(it)])) as url,
         aiohttp.ClientSession(url) as http,
     ):
-        door = Door(url, http, it, make_app(it), Gate())
+        door = Door(url, http, it, Listener(it), Gate())
         asked = (await post(door, user_id="ann", payload="choose"))[1]
         wrong = (await post(door, user_id="ann", payload="seven"))[1]
 

@@ -11,7 +11,7 @@ from prolocutor.dialog.turn_events import Delta, ReplyGiven
 from prolocutor.plan.pipeline import Call, Pipeline, Service, Skill
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.a2a.integration.talkers import Talker, pipeline
 
 pytestmark = pytest.mark.asyncio
@@ -28,7 +28,7 @@ async def words(request: dict[str, Any]) -> AsyncIterator[Any]:
 async def test_asks_choices_buttons_and_words_come_through(version: str, binding: str) -> None:
     talker = Talker()
     async with Assistant(pipeline(talker), store="memory:") as inner:
-        app = make_app(inner, [A2a(inner)])
+        app = Listener(inner, [A2a(inner)])
         async with running(app) as url:
             there = Call(url, options={"version": version, "binding": binding})
             agent = Service("agent", there, connector="a2a", timeout=10.0)
@@ -58,7 +58,7 @@ async def test_asks_choices_buttons_and_words_come_through(version: str, binding
 @pytest.mark.parametrize(("version", "binding"), WAYS)
 async def test_words_are_shown_as_they_come(version: str, binding: str) -> None:
     async with Assistant(Pipeline(skills=[Service("words", words)]), store="memory:") as inner:
-        app = make_app(inner, [A2a(inner)])
+        app = Listener(inner, [A2a(inner)])
         async with running(app) as url:
             there = Call(url, options={"version": version, "binding": binding})
             agent = Service("agent", there, connector="a2a", timeout=10.0)
@@ -82,7 +82,7 @@ async def test_an_agent_tells_what_became_of_an_effect() -> None:
 
     async with (
         Assistant(Pipeline(skills=[Service("status", status)]), store="memory:") as inner,
-        running(make_app(inner, [A2a(inner)])) as url,
+        running(Listener(inner, [A2a(inner)])) as url,
     ):
         reconcile = {"call": url, "connector": "a2a"}
         bank = Skill(pay, name="bank", acts=True, reconcile=reconcile, timeout=10.0)

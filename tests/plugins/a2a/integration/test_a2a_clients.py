@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.plugins.a2a.door.door import A2a, A2aDoor
 from prolocutor.plugins.a2a.door.signing import CardKey
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.a2a.integration.talkers import Talker, pipeline
 from tests.sdk_environment import SdkError, SdkScript, sdk_python, sdk_script
 
@@ -69,7 +69,7 @@ class Side:
 async def side() -> AsyncIterator[Side]:
     talker = Talker()
     async with Assistant(pipeline(talker), store="memory:", deadline=60.0) as assistant:
-        app = make_app(assistant, [A2a(assistant, A2aDoor(sign=CardKey(key=SECRET)))])
+        app = Listener(assistant, [A2a(assistant, A2aDoor(sign=CardKey(key=SECRET)))])
         async with running(app) as url, sdk_script("a2a_client") as sdk:
             yield Side(url, sdk, talker)
 

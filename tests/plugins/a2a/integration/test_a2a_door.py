@@ -17,7 +17,7 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.a2a.door.door import A2a, A2aDoor
 from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.a2a.integration.talkers import Talker, pipeline
 
 pytestmark = pytest.mark.asyncio
@@ -56,7 +56,7 @@ async def the_door(
 ) -> AsyncIterator[Wire]:
     talker = Talker()
     async with Assistant(skills or pipeline(talker), store=store, deadline=60.0) as assistant:
-        app = make_app(assistant, [kind(assistant, A2aDoor(**options))], auth=auth)
+        app = Listener(assistant, [kind(assistant, A2aDoor(**options))], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Wire(http, assistant, talker)
 

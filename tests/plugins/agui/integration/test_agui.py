@@ -13,7 +13,7 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.agui.channel import AgUi
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.sdk_environment import sdk_script
 
 BUTTON = {"type": "button", "title": "Go", "json": {"payload": 7}}
@@ -52,7 +52,7 @@ def teller(request: dict[str, Any]) -> Iterator[Any]:
 async def served(auth: AccessPolicy | None = None) -> AsyncIterator[tuple[str, Any]]:
     skills = [Service("echo", echo, card={"description": "Says it."}), Service("teller", teller)]
     async with Assistant(Pipeline(skills=skills), store="memory:", fallback="Sorry.") as assistant:
-        app = make_app(assistant, [AgUi(assistant)], auth=auth)
+        app = Listener(assistant, [AgUi(assistant)], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield f"{url}/agui", http
 

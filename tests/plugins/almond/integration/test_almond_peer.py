@@ -20,7 +20,7 @@ from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.serving import serve
 from tests.integration.peers.socket_peer import SocketPeer, socket_peer
 from tests.plugins.assistants.integration.test_assistant_peer import ANSWERS, Inner, outer_of
@@ -35,7 +35,7 @@ def asking(url: str, **options: Any) -> Service:
 async def served(skill: Any) -> AsyncIterator[tuple[str, Assistant]]:
     async with (
         Assistant(Pipeline(skills=[Service("inner", skill)]), store="memory:") as inner,
-        running(make_app(inner, [Almond(inner)])) as url,
+        running(Listener(inner, [Almond(inner)])) as url,
     ):
         yield url, inner
 
@@ -74,7 +74,7 @@ async def test_every_kind_of_ask_is_asked_and_its_answer_goes_back_as_a_value(
 async def at_port(port: int, inner: Assistant) -> AsyncIterator[str]:
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
-    app = make_app(inner, [Almond(inner)])
+    app = Listener(inner, [Almond(inner)])
     async with asyncio.TaskGroup() as group:
         group.create_task(serve(app, port=port, on_ready=ready.set_result, stop=stop))
         yield await ready

@@ -17,7 +17,7 @@ from prolocutor.testing.channel_kit import running as serving
 from prolocutor.web import event_writing
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.almond.integration.wire import (
     almond,
     client,
@@ -529,7 +529,7 @@ async def test_a_bridge_goes_on_in_the_conversation_of_its_choice_by_the_secret(
 async def test_a_new_conversation_begins_with_the_welcome_unless_it_is_hidden() -> None:
     async with demonstrated() as plain_door:
         it = plain_door.assistant
-        app = make_app(it, [Almond(it, welcome="Welcome!")])
+        app = Listener(it, [Almond(it, welcome="Welcome!")])
         async with serving(app) as url, aiohttp.ClientSession(url) as http:
             door = Door(url, http, it, app, Gate())
             async with client(door, "?hide_welcome=1") as hidden:

@@ -22,7 +22,7 @@ from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.key_ring import KeyRing
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.model_store import ModelStore
 
 BACK = "https://home.example.org/back?house=1"
@@ -55,7 +55,7 @@ async def serving() -> AsyncIterator[aiohttp.ClientSession]:
         ring = KeyRing(assistant.store)
         door = Almond(assistant, applications=read(APPLICATIONS), ring=ring)
         auth = AccessPolicy(tokens={"token-of-ann": "ann"})
-        app = make_app(assistant, [door], auth=auth, ring=ring)
+        app = Listener(assistant, [door], auth=auth, ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield http
 

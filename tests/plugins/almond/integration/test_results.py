@@ -13,7 +13,7 @@ from prolocutor.plugins.almond.door.door import SOCKETS, Almond
 from prolocutor.plugins.almond.programs.running_apps import PROGRAMS
 from prolocutor.testing.channel_kit import Door, Gate
 from prolocutor.testing.channel_kit import running as serving
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.almond.integration.wire import client, opened
 from tests.plugins.almond.unit.programs.gadgets import TWEETS, Gadgets, running
 
@@ -26,7 +26,7 @@ NEWS = {"text": "news", "author": "carol", "hashtags": [], "likes": 0}
 async def watched(gadgets: Gadgets) -> AsyncIterator[Door]:
     """The door before an assistant that has these gadgets and watches tweets."""
     async with running(gadgets) as it:
-        app = make_app(it, [Almond(it)])
+        app = Listener(it, [Almond(it)])
         async with serving(app) as url, aiohttp.ClientSession(url) as http:
             await it.turn("", user=LOCAL, program=TWEETING)
             yield Door(url, http, it, app, Gate())

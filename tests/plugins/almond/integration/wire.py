@@ -14,7 +14,7 @@ from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import Door, Gate, run_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor_demo import demonstration
 
 ADDRESS = "/api/conversation"
@@ -36,7 +36,7 @@ async def demonstrated(
     """The door before an assistant of nothing but the demonstration, or another skill."""
     pipeline = Pipeline(skills=[Service("demonstration", skill)])
     async with Assistant(pipeline, store=store, **options) as assistant:
-        app = make_app(assistant, [Almond(assistant)], limits=limits)
+        app = Listener(assistant, [Almond(assistant)], limits=limits)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, assistant, app, Gate())
 

@@ -21,7 +21,7 @@ from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.connectors.raw_server import raw_server
 
 ANSWERS = {
@@ -77,7 +77,7 @@ async def served(*skills: Service) -> AsyncIterator[tuple[str, Assistant]]:
     options: Any = {"name": "in", "observers": [RecentTurns()]}
     async with (
         Assistant(Pipeline(skills=list(skills)), store="memory:", **options) as inner,
-        running(make_app(inner, [OpenAi(inner)])) as url,
+        running(Listener(inner, [OpenAi(inner)])) as url,
     ):
         yield url, inner
 

@@ -26,7 +26,7 @@ from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.plugins.rasa.connector import RasaBot
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.peers.socket_peer import behaving, socket_peer
 from tests.plugins.rasa.integration.rasa_peer import rasa_peer
 
@@ -40,7 +40,7 @@ async def served(door: Any) -> AsyncIterator[str]:
     skills = [Service("echo", echo)]
     async with (
         Assistant(Pipeline(skills=skills), store="memory:", name="Inn") as inner,
-        running(make_app(inner, [door(inner)])) as url,
+        running(Listener(inner, [door(inner)])) as url,
     ):
         yield url
 

@@ -16,7 +16,7 @@ from prolocutor.errors import HandoverConflict, NotFound, ProlocutorError
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.static_pages import ConsolePages
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.serving import serve
 from tests.plugins.console.acceptance.invented import NOW, Json, not_kept, turn, turns
 
@@ -231,7 +231,7 @@ class PretendedServer:
     async def _live(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         async with Assistant(PIPELINE, store="memory:", name="Concierge") as assistant:
-            app = make_app(assistant, [PretendedConsole(assistant, self.data)], auth=self._auth)
+            app = Listener(assistant, [PretendedConsole(assistant, self.data)], auth=self._auth)
             await serve(app, port=self._port, stop=self._stop, on_ready=self._listening)
 
     def _listening(self, url: str) -> None:

@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 from prolocutor.plugins.console.channel import Console
 from prolocutor.web.door_context import DoorContext, ServedFile
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from prolocutor.web.serving import serve
 from tests.unit.pipeline.talk import hypothesis, says
 
@@ -104,7 +104,7 @@ class WatchedAssistant:
         file = ServedFile(self._file, lambda: [(HOSTILE, "kitchen.yaml:31")])
         options: dict[str, Any] = {"store": "memory:", "deadline": PATIENCE}
         async with Assistant(pipeline(self.held), **options) as self.assistant:
-            app = make_app(self.assistant, [Console(DoorContext(self.assistant, file=file))])
+            app = Listener(self.assistant, [Console(DoorContext(self.assistant, file=file))])
             ready = self._told
             await serve(app, port=self._port, on_ready=ready, stop=self._stop)
 

@@ -12,7 +12,7 @@ from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.unit.assistant.talks import assistant
 
 WHO = {"nobody": None, "person": "the-token-of-ann", "operator": "the-key"}
@@ -46,7 +46,7 @@ async def test_every_address_is_for_operators_alone() -> None:
         console, ring = Console(DoorContext(it)), KeyRing(it.store)
         reader, _ = await ring.create("dashboard", ["read"])
         await ring.refresh()
-        app = make_app(it, [console], auth=POLICY, ring=ring)
+        app = Listener(it, [console], auth=POLICY, ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             found = list(addresses(console))
             wrong = []

@@ -15,7 +15,7 @@ from prolocutor.plugins.console.ways import ServiceWay, find_way
 from prolocutor.testing.channel_kit import Door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.doors.fakes import get, post
 from tests.unit.pipeline.talk import hypothesis, says
 
@@ -29,7 +29,7 @@ async def serving(
 ) -> AsyncIterator[Door]:
     pipeline = Pipeline(skills=skills, **stages)
     async with Assistant(pipeline, store=store, deadline=60.0) as it:
-        app = make_app(it, [Console(DoorContext(it))], auth=auth)
+        app = Listener(it, [Console(DoorContext(it))], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, it, app, None)  # type: ignore[arg-type]
 
@@ -232,7 +232,7 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
     for number in range(2):
         async with (
             Assistant(pipeline, store=f"sqlite:///{tmp_path / 'kept.db'}") as it,
-            running(make_app(it, [Console(DoorContext(it))])) as url,
+            running(Listener(it, [Console(DoorContext(it))])) as url,
             aiohttp.ClientSession(url) as http,
         ):
             door = Door(url, http, it, None, None)  # type: ignore[arg-type]

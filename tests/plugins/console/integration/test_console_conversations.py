@@ -18,7 +18,7 @@ from prolocutor.plugins.console.channel import Console, ConsoleDoor
 from prolocutor.testing.channel_kit import Door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.doors.fakes import get, post
 
 BASE = "/api/console"
@@ -61,7 +61,7 @@ async def a_console(
     store: str = "memory:", pipeline: Pipeline = PIPELINE, folder: Path = Path(), **options: Any
 ) -> AsyncIterator[Door]:
     async with Assistant(pipeline, store=store, deadline=6.0) as assistant:
-        app = make_app(
+        app = Listener(
             assistant,
             [Console(DoorContext(assistant, folder=folder), ConsoleDoor(**options))],
             auth=AccessPolicy(loopback=True),

@@ -19,7 +19,7 @@ from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import KEY, STRICT, run_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.connectors.raw_server import plain, raw_server
 from tests.integration.doors.fakes import get, post
 from tests.unit.assistant.talks import echo
@@ -93,7 +93,7 @@ CALLERS = ("openai:ann", "a2a:context-shop", "mcp:conversation-shop", "agui:thre
 
 async def test_clients_of_every_door_are_told_that_a_person_has_the_dialog() -> None:
     async with Assistant(Pipeline(skills=[echo()]), store="memory:") as it:
-        app = make_app(it, [OpenAi(it), A2a(it), Mcp(it), AgUi(it)])
+        app = Listener(it, [OpenAi(it), A2a(it), Mcp(it), AgUi(it)])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             for user in CALLERS:
                 await it.turn("hello", user=user, dialog="shop")

@@ -17,7 +17,7 @@ from prolocutor.plugins.console.live_rows import TurnChoice, TurnKind
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.postgresql.unit.test_replicas import until
 from tests.unit.assistant.talks import assistant
 from tests.unit.pipeline.talk import Gate, hypothesis, says
@@ -47,7 +47,7 @@ class Lines:
 @asynccontextmanager
 async def served(it: Assistant) -> AsyncIterator[aiohttp.ClientSession]:
     async with (
-        running(make_app(it, [Console(DoorContext(it))])) as url,
+        running(Listener(it, [Console(DoorContext(it))])) as url,
         aiohttp.ClientSession(url) as http,
     ):
         yield http
@@ -79,7 +79,7 @@ async def test_a_key_that_only_reads_may_watch_and_look_but_switch_nothing() -> 
         ring = KeyRing(it.store)
         secrets = {one: (await ring.create(one, [one]))[0] for one in ("read", "converse")}
         await ring.refresh()
-        app = make_app(it, [Console(DoorContext(it))], ring=ring)
+        app = Listener(it, [Console(DoorContext(it))], ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             seen: dict[str, list[int]] = {}
             for scope, secret in secrets.items():

@@ -7,7 +7,7 @@ from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.unit.assistant.talks import assistant
 
 POLICY = AccessPolicy(keys={"the-key": "eve"}, loopback=False)
@@ -20,7 +20,7 @@ async def test_an_operator_learns_their_name_and_deletes_a_person() -> None:
         ring = KeyRing(it.store)
         reader, _ = await ring.create("dashboard", ["read"])
         await ring.refresh()
-        app = make_app(it, [Console(DoorContext(it))], auth=POLICY, ring=ring)
+        app = Listener(it, [Console(DoorContext(it))], auth=POLICY, ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             known = {}
             for key in ("the-key", reader):
@@ -54,7 +54,7 @@ async def test_an_operator_learns_which_doors_have_data_for_the_console() -> Non
 
 async def test_the_pages_are_for_all_and_hold_nothing() -> None:
     async with assistant() as it:
-        app = make_app(it, [Console(DoorContext(it))], auth=POLICY)
+        app = Listener(it, [Console(DoorContext(it))], auth=POLICY)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             pages = set()
             for path in ("", "/", "/conversations/1?kind=down", "/nowhere/at/all"):

@@ -16,7 +16,7 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.channel import Console
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext, ServedFile
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.unit.pipeline.talk import hypothesis, says
 
 FILE = """\
@@ -35,7 +35,7 @@ skills:
 
 async def plan_of(it: Assistant, file: ServedFile | None = None) -> Any:
     async with (
-        running(make_app(it, [Console(DoorContext(it, file=file))])) as url,
+        running(Listener(it, [Console(DoorContext(it, file=file))])) as url,
         aiohttp.ClientSession(url) as http,
     ):
         await it.turn("hi", user="ann")

@@ -11,7 +11,7 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 PICTURE = "data:image/png;base64,aGk="
 SHOWN = [
@@ -47,6 +47,6 @@ async def served(
     """Serve it; yield the URL and an HTTP client."""
     skill = Service("echo", echo, card={"description": "Says what you say."})
     async with Assistant(Pipeline(skills=[skill]), store="memory:", name="parrot") as assistant:
-        app = make_app(assistant, [Mcp(assistant, **options)], auth=auth)
+        app = Listener(assistant, [Mcp(assistant, **options)], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield url, http

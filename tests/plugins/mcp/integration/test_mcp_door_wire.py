@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.testing.channel_kit import STRICT, run_door, running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.mcp.integration.doors import served
 
 META = {
@@ -266,7 +266,7 @@ async def test_a_tool_whose_skill_fails_says_so() -> None:
     skills = [Service("broken", broken), Service("shy", lambda _: [])]
     async with (
         Assistant(Pipeline(skills=skills), store="memory:") as assistant,
-        running(make_app(assistant, [Mcp(assistant, skills=True)])) as url,
+        running(Listener(assistant, [Mcp(assistant, skills=True)])) as url,
         aiohttp.ClientSession(url) as http,
     ):
         told = []

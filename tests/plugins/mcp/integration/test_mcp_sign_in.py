@@ -15,7 +15,7 @@ from prolocutor.plugins.mcp.connector.connector import McpConnector, McpTool
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.mcp.oauth.settings import OAuthSettings
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.mcp.integration.authorization_server import ProtectedServer, protected_server
 
 FALLBACK = "Nobody knows."
@@ -50,7 +50,7 @@ async def talking(
     async with Assistant(
         Pipeline(skills=[skill]), store=store, deadline=30, fallback=FALLBACK
     ) as assistant:
-        app = make_app(assistant, [Mcp(assistant)])
+        app = Listener(assistant, [Mcp(assistant)])
         async with (
             running(app) as url,
             ClientSession(url, cookie_jar=CookieJar(unsafe=True)) as browser,

@@ -14,7 +14,7 @@ from prolocutor.plugins.openai.chat import ChatModel
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.plugins.openai.door.tool_rounds import schema_fault
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.openai.chat_peer import ChatPeer, chat_peer
 
 WEATHER = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {}}}}
@@ -64,7 +64,7 @@ async def talking(
         pipeline = Pipeline(skills=[Service("model", model), Service("other", other)])
         async with (
             Assistant(pipeline, store=store) as assistant,
-            running(make_app(assistant, [OpenAi(assistant)])) as url,
+            running(Listener(assistant, [OpenAi(assistant)])) as url,
             aiohttp.ClientSession(url) as http,
         ):
             yield Talk(http, peer, seen)

@@ -17,7 +17,7 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import STRICT, running
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 OPEN = AccessPolicy(anonymous=True, loopback=False)
 ANN = {"Authorization": "Bearer the-token-of-ann"}
@@ -38,7 +38,7 @@ async def door(
 ) -> AsyncIterator[aiohttp.ClientSession]:
     pipeline = Pipeline(skills=[Service("skill", skill)])
     async with Assistant(pipeline, store=store, **options) as assistant:
-        app = make_app(assistant, [OpenAi(assistant)], auth=auth)
+        app = Listener(assistant, [OpenAi(assistant)], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield http
 
@@ -345,7 +345,7 @@ async def test_side_tasks_of_open_webui_are_done_without_asking_anybody(
 async def test_the_skill_that_is_named_for_side_tasks_does_them() -> None:
     pipeline = Pipeline(skills=[Service("skill", recall), Service("titles", _titles)])
     async with Assistant(pipeline, store="memory:") as assistant:
-        app = make_app(assistant, [OpenAi(assistant, tasks="titles")])
+        app = Listener(assistant, [OpenAi(assistant, tasks="titles")])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             answer = await say(http, TASK.format(key="title"))
         dialogs = await assistant.store.dialog_ids()

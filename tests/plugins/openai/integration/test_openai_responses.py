@@ -16,7 +16,7 @@ from prolocutor.plugins.openai.chat import ChatModel, OpenAiChatConnector
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.integration.connectors.raw_server import raw_server
 from tests.plugins.openai.chat_peer import chat_peer
 
@@ -40,7 +40,7 @@ async def parrot(request: dict[str, Any]) -> dict[str, Any]:
 async def test_either_api_gives_a_hypothesis_with_what_it_cost(path: str, stream: bool) -> None:
     async with (
         Assistant(Pipeline(skills=[Service("parrot", parrot)]), store="memory:") as peer,
-        running(make_app(peer, [OpenAi(peer)])) as url,
+        running(Listener(peer, [OpenAi(peer)])) as url,
     ):
         connector = OpenAiChatConnector(
             ChatModel(

@@ -13,7 +13,7 @@ from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.sdk_environment import SdkError, SdkScript, sdk_python, sdk_script
 
 sdk_python()  # or the whole file is skipped
@@ -59,7 +59,7 @@ async def sdk() -> AsyncIterator[SdkScript]:
     async with Assistant(
         pipeline, store="memory:", observers=[RecentTurns()], name="concierge"
     ) as it:
-        app = make_app(it, [OpenAi(it)])
+        app = Listener(it, [OpenAi(it)])
         async with running(app) as url, sdk_script("openai_client", url) as script:
             yield script
 

@@ -24,7 +24,7 @@ from prolocutor.plugins.page.channel import Page
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.model_store import ModelStore
 from tests.openid_provider import CLIENT, EC, SECRET, OpenIdProvider, openid_provider, rsa
 
@@ -78,7 +78,7 @@ async def site(**changes: Any) -> AsyncIterator[Site]:
             ]
             sign_in = SignIn(assistant, settings, tuple(door.prefix for door in doors))
             auth = AccessPolicy(keys={"key": "root"}, sign_in=True)
-            app = make_app(assistant, [*doors, sign_in], auth=auth, sessions=sign_in)
+            app = Listener(assistant, [*doors, sign_in], auth=auth, sessions=sign_in)
             async with running(app) as url:
                 yield Site(url, provider, sign_in, store)
 

@@ -15,7 +15,7 @@ from prolocutor.plugins.pairing.model_files import HEAD, save_model
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, record, turn
 
 CARDS = [Card(name="red"), Card(name="blue")]
@@ -108,7 +108,7 @@ async def test_a_rating_over_http_teaches(tmp_path: Path) -> None:
 
 
 async def _rate(assistant: Assistant, utt_id: str, rating: int) -> None:
-    app = make_app(assistant, [DeepPavlov(assistant)])
+    app = Listener(assistant, [DeepPavlov(assistant)])
     async with running(app) as url, aiohttp.ClientSession(url) as http:
         body = {"utt_id": utt_id, "rating": rating, "user_id": "ann"}
         async with http.post("/rating/utterance", json=body) as response:

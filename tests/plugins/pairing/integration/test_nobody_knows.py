@@ -10,7 +10,7 @@ import pytest
 
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import Door, Gate, running
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.plugins.almond.integration.wire import kinds, opened
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, record, turn
 
@@ -71,7 +71,7 @@ async def test_after_a_choice_nothing_is_asked_any_more(tmp_path: Path) -> None:
 async def test_a_choice_is_pressed_on_a_client_of_almond(tmp_path: Path) -> None:
     three = agents()
     async with assistant_of(tmp_path, three, CLARIFY) as assistant:
-        app = make_app(assistant, [Almond(assistant)])
+        app = Listener(assistant, [Almond(assistant)])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             door = Door(url, http, assistant, app, Gate())
             async with opened(door) as ann:

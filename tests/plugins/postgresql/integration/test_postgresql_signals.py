@@ -17,7 +17,7 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.postgresql.replicas import succession
 from prolocutor.testing.store_contract.fixtures import open_for_test
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 from tests.postgresql_server import PostgresqlServer, found, query
 
 MONITORING = Path(__file__).parents[4] / "deploy" / "monitoring"
@@ -35,7 +35,7 @@ async def exposed(url: str, *, measured: bool = False) -> tuple[dict[str, float]
     metrics = TurnMetrics()
     pipeline = Pipeline(skills=[Service("broken", broken)])
     async with Assistant(pipeline, store=url, observers=[metrics]) as it:
-        make_app(it, [], metrics=metrics)
+        Listener(it, [], metrics=metrics)
         await it.reply("hello", "ann")
         while measured and (
             not isinstance(it.sharing, succession.Succession) or it.sharing.standbys is None

@@ -13,7 +13,7 @@ from prolocutor.plugins.postgresql.replicas.shared_quotas import SharedQuotas
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import Listener, make_app
+from prolocutor.web.listener import Listener
 
 PNG = b"\x89PNG\r\n\x1a\n".ljust(900_000, b"0")
 OPEN = AccessPolicy(anonymous=True, loopback=False)
@@ -25,7 +25,7 @@ async def test_a_flood_of_uploads_at_all_replicas_passes_as_at_one(database: str
         for _ in range(3):
             store = PostgresqlStore(database, durability="relaxed")
             assistant = await stack.enter_async_context(Assistant(pipeline(Gate()), store=store))
-            app = make_app(assistant, [Page(DoorContext(assistant))], auth=OPEN)
+            app = Listener(assistant, [Page(DoorContext(assistant))], auth=OPEN)
             url = await stack.enter_async_context(running(app))
             doors.append(await stack.enter_async_context(aiohttp.ClientSession(url)))
             apps.append(app)

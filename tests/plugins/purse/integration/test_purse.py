@@ -15,7 +15,7 @@ from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.purse.door import PATH, SpendingChannel
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.listener import make_app
+from prolocutor.web.listener import Listener
 
 TODAY = "2026-01-02"
 NOON = 1_767_355_200.0
@@ -203,7 +203,7 @@ async def test_limits_hold_for_three_replicas_at_full_load(database: str) -> Non
 async def test_operators_see_spending_by_agent_person_and_day_and_as_a_table() -> None:
     async with assistant_of(priced(Agent()), person_day=0.5) as assistant:
         await assistant.reply("hi", "=ann")
-        app = make_app(assistant, [SpendingChannel(DoorContext(assistant))])
+        app = Listener(assistant, [SpendingChannel(DoorContext(assistant))])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             by = {}
             for name in ("agent", "person", "day"):
