@@ -149,7 +149,7 @@ Kind = Bounds | tuple[str, ...] | type[str]
 
 @lru_cache(maxsize=64)
 def _kinds(struct: type[msgspec.Struct]) -> dict[str, tuple[list[Kind], bool]]:
-    """Return what may stand in each field, nothing for an unknown type, and whether None may."""
+    """Return each field's kinds of values (none for an unknown type), and whether it takes None."""
     hints = get_type_hints(struct, include_extras=True)
     notes = {name: TypeNotes(hints[name]) for name in struct.__struct_fields__}
     return {

@@ -49,7 +49,7 @@ _KINDS: Final = {
 class Catalog(Generic[T]):
     """Named things of type `T`: the entry points of `group`, those of Prolocutor first.
 
-    `what` is what one of them is called in errors, `key` the setting or field that names it, and
+    `what` is the noun for them in errors, `key` the setting or field that names it, and
     `needs` the attributes that each must have. Unknown names raise `error`.
     """
 
@@ -143,7 +143,7 @@ class Catalog(Generic[T]):
             raise ConfigError(what, key=self._key) from error
 
     def load_checked(self, name: str, /, *args: Any, **options: Any) -> T:
-        """Import what has this name; raise the catalog's error if it does not take these."""
+        """Import the entry point `name`; raise the catalog's error for arguments it lacks."""
         found = self.load(name)
         signature = inspect.signature(cast(Callable[..., Any], found))
         what = f"the {self.what} {name!r} cannot be made: "

@@ -66,7 +66,7 @@ class MovedModule:
 
 
 def moved_name(module: str, name: str) -> Any:
-    """Return what a module's name led to, with a warning; AttributeError where it never did."""
+    """Return the object of a former name, with a warning; `AttributeError` for an unknown name."""
     metadata = importlib.import_module("importlib.metadata")
     for point in metadata.entry_points(group=GROUP, name=f"{module}.{name}"):
         if point.attr:

@@ -41,7 +41,7 @@ def answer(request: dict[str, Any]) -> list[Hypothesis]:
 
 
 def _taken(answer: dict[str, Any]) -> list[Hypothesis]:
-    """Return what was understood; nothing if the user cancelled."""
+    """Return a hypothesis with the value of the answer; none if the user cancelled."""
     kind: str = answer["kind"]
     value: Any = answer.get("value")
     if kind == "cancelled":

@@ -286,7 +286,7 @@ def _settings(
 
 
 def _explain_unknown_key(key: str, table: TableField, connector: object) -> tuple[str, str | None]:
-    """Return what is wrong with a key unknown to services of a stage, and a hint."""
+    """Return the error and a hint for a key that services of a stage do not have."""
     if isinstance(connector, str) and connector in CONNECTORS.names():
         kind = CONNECTORS.load(connector)
         if key in struct_table(kind).keys:

@@ -104,4 +104,4 @@ class UrlProbe(Protocol):
 
 
 Recognize = Callable[[UrlProbe], Awaitable[FoundService | None]]
-"""Returns what is behind an address, None where it is not this connector's."""
+"""Returns the service behind an address, None if this connector cannot talk to it."""

@@ -28,7 +28,7 @@ from prolocutor.pipeline.requests import AnyRequest
 from prolocutor.plan.pipeline import Formatter
 
 CallToken = tuple["CallGroup", int]
-"""By what a settled call is known: its group, and its position there."""
+"""The key of a settled call: its group, and its position there."""
 
 
 class CallGroup(msgspec.Struct, eq=False):

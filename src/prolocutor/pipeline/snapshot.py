@@ -22,7 +22,7 @@ from prolocutor.dialog.plain import decode, encode
 State = dict[str, Any]
 
 copied: Final = msgspec.to_builtins
-"""Copies what JSON can say; strings and numbers are shared, containers are not."""
+"""Copies a JSON value; strings and numbers are shared, containers are not."""
 
 
 class Template(msgspec.Struct, frozen=True):

@@ -67,7 +67,7 @@ def rate_flags(flags: int, up: bool | None) -> int:
 
 
 def cut(text: str) -> str:
-    """Return what summaries show of a text."""
+    """Return a text, shortened to `SUMMARY_CHARACTERS`."""
     return text if len(text) <= SUMMARY_CHARACTERS else f"{text[: SUMMARY_CHARACTERS - 1]}…"
 
 
@@ -81,7 +81,7 @@ def count_hour(hour: TurnHour, flags: int, number: int = 1) -> None:
 
 
 def subtract_hours(hours: Iterable[TurnHour], recorded: Mapping[int, TurnHour]) -> list[TurnHour]:
-    """Return what is left of hours, ascending, without the turns recorded."""
+    """Return the hours with turns left after those `recorded` are subtracted."""
     left = []
     for hour in hours:
         less = recorded.get(hour.at, TurnHour(at=hour.at))
@@ -228,7 +228,7 @@ class SummaryRow(msgspec.Struct, frozen=True):
     utt_id: str | None
 
     def summary(self, spoke: Sequence[str], *, is_hit: bool) -> DialogSummary:
-        """Return what lists show of the dialog, in which these skills spoke."""
+        """Return the summary of the dialog for lists; `spoke`: the skills that spoke in it."""
         said, reply = spoken_body(self.said), spoken_body(self.reply)
         return DialogSummary(
             dialog_id=DialogId(self.dialog_id),

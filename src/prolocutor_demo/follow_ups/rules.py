@@ -207,7 +207,7 @@ def _property(relation: str, owner: str) -> str:
 
 
 def topic_of(turn: LastTurn) -> str:
-    """Return what the last turn was about; "" where that is not clear."""
+    """Return the topic of the last turn; "" if it is not clear."""
     if turn.entities:
         return turn.entities[0]
     span = next(slots.topics(turn.question), None)

@@ -167,7 +167,7 @@ def word_slot(text: str) -> Span | None:
 
 
 def object_slot(text: str) -> Span | None:
-    """Return what is to be added, noted or remembered."""
+    """Return the thing to add, note or remember."""
     return named(_OBJECT.search(text.rstrip(" .!?")), "slot", "task")
 
 
@@ -202,7 +202,7 @@ def topics(text: str) -> Iterator[Span]:
 
 
 def how_many_slot(text: str) -> Span | None:
-    """Return what is counted: the unit after "how many"."""
+    """Return the unit after "how many"."""
     return named(_HOW_MANY.search(text), "slot")
 
 

@@ -100,7 +100,7 @@ class QuestionReader:
         return before.start() if before else start, end
 
     def topic(self, turn: LastTurn) -> str:
-        """Return what a question is about, "" where it names nothing."""
+        """Return the topic of a question; "" if it names nothing."""
         places = list(self.names(turn))
         return turn.question[slice(*places[-1])] if places else ""
 

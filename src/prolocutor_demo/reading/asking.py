@@ -97,7 +97,7 @@ def open_question(request: dict[str, Any]) -> tuple[Question, dict[str, Any]] | 
 def answered(
     answer: Answer, request: dict[str, Any], question: Question, given: dict[str, Any]
 ) -> list[Hypothesis]:
-    """Return what an agent makes of an answer to its question.
+    """Return the hypotheses of an agent for an answer to its question.
 
     Words that do not answer it are taken as a request of their own, after which the question stands
     again; else they are declined.

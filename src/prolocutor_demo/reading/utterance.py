@@ -6,7 +6,7 @@ ENGLISH = "en"
 
 
 def last_utterance(request: dict[str, Any]) -> dict[str, Any]:
-    """Return what the user said last, as an utterance; {} if there is none."""
+    """Return the last utterance of the user; {} if there is none."""
     utterances = request.get("human_utterances")
     last = utterances[-1] if isinstance(utterances, list) and utterances else None
     return last if isinstance(last, dict) else {}
@@ -43,7 +43,7 @@ def mended_words(request: dict[str, Any]) -> str:
 
 
 def words_of_follow_up(request: dict[str, Any]) -> str:
-    """Return what the user really said, where the last text is what a follow-up means; else ""."""
+    """Return the words of the user if the last text is the meaning of a follow-up; else ""."""
     last = last_utterance(request)
     words = last.get("orig_text")
     return words.strip() if isinstance(words, str) and words != last.get("text") else ""

@@ -86,7 +86,7 @@ ONES = _pattern(r"^ ones?\b")
 
 
 def noun_put(found: re.Match[str]) -> str:
-    """Return what is meant by words that leave out the noun."""
+    """Return the noun phrase for words that leave out the noun."""
     if found["new"]:
         return "a timer"
     if found["place"]:

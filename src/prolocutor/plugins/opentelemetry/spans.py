@@ -39,7 +39,7 @@ from prolocutor.contracts.observer import (
 from prolocutor.observe.trace_context import read_span_context
 
 WORDS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-"""The variable of the environment that lets spans have what was said, where it is true."""
+"""The environment variable that, if true, puts the texts of utterances into spans."""
 
 _NAME: Final = "prolocutor"
 _SKILL: Final = "skills"

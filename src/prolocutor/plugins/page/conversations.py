@@ -229,7 +229,7 @@ class SearchParams(PageOfList, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             max_length=MAX_WORDS,
-            description="Found is what has all of them, as parts of words, in any case.",
+            description="A match has all of them, as parts of words, in any case.",
             extra={"error": f"words has 1 to {MAX_WORDS} characters"},
         ),
     ]

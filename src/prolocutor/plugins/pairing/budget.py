@@ -139,7 +139,7 @@ class ExpectedGain(msgspec.Struct, frozen=True):
     """Asks the agent of the largest gain for its cost, as long as the gain is worth the cost.
 
     The gain of a call is the probability that the agent is right and the best answer so far is not,
-    times `value`, which is what a right answer is worth in the currency of the prices. The cost is
+    times `value`, the worth of a right answer in the currency of the prices. The cost is
     `per_call`, plus the price, plus the latency times `per_second`; where a quota is short it is
     dearer. The first `start` are called at once, and no agent after an answer with a probability of
     `sure` or more.
@@ -176,7 +176,7 @@ class ExpectedGain(msgspec.Struct, frozen=True):
         return _ask(chosen, f"a gain of {gain:.3f} for a cost of {self.cost(chosen[0]):.3f}")
 
     def cost(self, offer: AgentOffer) -> float:
-        """Return what a call costs, in the currency of the prices."""
+        """Return the cost of a call, in the currency of the prices."""
         scarce = 1.0 if offer.left is None else 1.0 + 1.0 / max(1, offer.left)
         cost = self.per_call + offer.price + offer.latency * self.per_second
         return max(1e-9, cost * scarce)

@@ -225,7 +225,7 @@ class ChatEndpoint:
         self._name = name
 
     async def complete(self, messages: list[dict[str, str]]) -> str:
-        """Return what the model says to these messages; raise `ServiceError` if it fails."""
+        """Return the reply of the model to these messages; raise `ServiceError` if it fails."""
         asked = PayloadRequest.outside_turns(self._name, messages)
         said: str = await self.connector.complete(asked)
         return said

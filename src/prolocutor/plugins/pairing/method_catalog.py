@@ -91,7 +91,7 @@ def _built(name: str, role: Role, options: Any, training: TrainingData) -> Any:
 
 
 def load_fit(name: str, role: Role, options: Any = None) -> Fit[Any]:
-    """Return what makes a method ready, with options if it has any of its own.
+    """Return the function that trains a method, with `options` bound to it if it has any.
 
     Raise `MissingExtra` for a missing library.
     """

@@ -8,8 +8,8 @@ its service was chosen. Three estimators of the gain in the mean reward, new les
 - doubly robust (Robins, Rotnitzky and Zhao 1994; Dudík, Langford and Li 2011): a regression of
   the reward on the router's score in each arm, and the weighted residuals
 
-A person stays with one service, so persons are what was drawn: variances are sums of squares over
-persons (linearised, with the small-sample factor n / (n - 1) in each arm), and quantiles are
+A person stays with one service, so persons are the sampling units: variances are sums of squares
+over persons (linearised, with the small-sample factor n / (n - 1) in each arm), and quantiles are
 Student's with Satterthwaite's degrees of freedom.
 """
 

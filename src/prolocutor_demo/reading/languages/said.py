@@ -74,7 +74,7 @@ def _each_said_in(code: str, text: str, gap: str) -> str | None:
 
 
 def in_words_of(code: str, text: str) -> str:
-    """Return what an agent says in English in a language, as it is if there are no words for it."""
+    """Return an English text of an agent in a language; unchanged without a translation."""
     return (said_in(code, text) or text) if text and code in LANGUAGES else text
 
 

@@ -138,7 +138,7 @@ class FollowUps:
     def _named_first(
         self, text: str, last: list[LastTurn], grammar: LanguageGrammar
     ) -> dict[str, Any]:
-        """Return what a question means about the thing that the same words name first."""
+        """Return the annotation for a question that names its thing first."""
         found = named_first(text, grammar)
         if found is None:
             return {}

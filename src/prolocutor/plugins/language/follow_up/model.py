@@ -86,7 +86,7 @@ def read(reply: Any) -> dict[str, Any]:
     """Return the annotation that a model's reply means; `BadReply` where it is of no use.
 
     A question of words of the last one alone, in their order, is of none.
-    `reply` is what `connector: openai_chat` gives: a list with a hypothesis, or empty.
+    `reply` comes from `connector: openai_chat`: a list with a hypothesis, or empty.
     """
     text = reply[0]["text"] if isinstance(reply, list) and reply else ""
     found = re.search(r"\{.*\}", text, re.DOTALL)

@@ -111,7 +111,7 @@ def _without_amounts(names: list[str], grammar: LanguageGrammar) -> list[str]:
 
 
 def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
-    """Return what a reply names of the kind that a question asks for: "is there *a pool* in Ayr".
+    """Return the part of a reply of the kind that a question asks for: "is there *a pool* in Ayr".
 
     An agent says so by the type of an entity, or by an entity that ends in the same noun; where
     the question is whether there is such a thing, a name tells it, too.

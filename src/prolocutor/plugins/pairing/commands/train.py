@@ -159,7 +159,7 @@ def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
 
 
 def result_lines(trained: TrainingResult) -> Iterator[str]:
-    """Return what was learned and how well it does as lines."""
+    """Yield lines on the learned model and its quality."""
     yield (
         f"{trained.agents} agents, {trained.questions:,} questions in {trained.groups:,} groups of "
         f"near duplicates, {trained.labelled:,} with a right agent"

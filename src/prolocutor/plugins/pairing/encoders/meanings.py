@@ -80,7 +80,7 @@ class EncoderMark(msgspec.Struct, frozen=True):
 
 
 def encoder_name(encoder: Any) -> str:
-    """Return what an encoder is called: its folder, or the model behind an endpoint."""
+    """Return the name of an encoder: its folder, or the model behind an endpoint."""
     return str(getattr(encoder, "name", type(encoder).__name__))
 
 

@@ -49,7 +49,7 @@ class _MeantMethod:
         return agents
 
     def to_model(self, card: TrainingCard) -> Model:
-        """Return what was learned, with the fingerprint of the encoder."""
+        """Return the learned model, with the fingerprint of the encoder."""
         model: Model = self._learned.to_model(card)
         return model if self._meanings.mark is None else self._meanings.mark.mark_model(model)
 

@@ -49,7 +49,7 @@ class CardPromise(msgspec.Struct, frozen=True):
 def card_promise(
     cards: CardsRouter, settled: Sequence[str], lessons: Sequence[RouterLabel]
 ) -> CardPromise:
-    """Return what the cards of these agents were worth; a guess without labels."""
+    """Return the measured promise of the cards of these agents; a guess without labels."""
     known = [one for one in lessons if one.agents]
     counts: dict[int, list[float]] = {}
     for one in known[:: max(1, len(known) // _MOST)]:
@@ -143,7 +143,7 @@ class NewAgents:
         return self._cards.reason(text, agent)
 
     def _logit(self, text: str, agent: str, worth: Mapping[str, float]) -> float:
-        """Return what card and similar agents say, as a logit."""
+        """Return the logit from the card and from similar agents."""
         promise, alike = self._promise, self._alike[agent]
         place = self._cards.agents.index(agent)
         promised = promise(self._cards.probabilities(text)[place])

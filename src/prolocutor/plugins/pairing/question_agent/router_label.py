@@ -69,6 +69,6 @@ def label_of_thumb(
     user: str = "",
     utt_id: str = "",
 ) -> RouterLabel:
-    """Return what a thumb on the answer of one of the `agents` teaches."""
+    """Return the label for a thumb on the answer of one of the `agents`."""
     shares = answer_shares(agent, right, agents)
     return RouterLabel(question, shares, UP if right else DOWN, user, utt_id)

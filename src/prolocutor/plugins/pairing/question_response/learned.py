@@ -257,7 +257,7 @@ class LearnedRanker:
         return rank_pairings(answers, probabilities, reasons, [float(score) for score in scores])
 
     def to_model(self, card: TrainingCard) -> Model:
-        """Return what was learned, to be saved."""
+        """Return the learned ranker as a model to save."""
         blend, memory = self._blend, self._blend.memory
         return Model(
             role="ranker",

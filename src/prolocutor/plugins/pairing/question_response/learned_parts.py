@@ -83,14 +83,14 @@ class TermTable:
         return StyleWeights(idf, weight, float(model.intercept_[0]))
 
     def scores(self, rows: NDArray[np.int64], learned: StyleWeights) -> Floats:
-        """Return what `Wording.score` gives for the texts of these rows."""
+        """Return the values of `Wording.score` for the texts of these rows."""
         given, places = np.unique(self._row_of[rows], return_inverse=True)
         each = _scale_terms(self._table[given], learned.idf) @ learned.weight + learned.offset
         found: Floats = each[places]
         return found
 
     def wording(self, learned: StyleWeights) -> StyleModel:
-        """Return what was learned, for texts of any words."""
+        """Return the learned style model, for texts of any words."""
         known = np.flatnonzero(learned.idf).tolist()
         idf, weight = learned.idf.tolist(), learned.weight.tolist()
         terms = {self._terms[place]: (idf[place], weight[place]) for place in known}

@@ -82,7 +82,7 @@ class LearnedMeaning:
 
 
 async def learned_meaning(training: TrainingData) -> tuple[LearnedMeaning, Meanings]:
-    """Return what is learned of meaning, and what is asked in a turn; the encoder's errors
+    """Return the learned meaning, and the meanings that a turn asks for; the encoder's errors
     propagate."""
     assert training.encoder is not None
     fixed = MeaningMemory.from_lessons((), NO_VECTORS, training.cards).fixed_texts

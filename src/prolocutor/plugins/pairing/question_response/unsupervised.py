@@ -162,8 +162,8 @@ def _score(row: Sequence[float]) -> float:
 
 
 def _corrections(question: UserQuestion, answers: Sequence[AgentAnswer]) -> list[float]:
-    """Return what an answer's score loses where it repeats the question, and gains or loses where
-    its agent is much surer, or much less sure, than the others are."""
+    """Return the corrections of the answers' scores: less for an answer that repeats the question,
+    more or less if its agent is much surer, or much less sure, than the others."""
     asked = words(question.text)[:_LONGEST_ASKED]
     sure = [one.confidence for one in answers if one.confidence is not None]
     mean = sum(sure) / len(sure) if sure else 0.0
