@@ -103,6 +103,19 @@ def test_an_order_is_mended_in_what_it_is_about(ordered: str, said: str, meant: 
 
 
 @pytest.mark.parametrize(
+    ("asked", "said", "whole"),
+    [
+        ("tide in Hull, Whitby and Goole", "and in Ayr and Oban?", "tide in Ayr and Oban"),
+        ("tide in Hull, Whitby and Goole", "and in Ayr?", "tide in Ayr"),
+        ("ferry between Hull and Goole", "and Ayr?", "ferry between Hull and Ayr"),
+        ("Flut in Kiel, Husum und Emden", "und in Wismar?", "Flut in Wismar"),
+    ],
+)
+def test_names_take_the_place_of_a_whole_list(asked: str, said: str, whole: str) -> None:
+    assert annotate(dialog(asked, "At 9.", said))["text"].rstrip("?") == whole
+
+
+@pytest.mark.parametrize(
     ("words", "whole"),
     [
         ("back to the tour, what about eight people?", "how much is a tour for eight people"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
 
 import msgspec
@@ -21,6 +21,7 @@ from prolocutor.plugins.language.follow_up.fragments import (
     put_words,
 )
 from prolocutor.plugins.language.follow_up.grammar import (
+    BETWEEN,
     FROM,
     OF,
     TO,
@@ -188,7 +189,9 @@ def fillings(parts: list[Part], said: Continuing) -> list[Filling]:
 
 def _fill_apart(some: Filling) -> bool:
     slots = [id(one.slot) for one in some if one.slot is not None]
-    return len(set(slots)) == len(slots)
+    spans = sorted(one.span for one in some if one.span is not None)
+    apart = all(one[1] <= after[0] for one, after in pairwise(spans))
+    return apart and len(set(slots)) == len(slots)
 
 
 def score_of(filling: Filling) -> float:
@@ -345,7 +348,7 @@ def candidates(part: Part, said: Continuing) -> Iterator[Candidate]:
         clues = None if part.headless or no_thing else _clues(part, slot, said)
         if clues is not None:
             new, span = _words_in_place(part, slot, said)
-            yield Candidate(tuple(clues), new, span, slot=slot)
+            yield Candidate(tuple(clues), new, _span_of_list(slot, span, said), slot=slot)
         if part.kind == "number" and slot.article == "a" and part.lead in (-1, slot.lead):
             counts = ("object",) if slot is said.direct_object else ()
             yield Candidate(counts, f"{part.text} ", (slot.start, slot.span[0]), slot=slot)
@@ -671,6 +674,34 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     if (slot.article == "a" and counted and not slot.typed) or (bare and slot.article == "the"):
         return part.text, (slot.start, slot.span[1])
     return part.text, slot.span
+
+
+def _span_of_list(slot: Part, span: Span, said: Continuing) -> Span:
+    """Return the span of the whole list that a slot belongs to: "time in *Rome, Oslo and Lima*"."""
+    if said.spoken is not said.grammar or said.direct_object is not None:
+        return span
+    run = [slot]
+    for one in said.slots[said.slots.index(slot) + 1 :]:
+        if not _continues_list(run[-1], one, said):
+            break
+        run.append(one)
+    for one in reversed(said.slots[: said.slots.index(slot)]):
+        if not _continues_list(one, run[0], said):
+            break
+        run.insert(0, one)
+    first = run[0]
+    if len(run) == 1 or span[1] != slot.span[1] or first.lead == BETWEEN:
+        return span
+    return (first.whole[0] if span[0] < slot.span[0] else first.span[0], run[-1].span[1])
+
+
+def _continues_list(one: Part, after: Part, said: Continuing) -> bool:
+    """Return whether a part follows another in a list of names: after a comma or "and"."""
+    between = plain_of(said.question[one.span[1] : after.start]).lower().strip(" ,")
+    comma = said.question[one.span[1] : after.start].lstrip().startswith(",")
+    conjunction = plain_of(said.grammar.words.conjunction).lower()
+    listed = between == conjunction or (comma and not between)
+    return listed and one.kind == after.kind == "name" and after.lead in (-1, one.lead)
 
 
 def _end_of_name(slot: Part, said: Continuing) -> int:
