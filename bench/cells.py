@@ -96,7 +96,7 @@ async def cost_of_cells(number: int, at_once: int, each: int) -> str:
         trips: list[float] = []
 
         async def talk(user: str, turns: int) -> None:
-            store = stores[person_moves.person_bucket(user) * number // person_moves.BUCKETS]
+            store = stores[person_moves.person_bucket(user) * number // person_moves.BUCKET_COUNT]
             for opening in openings(user, turns):
                 start = time.perf_counter()
                 opened = await store.open_turn(opening)
@@ -168,7 +168,7 @@ async def cost_of_split(number: int, at_once: int, each: int, *, proxy: bool) ->
         people = [f"user {n}" for n in range(at_once)]
 
         def place(user: str) -> int:
-            return person_moves.person_bucket(user) * len(fronts) // person_moves.BUCKETS
+            return person_moves.person_bucket(user) * len(fronts) // person_moves.BUCKET_COUNT
 
         for n, user in enumerate(people):
             ids = [f"{kind}{n}" for kind in "abcd"]

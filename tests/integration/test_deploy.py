@@ -14,7 +14,7 @@ import yaml
 
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
-from prolocutor.plugins.transfer.person_moves import BUCKETS
+from prolocutor.plugins.transfer.person_moves import BUCKET_COUNT
 from tests.nats_server import nats_program
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -271,7 +271,7 @@ def test_haproxy_takes_its_file_and_the_maps_name_each_bucket_once() -> None:
     lines = (CELLS / "buckets.map").read_text("utf-8").splitlines()
     ranges = [line.split()[0].split(":") for line in lines]
     buckets = [n for low, high in ranges for n in range(int(low), int(high) + 1)]
-    assert buckets == [*range(BUCKETS)]
+    assert buckets == [*range(BUCKET_COUNT)]
 
 
 def test_patroni_takes_its_file(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ _UPDATE_ITEMS: Final = 200
 """Items between two updates of a progress bar."""
 
 _GAP: Final = "  "
-_LONGEST: Final = 24
+_MAX_NAME_COLUMNS: Final = 24
 _SHORTEST_BAR: Final = 8
 _LONGEST_BAR: Final = 40
 _TIME_COLUMNS: Final = 7 + 4 + 7 + 6
@@ -86,7 +86,7 @@ def drawn_bar(total: int, what: str) -> Iterator[Show]:
     )
 
     console = Console(stderr=True)
-    name = what if len(what) <= _LONGEST else f"{what[: _LONGEST - 1]}…"
+    name = what if len(what) <= _MAX_NAME_COLUMNS else f"{what[: _MAX_NAME_COLUMNS - 1]}…"
     room = console.width - len(name) - (2 * len(str(total)) + 1) - _TIME_COLUMNS
     size = max(_SHORTEST_BAR, min(_LONGEST_BAR, room // 3))
     columns = (

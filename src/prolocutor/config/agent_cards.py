@@ -86,7 +86,7 @@ def _describe_a2a_skills(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-SECONDS: Final = 5.0
+READ_TIMEOUT: Final = 5.0
 
 Descriptions = Mapping[str, JsonObject | ServiceError | ConfigError]
 """The description by each skill's agent, or the error in its place, by the skill's name."""
@@ -97,7 +97,7 @@ def describing(pipeline: Pipeline) -> list[Skill]:
     return [skill for skill in pipeline.services_at(Stage.SKILL) if _can_describe(skill)]
 
 
-async def descriptions(pipeline: Pipeline, seconds: float = SECONDS) -> Descriptions:
+async def descriptions(pipeline: Pipeline, seconds: float = READ_TIMEOUT) -> Descriptions:
     """Fetch descriptions from all agents that offer them, within `seconds` altogether."""
     skills = describing(pipeline)
     found = await asyncio.gather(*(_description(skill, seconds) for skill in skills))

@@ -44,10 +44,10 @@ from prolocutor.plan.pipeline import Call
 log = logging.getLogger(__name__)
 
 
-SECONDS: Final = 5.0
+ANSWER_TIMEOUT: Final = 5.0
 """Seconds to wait for one answer."""
 
-LISTENING: Final = 2.0
+FIRST_MESSAGE_TIMEOUT: Final = 2.0
 """Seconds to wait for a first message of a WebSocket."""
 
 MAX_BODY: Final = 2_000_000
@@ -96,12 +96,12 @@ class SharedProbe:
     async def is_there(self) -> bool:
         """Return whether somebody listens at the host and port of the address."""
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(ANSWER_TIMEOUT):
                 connected = await connect_socket(self.given.host, self.given.port)
                 self._within = reachable_networks(address_network(connected.getpeername()[0]))
                 connected.close()
         except TimeoutError:
-            self.note(f"{self.given.shown}: no answer within {SECONDS:g} s")
+            self.note(f"{self.given.shown}: no answer within {ANSWER_TIMEOUT:g} s")
             return False
         except OSError as error:
             self.note(f"{self.given.shown}: {system_text(error)}")
@@ -142,11 +142,14 @@ class SharedProbe:
         async with self._asking[what]:
             if what not in self._answers:
                 try:
-                    async with asyncio.timeout(SECONDS):
+                    async with asyncio.timeout(ANSWER_TIMEOUT):
                         self._answers[what] = await ask(at)
                         came = f"status {self._answers[what].status}"
                 except TimeoutError:
-                    self._answers[what], came = ProbeAnswer(0), f"no answer within {SECONDS:g} s"
+                    self._answers[what], came = (
+                        ProbeAnswer(0),
+                        f"no answer within {ANSWER_TIMEOUT:g} s",
+                    )
                     self.is_late = True
                 except (ServiceError, ConfigError) as error:
                     status = error.status if isinstance(error, ServiceRefused) else 0
@@ -188,7 +191,7 @@ class SharedProbe:
         socket = await opener.open()
         try:
             try:
-                async with asyncio.timeout(LISTENING):
+                async with asyncio.timeout(FIRST_MESSAGE_TIMEOUT):
                     first = await socket.recv(decode=False)
             except (TimeoutError, ConnectionClosed):
                 first = b""
@@ -205,7 +208,7 @@ def _redirect_target(reply: HttpReply, at: Url) -> str | None:
         return None
 
 
-LONGEST: Final = 15.0
+CONNECTOR_TIMEOUT: Final = 15.0
 """Seconds for one connector to find out."""
 
 
@@ -263,10 +266,10 @@ def _kinds_that_recognize(probe: SharedProbe) -> dict[str, Any]:
 async def _ask(name: str, kind: Any, probe: SharedProbe) -> FoundService | None:
     """Ask one connector; its failure does not keep the others from an answer."""
     try:
-        async with asyncio.timeout(LONGEST):
+        async with asyncio.timeout(CONNECTOR_TIMEOUT):
             found: FoundService | None = await kind.recognize(probe)
     except TimeoutError:
-        probe.note(f"{name}: not done within {LONGEST:g} s")
+        probe.note(f"{name}: not done within {CONNECTOR_TIMEOUT:g} s")
         return None
     except Exception as error:  # a plug-in of others
         log.debug("the connector %s cannot recognize %s", name, probe.given.shown, exc_info=True)
@@ -324,7 +327,7 @@ def _refusal(probe: SharedProbe) -> str:
     elif probe.is_refused:
         lines.append("it wants a key: name its variable by --key NAME")
     elif probe.is_late:
-        lines.append(f"some requests had no answer in time, within {SECONDS:g} s")
+        lines.append(f"some requests had no answer in time, within {ANSWER_TIMEOUT:g} s")
     elif statuses := probe.statuses():
         lines.append(f"it answers with status {' or '.join(map(str, statuses))}")
     lines.append("--as NAME names its connector, --verbose shows what was tried")

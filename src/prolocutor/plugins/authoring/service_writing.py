@@ -16,7 +16,7 @@ from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Stage
 
 STAGE: Final = Stage.SKILL.value
-DEADLINE: Final = 40
+DEADLINE_SECONDS: Final = 40
 """Seconds for a turn, in a new file."""
 
 DEFAULT_DEADLINE: Final = 5
@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"[\w.:+@ -]{1,100}")
 
 def new_file(title: str, name: str, found: FoundService, key: str | None) -> str:
     """Return the text of a file with one skill."""
-    head = _dump({"name": title, "deadline": DEADLINE})
+    head = _dump({"name": title, "deadline": DEADLINE_SECONDS})
     return f"{head}{STAGE}:\n{entry_text(name, found, key, '  ')}"
 
 

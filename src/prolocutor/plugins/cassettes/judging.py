@@ -15,7 +15,7 @@ from prolocutor.errors import BadReply
 from prolocutor.pipeline.requests import PayloadRequest
 from prolocutor.plan.pipeline import Call
 
-SECONDS: Final = 60.0
+JUDGE_TIMEOUT: Final = 60.0
 _OPENAI: Final = "https://api.openai.com/v1"
 _TASK: Final = (
     "You judge a dialog between a person and an assistant. The user message is one JSON object "
@@ -46,7 +46,7 @@ class ChatPartner:
     async def say(self, *messages: tuple[str, str]) -> str:
         """Return the model's answer to messages of (role, content), or raise `ServiceError`."""
         asked = [{"role": role, "content": content} for role, content in messages]
-        request = PayloadRequest.outside_turns("judge", asked, timeout=SECONDS)
+        request = PayloadRequest.outside_turns("judge", asked, timeout=JUDGE_TIMEOUT)
         said: str = await self._model.complete(request)
         return said
 

@@ -25,10 +25,10 @@ from prolocutor.plugins.cassettes.judging import ChatPartner
 TURNS: Final = (2, 8)
 """The least and the largest number of wishes of a person."""
 
-PATIENCE: Final = 3
+MAX_WRONG_ANSWERS: Final = 3
 """Wrong answers to one ask, after which a person answers rightly."""
 
-TRIES: Final = 3
+MAX_RIGHT_ANSWERS: Final = 3
 """Right answers to one ask, after which a person gives up."""
 
 GIVE_UP: Final = "never mind"
@@ -159,13 +159,13 @@ class RulePerson:
 
     def _answer(self, kind: str) -> SaidTurn:
         chance = self.chance
-        if self._tried >= TRIES:
+        if self._tried >= MAX_RIGHT_ANSWERS:
             return SaidTurn(says=GIVE_UP, how="gives up")
         draw = chance.random()
-        if self._wrong < PATIENCE and draw < 0.35:
+        if self._wrong < MAX_WRONG_ANSWERS and draw < 0.35:
             self._wrong += 1
             return SaidTurn(says=chance.choice(WRONG), how="wrong answer")
-        if self._wrong < PATIENCE and draw < 0.5:
+        if self._wrong < MAX_WRONG_ANSWERS and draw < 0.5:
             self._wrong += 1
             return SaidTurn(says=self._text(), how="change of subject")
         self._tried += 1
@@ -230,7 +230,7 @@ LAWS: Final = {
     "wrong person": "nobody hears the words of another person",
     "late": "a reply is there within the deadline",
 }
-MOST_ASKED: Final = PATIENCE + TRIES
+MOST_ASKED: Final = MAX_WRONG_ANSWERS + MAX_RIGHT_ANSWERS
 """So often the same kind of value is asked for in a row where an ask is without end."""
 
 

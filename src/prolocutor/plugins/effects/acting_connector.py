@@ -46,7 +46,7 @@ from prolocutor.reading.languages import asks, is_courtesy
 
 log = logging.getLogger(__name__)
 
-GRACE: Final = 5.0
+GRACE_SECONDS: Final = 5.0
 """Seconds after its time-out for which a call may still do something at its agent."""
 
 MARGIN: Final = 0.1
@@ -58,7 +58,7 @@ PERHAPS: Final = 0.5
 _DECIDES: Final = ("approve", "unknown")
 """The questions whose answers are decisions on an effect."""
 
-ATTEMPTS: Final = 3
+MAX_ATTEMPTS: Final = 3
 """Times that a repeatable call is repeated."""
 
 
@@ -396,7 +396,7 @@ class ActingConnector:
     ) -> StoredEffect | None:
         """Record the start of an effect; return None if another process was faster."""
         now = self._book.clock()
-        until = now + record.timeout + GRACE
+        until = now + record.timeout + GRACE_SECONDS
         record = record.to(
             "started", now, by, until=until, ends=until, attempt=new_id(), untold=False, why=""
         )
@@ -412,7 +412,7 @@ class ActingConnector:
         settled it, or if the call did nothing.
         """
         outcome = await self._make_call(started.record)
-        for again in range(ATTEMPTS - 1 if self.skill.idempotent else 0):
+        for again in range(MAX_ATTEMPTS - 1 if self.skill.idempotent else 0):
             if isinstance(outcome, Plain) or not outcome.passing:
                 break
             await asyncio.sleep(0.2 * 2**again)
@@ -423,7 +423,7 @@ class ActingConnector:
         fields = None if record.fixed else record.fields
         token = running_effect.set(RunningEffect(record.key, fields))
         try:
-            async with asyncio.timeout(record.timeout + GRACE / 2):
+            async with asyncio.timeout(record.timeout + GRACE_SECONDS / 2):
                 (reply,) = await self.kept.send((EffectRequest(record),))
         except ServiceError as error:
             return error

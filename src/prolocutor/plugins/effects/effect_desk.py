@@ -31,16 +31,16 @@ from prolocutor.plugins.effects.words import EffectAsk
 
 log = logging.getLogger(__name__)
 
-PAUSE: Final = 2.0
+LOOK_INTERVAL: Final = 2.0
 """Seconds between two looks at what is open."""
 
-LOOKS: Final = 5
+MAX_LOOKS: Final = 5
 """Times that an agent is asked for the outcome of an effect, before a person is asked."""
 
 LATER: Final = 1e11
 """A time that never comes, in UNIX seconds: only a person or an operator can say more."""
 
-CLOSING: Final = 10.0
+CLOSE_TIMEOUT: Final = 10.0
 """Seconds for which calls that run may go on when the assistant stops."""
 
 Decision = Literal["approve", "refuse", "done", "not_done", "again"]
@@ -125,7 +125,7 @@ class EffectDesk:
     async def aclose(self) -> None:
         """Stop looking, and let running calls go on for a while."""
         await self._looking.aclose()
-        await self.book.aclose(CLOSING)
+        await self.book.aclose(CLOSE_TIMEOUT)
 
     # -- what operators decide --------------------------------------------------------------------
 
@@ -184,9 +184,9 @@ class EffectDesk:
             except ProlocutorError as error:
                 log.warning("the open effects cannot be read: %s", error)
             with suppress(TimeoutError):
-                async with asyncio.timeout(PAUSE):
+                async with asyncio.timeout(LOOK_INTERVAL):
                     await self.book.news.wait()
-                    await asyncio.sleep(PAUSE / 10)
+                    await asyncio.sleep(LOOK_INTERVAL / 10)
 
     async def look(self) -> None:
         """Take the due step of each open effect."""
@@ -224,10 +224,10 @@ class EffectDesk:
         claimed = await self.ledger.change(stored, noted)
         if claimed is None:
             return
-        if connector.skill.idempotent and asked <= LOOKS:
+        if connector.skill.idempotent and asked <= MAX_LOOKS:
             await self._go_on(claimed, noted, "the key's promise")
             return
-        if connector.status is not None and asked <= LOOKS:
+        if connector.status is not None and asked <= MAX_LOOKS:
             found = await connector.ask_outcome(record)
             if found is not None and found.state == "done":
                 await self.book.end(claimed, "done", "its agent", untold=True, reply=found.reply)
@@ -242,7 +242,7 @@ class EffectDesk:
 
     async def _when_unknown(self, skill: Skill, stored: StoredEffect) -> None:
         record = stored.record
-        if skill.on_unknown == "retry" and record.asked <= 2 * LOOKS:
+        if skill.on_unknown == "retry" and record.asked <= 2 * MAX_LOOKS:
             await self._go_on(stored, record, "retry")
             return
         if skill.on_unknown == "give_up":

@@ -18,7 +18,7 @@ OPEN: Final = "effect"
 CLOSED: Final = "effect-closed"
 """The kinds of the documents: of effects that need something, and of those that are over."""
 
-MOST: Final = 10_000
+MAX_EFFECTS: Final = 10_000
 """The latest effects that are looked at."""
 
 EffectState = Literal[
@@ -147,7 +147,9 @@ class EffectLedger:
         )
         return await self._store.change_records([gone])
 
-    async def list_effects(self, *, closed: bool = False, limit: int = MOST) -> list[StoredEffect]:
+    async def list_effects(
+        self, *, closed: bool = False, limit: int = MAX_EFFECTS
+    ) -> list[StoredEffect]:
         """Return the latest effects, open or closed, the oldest first."""
         rows = await self._store.records_since(CLOSED if closed else OPEN, limit=limit)
         return [StoredEffect(_decode(row.body), row.body) for row in rows]

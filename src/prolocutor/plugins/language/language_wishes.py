@@ -41,7 +41,7 @@ _WISH: Final = re.compile(
     rf"(?P<courtesy>(?:[\s,]++(?:{_COURTESY}))*+)[\s.!?]*+",
     re.IGNORECASE,
 )
-LONGEST: Final = 80
+MAX_CHARACTERS: Final = 80
 """Characters of the longest wish that is read."""
 
 
@@ -52,7 +52,7 @@ def wished_language(text: str) -> str | None:
     >>> wished_language("auf Deutsch bitte"), wished_language("in Spain"), wished_language("German")
     ('de', None, None)
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         return None
     found = _WISH.fullmatch(strip_accents(" ".join(text.replace("’", "'").split())))
     if found is None or not (found["speak"] or found["lead"] or found["courtesy"]):

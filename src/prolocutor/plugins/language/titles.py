@@ -21,7 +21,7 @@ from prolocutor.plugins.language.follow_up.normalizing import without_courtesy
 from prolocutor.plugins.language.together.clauses import split_clauses
 from prolocutor.reading.languages import is_courtesy, language_of_request
 
-LONGEST: Final = 300
+MAX_CHARACTERS: Final = 300
 """Characters of a text that are read for its title."""
 
 _WORD: Final = re.compile(r"[\w']+")
@@ -33,7 +33,7 @@ def title_of(text: str) -> str:
     >>> title_of("Please set a timer for 5 minutes"), title_of("what time is it in Oslo?")
     ('Set a timer for 5 minutes', 'Time in Oslo')
     """
-    said = " ".join(text[:LONGEST].split())
+    said = " ".join(text[:MAX_CHARACTERS].split())
     if is_courtesy(said):
         return ""
     told = language_of_request(said)

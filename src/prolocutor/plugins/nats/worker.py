@@ -35,7 +35,7 @@ from prolocutor.plugins.nats.service_loop import ServiceLoop
 from prolocutor.plugins.nats.worker_listing import WorkerListing
 from prolocutor.plugins.nats.worker_settings import WorkerSettings
 
-LONGEST: Final = 3600.0
+MAX_CALL_SECONDS: Final = 3600.0
 """The time limit in seconds of a call whose caller gives none."""
 BAD_REQUEST: Final = 400
 
@@ -92,9 +92,9 @@ class HeldCall:
 def seconds_left(header: str | None) -> float:
     """Return how many seconds the caller waits, from a header in milliseconds."""
     try:
-        return LONGEST if header is None else min(float(header) / 1000, LONGEST)
+        return MAX_CALL_SECONDS if header is None else min(float(header) / 1000, MAX_CALL_SECONDS)
     except ValueError:
-        return LONGEST
+        return MAX_CALL_SECONDS
 
 
 def error_headers(error: ServiceError) -> dict[str, str]:
@@ -109,7 +109,7 @@ def error_headers(error: ServiceError) -> dict[str, str]:
     return {wire.ERROR: kind}
 
 
-GENERATION: Final = 64
+GENERATION_CALLS: Final = 64
 """Calls after which the quickest call is forgotten, because clocks get set."""
 MAX_SENDERS: Final = 4096
 
@@ -152,7 +152,7 @@ class _Quickest:
     def note_call(self, took: float) -> float:
         """Record the travel time of a call; return the shortest, in seconds."""
         self._count += 1
-        if self._count > GENERATION:
+        if self._count > GENERATION_CALLS:
             self._before, self._now, self._count = self._now, took, 1
         self._now = min(self._now, took)
         return min(self._now, self._before)

@@ -33,7 +33,7 @@ from prolocutor.plugins.openai.chat_replies import (
 from prolocutor.plugins.openai.endpoint import OpenAiEndpoint
 
 PATH: Final = "/chat/completions"
-CONFIDENCE: Final = 0.5
+DEFAULT_CONFIDENCE: Final = 0.5
 
 RESPONSES: Final = "/responses"
 CALLING: Final = "\N{HORIZONTAL ELLIPSIS}"
@@ -161,7 +161,7 @@ class OpenAiChatConnector:
 
 def _number(given: float | None, written: str | None) -> float:
     try:
-        return float(given if given is not None else written or CONFIDENCE)
+        return float(given if given is not None else written or DEFAULT_CONFIDENCE)
     except (TypeError, ValueError):
         raise ConfigError(f"expected a number as confidence, found {written!r}") from None
 

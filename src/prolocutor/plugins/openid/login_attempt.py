@@ -15,7 +15,7 @@ import msgspec
 from prolocutor.plugins.openid.cookies import read_cookies, write_cookie
 
 COOKIE: Final = "prolocutor_login_"
-LASTS: Final = 600
+SIGN_IN_SECONDS: Final = 600
 """Seconds that a person has to sign in."""
 
 MAX_ATTEMPTS: Final = 5
@@ -64,7 +64,7 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
         path = quote(self.next, safe="/")
         parts = (self.state, self.nonce, self.verifier, path, str(self.begun))
         name = COOKIE + self.state[:_MARK]
-        return write_cookie(name, "~".join(parts), LASTS, secure=secure)
+        return write_cookie(name, "~".join(parts), SIGN_IN_SECONDS, secure=secure)
 
 
 def find_attempt(
@@ -80,7 +80,7 @@ def find_attempt(
     if len(parts) != 5 or not hmac.compare_digest(parts[0].encode(), state.encode()):
         return None
     begun = int(parts[4]) if _SECONDS.fullmatch(parts[4]) else 0
-    if now - begun > LASTS:
+    if now - begun > SIGN_IN_SECONDS:
         return None
     return LoginAttempt(
         state=parts[0],

@@ -22,7 +22,7 @@ from prolocutor.plugins.openid.roles import Claims, find_claim
 log = logging.getLogger(__name__)
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
-FRESH: Final = 3600.0
+FRESH_SECONDS: Final = 3600.0
 """Seconds for which the provider's document and its keys count."""
 
 KEYS_PAUSE: Final = 10.0
@@ -32,7 +32,7 @@ AWAY_PAUSE: Final = 2.0
 """Seconds without a request after one that was not answered."""
 
 MAX_ANSWER: Final = 1_000_000
-PATIENCE: Final = 8.0
+ANSWER_TIMEOUT: Final = 8.0
 """Seconds for an answer."""
 
 
@@ -96,7 +96,7 @@ class IdentityProvider:
     async def document(self) -> ProviderDocument:
         """Return the provider's document."""
         async with self._asking:
-            if self._document is not None and self._clock() - self._document_at < FRESH:
+            if self._document is not None and self._clock() - self._document_at < FRESH_SECONDS:
                 return self._document
             try:
                 answer = await self._get(self.settings.issuer.rstrip("/") + DISCOVERY)
@@ -166,7 +166,7 @@ class IdentityProvider:
 
     async def _verify(self, token: str) -> tuple[dict[str, Any], str]:
         """Check a token's signature; fetch the provider's keys again for an unknown key."""
-        await self._refresh_keys(FRESH)
+        await self._refresh_keys(FRESH_SECONDS)
         try:
             return id_tokens.verify_token(token, self._keys)
         except id_tokens.UnknownKey:
@@ -252,7 +252,7 @@ class IdentityProvider:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         try:
             address = http_url(url)
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_TIMEOUT):
                 reply = await self._client(address).exchange(
                     urlencode(form or {}).encode(),
                     headers,

@@ -35,11 +35,11 @@ COOKIE: Final = "prolocutor_session"
 KIND: Final = "openid-session"
 """The kind of a person's records that are sessions."""
 
-MOST: Final = 20
+MAX_SESSIONS: Final = 20
 """Sessions of one person; beyond that the oldest ends."""
 
 MAX_CACHED: Final = 20_000
-RELOAD: Final = 10.0
+RELOAD_SECONDS: Final = 10.0
 """Seconds after which a session that was ended elsewhere has ended here."""
 
 SOCKET_STEP: Final = 30.0
@@ -48,7 +48,7 @@ SOCKET_STEP: Final = 30.0
 USE_STEP: Final = 300.0
 """Seconds by which the last use has to be later to be written again, at most."""
 
-AWAY: Final = 30.0
+RETRY_SECONDS: Final = 30.0
 """Seconds until a provider that does not answer is asked again."""
 
 _VALUE: Final = re.compile(rf"({PREFIX}[0-9a-f]{{32}})\.([A-Za-z0-9_-]{{43}})")
@@ -138,7 +138,7 @@ class Sessions:
         )
         known = await self._find_sessions(who.person)
         for old in sorted(known.values(), key=lambda one: one.used)[
-            : max(0, len(known) + 1 - MOST)
+            : max(0, len(known) + 1 - MAX_SESSIONS)
         ]:
             await self.end(old)
         await self.days.note(session.person, session.expires)
@@ -207,7 +207,7 @@ class Sessions:
     async def _live(self, held: _Held) -> _Held | None:
         """Return a session, rechecked at the provider if due; None if it has ended."""
         now = self._clock()
-        if now - held.read_at >= RELOAD:
+        if now - held.read_at >= RELOAD_SECONDS:
             await self._reload(held)
         session = held.session
         if held.ended.is_set() or now >= min(session.expires, session.used + self._settings.idle):
@@ -272,7 +272,7 @@ class Sessions:
                 grant = await self._provider.renew(tokens.refresh_token, session.subject)
         except ProviderAway as error:
             log.warning("sessions go on without the identity provider: %s", error)
-            self._away_until = self._clock() + AWAY
+            self._away_until = self._clock() + RETRY_SECONDS
             return True
         except SignInFailed as error:
             await self._reload(held)

@@ -81,11 +81,11 @@ def may_see(visitor: Visitor, params: PageUser, user: str | None) -> bool:
     return visitor.kind == "operator" or user == find_user(visitor, params)
 
 
-TITLE: Final = 40
+TITLE_CHARACTERS: Final = 40
 """Characters of a title that is made of the first words."""
 
-AROUND: Final = 60
-SHOWN: Final = 200
+CHARACTERS_BEFORE: Final = 60
+EXCERPT_CHARACTERS: Final = 200
 """Characters that a search shows before the first word found, and in all."""
 
 
@@ -108,10 +108,10 @@ class SaidMessage(msgspec.Struct, frozen=True):
         places = [folded.find(word) for word in wanted]
         if -1 in places:
             return None
-        start = max(0, min(places) - AROUND)
-        shown = without_uploads(" ".join(text[start : start + SHOWN].split()))
+        start = max(0, min(places) - CHARACTERS_BEFORE)
+        shown = without_uploads(" ".join(text[start : start + EXCERPT_CHARACTERS].split()))
         before = "…" if start else ""
-        return before + shown + ("…" if start + SHOWN < len(text) else "")
+        return before + shown + ("…" if start + EXCERPT_CHARACTERS < len(text) else "")
 
 
 def read_message(message: bytes | None) -> SaidMessage:
@@ -142,10 +142,10 @@ def may_have(message: bytes | None, wanted: list[str]) -> bool:
 def first_words(text: str) -> str:
     """Return the beginning of a text as a title, cut between words if possible."""
     words = " ".join(text.split())
-    if len(words) <= TITLE:
+    if len(words) <= TITLE_CHARACTERS:
         return words
-    cut, _, rest = words[:TITLE].rpartition(" ")
-    return f"{cut if len(cut) > len(rest) else words[: TITLE - 1]}…"
+    cut, _, rest = words[:TITLE_CHARACTERS].rpartition(" ")
+    return f"{cut if len(cut) > len(rest) else words[: TITLE_CHARACTERS - 1]}…"
 
 
 UPLOADED: Final = re.compile(r"(?:https?://[^\s/]+)?/uploads/[0-9a-f]{32}\.(?P<kind>[a-z]+)(?!\S)")
@@ -194,18 +194,18 @@ MAX_WORDS: Final = 200
 MAX_PINNED: Final = 20
 MAX_TAGS: Final = 8
 
-ABOUT: Final = 3
+MIN_TITLE_WORDS: Final = 3
 """Words that first words need for a title; of a conversation that begins with fewer, as with a
 greeting, the first words that have them are the title."""
 
 READ_FOR_TITLE: Final = 20
 """Rows of a conversation that are read for its title."""
 
-SCANNED: Final = 20_000
-PAGE: Final = 500
+MAX_SCANNED_ROWS: Final = 20_000
+PAGE_ROWS: Final = 500
 """Rows of the feed that one search looks through, and that it reads at once."""
 
-LISTED: Final = 200
+MAX_LISTED: Final = 200
 LOOKS: Final = 20
 """Conversations that are read at once where some are left out, and how often for one list."""
 
@@ -403,14 +403,14 @@ class OwnConversations:
         """Return the messages of a conversation, for instance to export them."""
         params = request.params
         user, dialog = await self.found(request.visitor, params)
-        rows = await self._store.feed_tail(user, dialog, PAGE, params.after)
+        rows = await self._store.feed_tail(user, dialog, PAGE_ROWS, params.after)
         spend("backlog", user, max(1, len(rows)))
         items = [
             SaidFrame(row.id, msgspec.Raw(row.message))
             for row in rows
             if row.id is not None and row.message is not None
         ]
-        return SaidFrames(items, items[-1].id if len(rows) == PAGE and items else None)
+        return SaidFrames(items, items[-1].id if len(rows) == PAGE_ROWS and items else None)
 
     async def change_conversation(
         self, request: TypedRequest[OwnConversationPath, ConversationChange]
@@ -466,8 +466,8 @@ class OwnConversations:
             raise BadInput("words has no word", field="words")
         before, found = _number(params.cursor), list[SearchHit]()
         later: dict[str, bytes | None] = {}
-        for _ in range(SCANNED // PAGE):
-            rows = await self._store.feed_before(user, before, PAGE)
+        for _ in range(MAX_SCANNED_ROWS // PAGE_ROWS):
+            rows = await self._store.feed_before(user, before, PAGE_ROWS)
             spend("backlog", user, max(1, len(rows)))
             for row in rows:
                 before, name = row.n, row.dialog_name
@@ -478,7 +478,7 @@ class OwnConversations:
                     if len(found) == params.limit:
                         return SearchHits(found, str(before))
                 later[name] = row.message
-            if len(rows) < PAGE:
+            if len(rows) < PAGE_ROWS:
                 return SearchHits(found, None)
         return SearchHits(found, str(before))
 
@@ -527,7 +527,7 @@ class OwnList:
     ) -> tuple[list[ConversationSummary], str | None]:
         """Return up to `limit` conversations that fit, and the cursor of the next conversations."""
         found: list[ConversationRow] = []
-        size = max(limit + 1, LISTED) if self.marks else limit + 1
+        size = max(limit + 1, MAX_LISTED) if self.marks else limit + 1
         for _ in range(LOOKS):
             rows = await self._store.conversations(self._user, before, size)
             for row in rows:
@@ -587,7 +587,7 @@ async def _about(store: Store, user: str, dialog: str, first: bytes | None) -> s
 def _says_enough(said: object) -> TypeGuard[str]:
     if not isinstance(said, str) or said.startswith("\\"):
         return False
-    return len(said.split()) >= ABOUT and not is_courtesy(said)
+    return len(said.split()) >= MIN_TITLE_WORDS and not is_courtesy(said)
 
 
 def _hit(row: FeedRow, wanted: list[str], later: bytes | None) -> SearchHit | None:

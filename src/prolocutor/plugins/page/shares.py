@@ -14,7 +14,7 @@ from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.store import Store
 from prolocutor.errors import NotFound
 from prolocutor.plugins.page.conversations import (
-    PAGE,
+    PAGE_ROWS,
     OwnConversationPath,
     OwnConversations,
     SaidFrame,
@@ -134,12 +134,12 @@ class SharedConversations:
             raise NotFound("This link has ended, or never was one.", field="token")
         whose, kept = found
         after = request.params.after
-        rows = await self._store.feed_tail(whose.user, whose.dialog, PAGE, after)
+        rows = await self._store.feed_tail(whose.user, whose.dialog, PAGE_ROWS, after)
         said = [row for row in rows if row.id is not None and row.id <= kept.until]
         items = [
             SaidFrame(row.id or 0, shown) for row in said if (shown := _shared_parts(row.message))
         ]
-        more = len(rows) == PAGE and len(said) == PAGE
+        more = len(rows) == PAGE_ROWS and len(said) == PAGE_ROWS
         title = await self._own.title(whose.user, whose.dialog)
         return SharedConversation(title, kept.at, items, said[-1].id if more else None)
 

@@ -18,7 +18,7 @@ FALLBACK: Final = "fallback"
 PERSON: Final = "person"
 _ASK: Final = "I am not sure whom to ask about that. Who should answer?"
 _PERSON: Final = "I do not know that. I have asked for a person to take over."
-_LONGEST: Final = 120
+_MAX_CHARACTERS: Final = 120
 _NO_ANSWER: Final = 1.01
 
 
@@ -101,6 +101,6 @@ def _title(agent: str) -> str:
 
 def _told(card: Card) -> dict[str, str]:
     first = next(iter(sentences(card.description)), "")
-    if len(first) > _LONGEST:
-        first = f"{first[: _LONGEST - 1]}…"
+    if len(first) > _MAX_CHARACTERS:
+        first = f"{first[: _MAX_CHARACTERS - 1]}…"
     return {"text": first} if first else {}

@@ -21,7 +21,7 @@ from prolocutor.errors import ConfigError, ProlocutorError, ServiceError
 from prolocutor.pipeline.requests import PayloadRequest
 from prolocutor.plan.pipeline import Call
 
-LONGEST: Final = 2000
+MAX_CHARACTERS: Final = 2000
 """The most characters of one foreign text in a prompt."""
 
 SURE: Final = 0.9
@@ -119,7 +119,7 @@ def blend_probabilities(
     }
 
 
-def cut(text: str, longest: int = LONGEST) -> str:
+def cut(text: str, longest: int = MAX_CHARACTERS) -> str:
     """Return the beginning of a long text."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 

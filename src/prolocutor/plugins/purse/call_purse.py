@@ -36,13 +36,13 @@ from prolocutor.reading.locales.locale import sentence
 
 log = logging.getLogger(__name__)
 
-WARNING: Final = 0.8
+WARNING_SHARE: Final = 0.8
 """The part of a limit from which on operators are warned."""
 
 ASKED: Final = "purse"
 """The kind of the documents of requests that wait for a yes, and the member of an ask's context."""
 
-TIDY: Final = 3600.0
+CLEANUP_INTERVAL: Final = 3600.0
 """Seconds between two deletions of old sums."""
 
 _ROUNDING: Final = 1e-9
@@ -119,7 +119,7 @@ class CallPurse:
                 self.warned = {one for one in self.warned if one[3] >= yesterday[:7]}
             except StoreError as error:
                 log.warning("old sums of costs cannot be deleted: %s", error)
-            await asyncio.sleep(TIDY)
+            await asyncio.sleep(CLEANUP_INTERVAL)
 
     # -- the money --------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class CallPurse:
 
     def _warn(self, one: Spent, total: float) -> None:
         key = (one.kind, one.user, one.name, one.period)
-        if one.limit is None or total < WARNING * one.limit or key in self.warned:
+        if one.limit is None or total < WARNING_SHARE * one.limit or key in self.warned:
             return
         self.warned.add(key)
         log.warning(

@@ -13,7 +13,7 @@ from msgspec import Meta
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog.ids import format_time
-from prolocutor.plugins.purse.call_purse import WARNING, CallPurse
+from prolocutor.plugins.purse.call_purse import WARNING_SHARE, CallPurse
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -133,7 +133,7 @@ class SpendingChannel:
             ("person", today[:7], settings.person_month),
         ):
             for one in await purse.store.amounts(kind, period, period) if limit else ():
-                warns = one.amount >= WARNING * (limit or 0.0)
+                warns = one.amount >= WARNING_SHARE * (limit or 0.0)
                 name = one.name or one.user
                 found.append(LimitLine(kind, name, period, one.amount, limit or 0.0, warns))
         found.sort(key=lambda one: -one.spent / one.limit)

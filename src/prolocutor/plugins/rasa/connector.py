@@ -144,7 +144,7 @@ def _words(custom: Any) -> str:
 
 WEBHOOK: Final = "/webhooks/rest/webhook"
 PARSE: Final = "/model/parse"
-CONFIDENCE: Final = 0.5
+DEFAULT_CONFIDENCE: Final = 0.5
 MAX_MESSAGES: Final = 100
 
 _NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -301,7 +301,7 @@ class RasaBot(AgentOptions, frozen=True, kw_only=True):
         about("The token in the query, as in `?token=...`.", secret=True, what="a token"),
     ] = None
     key: BearerKey = None
-    confidence: Confidence = CONFIDENCE
+    confidence: Confidence = DEFAULT_CONFIDENCE
     stream: Annotated[
         bool | None,
         about(

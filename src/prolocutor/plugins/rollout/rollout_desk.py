@@ -29,7 +29,7 @@ LOGGED: Final = "rollout"
 SHADOWS: Final = "rollout-shadow"
 """The kind of the records that count what became of shadows, one for each trial and process."""
 
-MOST: Final = 20_000
+MAX_TURNS: Final = 20_000
 """The latest logged turns that count, of all trials, and the latest ratings."""
 
 TrialState = Literal["running", "stopped", "promoted"]
@@ -195,8 +195,8 @@ class RolloutDesk:
 
     async def _read_logs(self) -> dict[str, TrialLog]:
         """Return the turns of each trial whose reward is known."""
-        rows = await self._store.records_since(LOGGED, limit=MOST)
-        ratings = await self._store.ratings_since(limit=MOST) if rows else []
+        rows = await self._store.records_since(LOGGED, limit=MAX_TURNS)
+        ratings = await self._store.ratings_since(limit=MAX_TURNS) if rows else []
         return await asyncio.to_thread(_sum_logs, rows, ratings)
 
     async def _shadows(self) -> dict[str, ShadowFigures]:

@@ -32,10 +32,10 @@ from prolocutor.plugins.rollout.trials import Trial
 
 log = logging.getLogger(__name__)
 
-PAUSE: Final = 2.0
+LOOK_INTERVAL: Final = 2.0
 """Seconds between two looks at the log, or ten times as long as one takes."""
 
-REPLIES: Final = 1_000
+MAX_REPLIES: Final = 1_000
 """The latest turns with whose replies the answers of shadows are compared."""
 
 BY: Final = "its rollout"
@@ -109,7 +109,7 @@ class RolloutWatch:
     def turn_ended(self, record: TurnRecord) -> None:
         """Remember a reply, and look soon if something failed."""
         self._replies[record.turn_id] = record
-        if len(self._replies) > REPLIES:
+        if len(self._replies) > MAX_REPLIES:
             self._replies.popitem(last=False)
         if record.choices and (record.failures or record.unanswered):
             self._new.set()
@@ -169,7 +169,7 @@ class RolloutWatch:
                 log.warning("the figures of trials cannot be read: %s", error)
             except Exception:
                 log.exception("the figures of trials cannot be read")
-            await asyncio.sleep(max(PAUSE, 10 * (time.monotonic() - began)))
+            await asyncio.sleep(max(LOOK_INTERVAL, 10 * (time.monotonic() - began)))
 
     async def _write(self) -> None:
         """Write the figures of shadows."""

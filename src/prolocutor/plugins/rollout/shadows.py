@@ -24,7 +24,7 @@ from prolocutor.plan.pipeline import Shadow
 
 log = logging.getLogger(__name__)
 
-PAUSE: Final = 0.05
+DELAY_SECONDS: Final = 0.05
 """Seconds after the turn for which a shadow waits, so that the reply is on its way."""
 
 AT_ONCE: Final = 4
@@ -112,7 +112,7 @@ class Shadows:
         outcome: Outcome = "failed"
         value: Any = None
         try:
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(DELAY_SECONDS)
             began = monotonic()
             requests = make_requests(step, call.snapshot, call.turn_id, step.timeout, call.extra)
             state = StateRequest(step, call.turn_id, step.timeout, call.snapshot, call.extra)

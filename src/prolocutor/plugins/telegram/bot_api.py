@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-PATIENCE: Final = 20.0
+ANSWER_TIMEOUT: Final = 20.0
 """Seconds for an answer, beyond the seconds of a long poll."""
 MAX_ANSWER: Final = 20_000_000
 LONGEST_PAUSE: Final = 30.0
@@ -128,10 +128,10 @@ class BotApi:
         }
         if offset is not None:
             asked["offset"] = offset
-        return await self.call("getUpdates", asked, list[msgspec.Raw], PATIENCE + timeout)
+        return await self.call("getUpdates", asked, list[msgspec.Raw], ANSWER_TIMEOUT + timeout)
 
     async def call(
-        self, method: str, asked: dict[str, Any], kind: type[T], patience: float = PATIENCE
+        self, method: str, asked: dict[str, Any], kind: type[T], patience: float = ANSWER_TIMEOUT
     ) -> T:
         """Return the result of a method; retry passing failures.
 

@@ -139,11 +139,11 @@ log = logging.getLogger(__name__)
 
 API: Final = "https://api.telegram.org"
 INBOX: Final = "telegram-update"
-POLL: Final = 50
+POLL_SECONDS: Final = 50
 """Seconds of a long poll for updates."""
-RETRY: Final = 1.0
+RETRY_SECONDS: Final = 1.0
 """Seconds before a failed store is asked again, and between two polls that bring nothing."""
-TYPING: Final = 4.5
+TYPING_INTERVAL: Final = 4.5
 """Seconds between two typing indicators; Telegram shows each for 5."""
 
 _TOKEN: Final = re.compile(r"\d+:[\w-]+", re.ASCII)
@@ -215,13 +215,13 @@ class Telegram:
                 if not resumed:
                     await self._resume()
                     resumed = True
-                for raw in await self.bot.updates(offset, POLL):
+                for raw in await self.bot.updates(offset, POLL_SECONDS):
                     offset = await self._take(bytes(raw), offset)
                 if offset == confirmed:  # nothing came: a server that does not wait is not hurried
-                    await asyncio.sleep(begun + RETRY - clock())
+                    await asyncio.sleep(begun + RETRY_SECONDS - clock())
             except StoreError as error:
                 log.error("Telegram: the store cannot be reached: %s", error)
-                await asyncio.sleep(RETRY)
+                await asyncio.sleep(RETRY_SECONDS)
             except BotTokenRefused as error:
                 log.error("the door telegram stops: Telegram refuses its token (%s)", error)
                 return
@@ -340,7 +340,7 @@ class Telegram:
     async def _typing(self, chat: int) -> None:
         while True:
             await self._quietly(BotCall("sendChatAction", {"chat_id": chat, "action": "typing"}))
-            await asyncio.sleep(TYPING)
+            await asyncio.sleep(TYPING_INTERVAL)
 
     async def _quietly(self, call: BotCall) -> None:
         """Make a call whose failure does not matter."""

@@ -35,7 +35,7 @@ class BucketsParam(click.ParamType[frozenset[int]]):
             low, high = int(first), int(last or first)
         except ValueError:
             low, high = 1, 0
-        if not 0 <= low <= high < person_moves.BUCKETS:
+        if not 0 <= low <= high < person_moves.BUCKET_COUNT:
             self.fail(f"{value!r} is not a range of buckets; write 0-511, at most 4095", param, ctx)
         return frozenset(range(low, high + 1))
 

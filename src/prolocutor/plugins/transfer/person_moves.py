@@ -10,7 +10,7 @@ from prolocutor.contracts.store_options import StoredPerson, StoreTransfer
 from prolocutor.errors import PersonMoved, StoreError
 from prolocutor.plugins.transfer.store_copy import holds, same
 
-BUCKETS: Final = 4096
+BUCKET_COUNT: Final = 4096
 """Into how many parts all persons fall, by their names."""
 
 
@@ -41,7 +41,7 @@ def person_bucket(user: str) -> int:
 
     HAProxy: `field(-1,:),crc32,mod(4096)`.
     """
-    return zlib.crc32(user.rpartition(":")[2].encode("utf-8", "surrogatepass")) % BUCKETS
+    return zlib.crc32(user.rpartition(":")[2].encode("utf-8", "surrogatepass")) % BUCKET_COUNT
 
 
 async def choose_users(

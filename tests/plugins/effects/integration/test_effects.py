@@ -175,7 +175,7 @@ async def test_an_operator_says_what_became_of_an_effect_and_the_person_is_told(
 
 
 async def test_a_person_is_asked_what_nobody_else_knows(shop, monkeypatch) -> None:
-    monkeypatch.setattr(acting_connector, "GRACE", 0.0)
+    monkeypatch.setattr(acting_connector, "GRACE_SECONDS", 0.0)
     shop.fails = [ServiceUnreachable("broke off")]
     async with assistant_of(shop, timeout=1.0) as assistant:
         await assistant.reply("buy 3", "ann")

@@ -1,6 +1,6 @@
 import pytest
 
-from prolocutor.plugins.nats.worker import GENERATION, CallAges
+from prolocutor.plugins.nats.worker import GENERATION_CALLS, CallAges
 
 
 class _Clock:
@@ -29,7 +29,7 @@ def test_a_clock_that_was_set_is_believed_after_a_while() -> None:
     ages.age("ann", "1000000")
     clock.now = 1100.0
 
-    found = [ages.age("ann", "1000000") for _ in range(2 * GENERATION)]
+    found = [ages.age("ann", "1000000") for _ in range(2 * GENERATION_CALLS)]
 
     assert found[0] == 100.0
     assert found[-1] == 0.0

@@ -15,7 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.console.channel import Console
-from prolocutor.plugins.openid.login_attempt import LASTS
+from prolocutor.plugins.openid.login_attempt import SIGN_IN_SECONDS
 from prolocutor.plugins.openid.openid_settings import ClaimRule, OpenIdSettings
 from prolocutor.plugins.openid.roles import person_id
 from prolocutor.plugins.openid.sessions import KIND
@@ -293,7 +293,7 @@ async def test_an_answer_counts_once_and_in_one_browser() -> None:
 async def test_an_attempt_counts_for_ten_minutes_also_if_its_cookie_was_kept() -> None:
     ages = {}
     async with site() as it, it.browser() as http:
-        for age in (LASTS - 60, LASTS + 60):
+        for age in (SIGN_IN_SECONDS - 60, SIGN_IN_SECONDS + 60):
             async with http.get("/auth/login", allow_redirects=False) as response:
                 to = response.headers["Location"]
                 (cookie,) = response.cookies.values()
@@ -302,7 +302,9 @@ async def test_an_attempt_counts_for_ten_minutes_also_if_its_cookie_was_kept() -
             kept, _, begun = cookie.value.rpartition("~")
             headers = {"Cookie": f"{cookie.key}={kept}~{int(begun) - age}"}
             async with aiohttp.ClientSession(it.url, headers=headers) as later:
-                ages[age - LASTS] = await status(later, "GET", answer, allow_redirects=False)
+                ages[age - SIGN_IN_SECONDS] = await status(
+                    later, "GET", answer, allow_redirects=False
+                )
 
     assert ages == {-60: 303, 60: 403}
 

@@ -15,7 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import DoorPlace
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.telegram.channel import RETRY, Telegram, TelegramDoor
+from prolocutor.plugins.telegram.channel import RETRY_SECONDS, Telegram, TelegramDoor
 from prolocutor.plugins.telegram.shown_messages import split
 
 TOKEN = "123456:A-secret_of-the-bot"
@@ -263,7 +263,7 @@ async def test_polls_that_are_answered_at_once_with_nothing_are_a_second_apart(
         async with opened(url):
             await bot.say("hello")
             await bot.shown(1)
-    assert any(0.5 < pause <= RETRY for pause in pauses)
+    assert any(0.5 < pause <= RETRY_SECONDS for pause in pauses)
 
 
 async def test_a_pause_below_zero_is_not_kept(pauses: list[float]) -> None:

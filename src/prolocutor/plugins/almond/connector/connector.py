@@ -35,9 +35,9 @@ CONVERSATION: Final = "/api/conversation"
 CONVERSATION_KEY: Final = "almond_conversation:"
 """The bot's attribute with the conversation id that an Almond gave; its service's name is added."""
 
-CONFIDENCE: Final = 0.5
+DEFAULT_CONFIDENCE: Final = 0.5
 MAX_CONNECTIONS: Final = 64
-IDLE: Final = 300.0
+IDLE_SECONDS: Final = 300.0
 """Seconds after which an idle connection may be closed."""
 
 
@@ -127,7 +127,7 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
     url: Annotated[str, about("Its address.", what="a URL")]
     key: BearerKey = None
     headers: Headers = None
-    confidence: Confidence = CONFIDENCE
+    confidence: Confidence = DEFAULT_CONFIDENCE
     connections: Annotated[
         Annotated[int, Meta(ge=1)],
         about(
@@ -135,7 +135,9 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
             "idle longest is closed."
         ),
     ] = MAX_CONNECTIONS
-    idle: Annotated[Seconds, about("The time after which an idle connection may be closed.")] = IDLE
+    idle: Annotated[Seconds, about("The time after which an idle connection may be closed.")] = (
+        IDLE_SECONDS
+    )
     ping: Annotated[Seconds, about("The time between pings; 0 for no pings.")] = PING_SECONDS
 
     @classmethod

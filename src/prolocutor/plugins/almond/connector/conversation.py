@@ -28,10 +28,10 @@ MAX_TURN_BYTES: Final = 4_000_000
 OPENING_QUIET: Final = 2.0
 """Seconds to wait for the first messages of a new connection."""
 
-SILENT: Final = 0.3
+SILENT_SECONDS: Final = 0.3
 """Seconds after which the first generation's `askSpecial` without a message ends a turn."""
 
-SETTLED: Final = 0.8
+SETTLED_SHARE: Final = 0.8
 """The part of a time-out after which a turn without `askSpecial` is taken as it is."""
 
 _CONTROL: Final = frozenset({"id", "new-device", "hypothesis", "ping", "req-subproto"})
@@ -65,7 +65,7 @@ class AlmondConversation:
 
         A cancelled call closes the connection, so that late messages are not taken for an answer.
         """
-        until = asyncio.get_running_loop().time() + SETTLED * timeout
+        until = asyncio.get_running_loop().time() + SETTLED_SHARE * timeout
         async with self._turns:
             try:
                 line = await self._open_line()
@@ -146,7 +146,7 @@ class _Turn:
         if said.messages or self._was_echoed:
             self.settle(said)
         elif not self._waits_for_echo:
-            asyncio.get_running_loop().call_later(SILENT, self._end_silent, said)
+            asyncio.get_running_loop().call_later(SILENT_SECONDS, self._end_silent, said)
 
     def _end_silent(self, said: AlmondSaid) -> None:
         if not self._messages:

@@ -24,7 +24,7 @@ from prolocutor.plugins.almond.door.speakers import Speaker, expectation
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import FeedFollower
 
-PAGE: Final = 100
+PAGE_ROWS: Final = 100
 TURN_RUNS: Final[Frame] = {"type": "event", "event": {"type": "TurnRuns"}}
 """The first frame for a client while an earlier turn is still running."""
 
@@ -127,7 +127,7 @@ class Conversation:
         """Show all messages after a message id, page by page."""
         rows = await self._tail(1, after)
         at = rows[0].n - 1 if rows else self._feed.after
-        while rows := await self._assistant.store.feed(self._speaker.user, at, PAGE):
+        while rows := await self._assistant.store.feed(self._speaker.user, at, PAGE_ROWS):
             await self._replay([row for row in rows if row.dialog_name == self._speaker.dialog])
             at = rows[-1].n
 

@@ -32,7 +32,7 @@ Take = Callable[[TurnInput], Coroutine[Any, Any, TurnResult]]
 """Runs the turn of an input, once for the same key."""
 
 FRESH: Final = "stateless"
-PAGE: Final = 100
+PAGE_ROWS: Final = 100
 
 
 class SpeakerParams(UserQuery, frozen=True, kw_only=True):
@@ -174,7 +174,7 @@ class ConverseEndpoints:
     ) -> tuple[list[Frame], Frame]:
         """Return the messages of a turn, from the feed, and the dialog's ask after it."""
         frames, after = [], result.n - 1
-        while rows := await self._assistant.store.feed(speaker.user, after, PAGE):
+        while rows := await self._assistant.store.feed(speaker.user, after, PAGE_ROWS):
             for row in rows:
                 after = row.n
                 if row.dialog_name != speaker.dialog:

@@ -18,7 +18,7 @@ from prolocutor.plugins.almond.programs.device_classes import KIND
 from prolocutor.plugins.almond.thingtalk.manifests import OURS
 from prolocutor.web.operations import OpenStruct, TypedRequest
 
-MOST: Final = 1_000
+MAX_DEVICES: Final = 1_000
 MAX_BYTES: Final = 10_000
 MAX_KIND: Final = 200
 
@@ -100,8 +100,8 @@ class DeviceEndpoints:
         values = {**_check_values(values), "kind": kind}
         id_ = _device_id(values)
         known = await self._assistant.store.records(speaker.user, KIND)
-        if id_ not in known and len(known) >= MOST:
-            raise BadInput(f"a person has at most {MOST:,} devices", field="kind")
+        if id_ not in known and len(known) >= MAX_DEVICES:
+            raise BadInput(f"a person has at most {MAX_DEVICES:,} devices", field="kind")
         await self._assistant.store.put_record(speaker.user, KIND, id_, plain.encode(values))
         return self._make_device(id_, values)
 

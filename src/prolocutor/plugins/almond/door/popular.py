@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 
 KIND: Final = "almond-example"
 ALL_USERS: Final = ""
-MOST: Final = 10_000
+MAX_EXAMPLES: Final = 10_000
 """The number of different examples that are counted; further examples are ignored."""
 
-LIMIT: Final = 1 << 53
+MAX_COUNT: Final = 1 << 53
 
 
 class PopularQuery(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class PopularCommands:
     async def count(self, parsed: dict[str, Any] | None) -> None:
         """Count a command if it names its example; a failing store is logged."""
         example = (parsed or {}).get("example_id", -1)
-        if not 0 <= example < LIMIT:
+        if not 0 <= example < MAX_COUNT:
             return
         try:
             async with self._counting:
@@ -69,7 +69,7 @@ class PopularCommands:
 
     async def _count(self, key: str) -> None:
         counts = await self._load_counts()
-        if key not in counts and len(counts) >= MOST:
+        if key not in counts and len(counts) >= MAX_EXAMPLES:
             return
         count = counts.get(key, 0) + 1
         await self._assistant.store.put_record(ALL_USERS, KIND, key, plain.encode(count))

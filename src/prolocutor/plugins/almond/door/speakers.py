@@ -21,7 +21,7 @@ PERSONS: Final = DoorPersons(PREFIX)
 
 MAIN: Final = "main"
 MAX_NAME: Final = 200
-SECRET: Final = 16
+MIN_SECRET_CHARACTERS: Final = 16
 """Characters of the shortest secret of a conversation."""
 
 _ANONYMOUS: Final = re.compile(r"(?:web|stateless)-([0-9a-f]{32})(?:\.([\w-]{1,64}))?")
@@ -101,8 +101,8 @@ def chosen_speaker(conversation: str, secret: str | None) -> Speaker:
     The secret of the first visit shows that the person is the same; without a secret it is a first
     visit, with a new secret. Raise `BadInput` for a secret that is too short or too long.
     """
-    if secret is not None and not SECRET <= len(secret) <= MAX_NAME:
-        what = f"a secret has {SECRET} to {MAX_NAME} characters"
+    if secret is not None and not MIN_SECRET_CHARACTERS <= len(secret) <= MAX_NAME:
+        what = f"a secret has {MIN_SECRET_CHARACTERS} to {MAX_NAME} characters"
         raise BadInput(what, field="secret")
     secret = secret or new_id()
     key = hashlib.blake2b(secret.encode("utf-8", "replace"), digest_size=32).digest()

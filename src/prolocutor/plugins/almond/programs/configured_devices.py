@@ -13,7 +13,7 @@ from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, fault, transfo
 from prolocutor.plugins.almond.thingtalk.tree import Invocation, Program
 from prolocutor.reading.plain_text import plain as plain_words
 
-LISTED: Final = 20
+MAX_LISTED: Final = 20
 """The number of devices named in an error message."""
 
 
@@ -105,7 +105,7 @@ def _find_named(name: str, devices: list[ConfiguredDevice]) -> list[ConfiguredDe
 
 
 def _unknown_device(call: Invocation, what: str, given: str, known: Iterable[str]) -> Exception:
-    names = ", ".join(f"“{one!s:.60}”" for one in list(known)[:LISTED])
+    names = ", ".join(f"“{one!s:.60}”" for one in list(known)[:MAX_LISTED])
     do = f"there are {names}" if names else "none is set up: see /api/devices/create"
     kind = call.device.kind
     return fault(f"you have no @{kind!s:.80} with the {what} “{given!s:.80}”", call.position, do)

@@ -65,7 +65,7 @@ from prolocutor.plugins.almond.thingtalk.tree import Program
 
 log = logging.getLogger(__name__)
 
-SHARE: Final = 0.8
+DEADLINE_SHARE: Final = 0.8
 """The share of a turn's deadline for its program."""
 
 
@@ -84,7 +84,7 @@ class Executor:
         self._skills = skills
         self._caller = caller
         self._store = store
-        self._seconds = deadline * SHARE
+        self._seconds = deadline * DEADLINE_SHARE
         self._clock = clock or store_clock(store)
 
     async def warm(self) -> None:
@@ -351,7 +351,7 @@ def _code(program: Program, person: ProgramUser) -> str:
     return show_statement(put_constants(program, person).statements[0])
 
 
-LARGE: Final = 1_000
+LARGE_CHARACTERS: Final = 1_000
 """The length in characters from which a program is read in a thread (8 KB take up to 0.5 s, this
 length 20 ms).
 """
@@ -361,7 +361,7 @@ T = TypeVar("T")
 
 async def run_bounded(size: int, work: Callable[[], T]) -> T:
     """Do work on a program of `size` characters, in a thread if it may take long."""
-    return await asyncio.to_thread(work) if size > LARGE else work()
+    return await asyncio.to_thread(work) if size > LARGE_CHARACTERS else work()
 
 
 def program_size(source: ProgramSource) -> int:

@@ -16,10 +16,10 @@ from prolocutor.plugins.almond.thingtalk.types import Type
 
 Message = dict[str, Any]
 
-SHOWN: Final = 10
+MAX_RESULTS: Final = 10
 """The number of results shown; the reply gives the number of further results."""
 
-LONGEST: Final = 2000
+MAX_FIELD_CHARACTERS: Final = 2000
 """The number of characters shown of a field."""
 
 NOTHING: Final = "Sorry, I did not find any result."
@@ -52,7 +52,7 @@ def event_text(row: ResultRow) -> str:
 
 def objects(rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return the fields of the shown results."""
-    return [result_object(row) for row in rows[:SHOWN]]
+    return [result_object(row) for row in rows[:MAX_RESULTS]]
 
 
 def result_object(row: ResultRow) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def value_text(value: Any, kind: Type | None = None) -> str:
     if isinstance(value, list):
         element = kind.element if kind is not None else None
         return ", ".join(value_text(one, element) for one in value) or "none"
-    return str(value)[:LONGEST]
+    return str(value)[:MAX_FIELD_CHARACTERS]
 
 
 def text(words: str) -> Message:

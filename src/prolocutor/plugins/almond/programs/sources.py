@@ -10,7 +10,7 @@ from prolocutor.errors import BadInput
 from prolocutor.plugins.almond.thingtalk.parsing import parse, parse_tokens
 from prolocutor.plugins.almond.thingtalk.tree import Program
 
-SHOWN: Final = 200
+QUOTED_CHARACTERS: Final = 200
 """The number of characters of a program that an error message quotes."""
 
 _TOKENS: Final = {
@@ -53,7 +53,7 @@ def quote_source(source: ProgramSource | None) -> str:
     if source is None:
         return ""
     text = source.text if source.text is not None else " ".join(source.code)
-    return " ".join(text.split())[:SHOWN]
+    return " ".join(text.split())[:QUOTED_CHARACTERS]
 
 
 def _fill_slots(source: ProgramSource) -> tuple[list[str], dict[str, Any]]:

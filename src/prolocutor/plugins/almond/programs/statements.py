@@ -63,7 +63,7 @@ class StatementRunner:
             await self._chain(statement, [ResultRow(fields={})], done)
         except ProgramFailure as failure:
             done.errors.append(failure.sentence)
-        if statement.action is None and len(done.rows) > result_messages.SHOWN:
+        if statement.action is None and len(done.rows) > result_messages.MAX_RESULTS:
             done.more = _more(statement)
             if done.more is not None:
                 button = {"type": "button", "title": "More", "json": {"program": done.more}}
@@ -159,7 +159,7 @@ class StatementRunner:
             return [ShownResult(rows[0], [time])]
         return [
             ShownResult(row, result_messages.show_result(row))
-            for row in rows[: result_messages.SHOWN]
+            for row in rows[: result_messages.MAX_RESULTS]
         ]
 
 
@@ -185,13 +185,13 @@ def _more(statement: CheckedStatement) -> str | None:
     if len(statement.queries) != 1:
         return None
     query = statement.queries[0]
-    first, count = NumberValue(result_messages.SHOWN + 1), NumberValue(MOST_ROWS)
+    first, count = NumberValue(result_messages.MAX_RESULTS + 1), NumberValue(MOST_ROWS)
     match query:
         case Slice(source, NumberValue(base), NumberValue(size)) if base > 0:
             query = source
             first, count = (
-                NumberValue(base + result_messages.SHOWN),
-                NumberValue(size - result_messages.SHOWN),
+                NumberValue(base + result_messages.MAX_RESULTS),
+                NumberValue(size - result_messages.MAX_RESULTS),
             )
     rest = Statement(chain=(Slice(query, first, count),))
     return show_statement(rest)

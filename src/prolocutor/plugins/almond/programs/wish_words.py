@@ -8,7 +8,7 @@ from typing import Final
 from prolocutor.contracts.programs import ProgramWish
 from prolocutor.reading.plain_text import plain
 
-LONGEST: Final = 120
+MAX_WISH_CHARACTERS: Final = 120
 """Characters of a text that may be a wish."""
 
 _FIRST: Final = frozenset(
@@ -56,7 +56,7 @@ def find_program_wish(text: str) -> ProgramWish | None:
     >>> find_program_wish("Stop the timer about the comic!")
     ProgramWish(what='stop', about='the comic', kind='timer')
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_WISH_CHARACTERS:
         return None
     first = text.lstrip().partition(" ")[0].lower()
     if first not in _FIRST:

@@ -29,7 +29,7 @@ CARE: Final = "care"
 TURNS: Final = 3
 """Turns after a careful answer in which nothing is advertised."""
 
-LONGEST: Final = 2000
+MAX_CHARACTERS: Final = 2000
 """Characters of an utterance that are searched, from its start and from its end."""
 
 _TOPICS: Final = Path(__file__).with_name("topics.yaml")
@@ -205,7 +205,11 @@ def _plain(text: str) -> str:
 
 
 def _searched_text(text: str) -> str:
-    return text if len(text) <= 2 * LONGEST else f"{text[:LONGEST]} {text[-LONGEST:]}"
+    return (
+        text
+        if len(text) <= 2 * MAX_CHARACTERS
+        else f"{text[:MAX_CHARACTERS]} {text[-MAX_CHARACTERS:]}"
+    )
 
 
 def _any(words: list[str]) -> re.Pattern[str]:

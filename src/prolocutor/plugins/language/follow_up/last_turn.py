@@ -13,7 +13,7 @@ from prolocutor.dialog.rounds import read_follow_up
 from prolocutor.plugins.language.follow_up.grammar import is_courtesy
 from prolocutor.reading.languages import is_frequent, language_of
 
-LONGEST: Final = 400
+MAX_CHARACTERS: Final = 400
 """Characters of a question or reply that are read."""
 
 MOST_ENTITIES: Final = 8
@@ -97,7 +97,7 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
         told = reply.get("attributes") or {}
         whole_question, language = _told_question(told.get("question"))
         question = " ".join((whole_question or (found.text if found else said)).split())
-        if not question or len(question) > LONGEST:
+        if not question or len(question) > MAX_CHARACTERS:
             yield []
             continue
         also = [(reply.get("annotations") or {}).get("entities"), annotations.get("entities")]
@@ -138,8 +138,8 @@ def _turn(part: Mapping[str, Any], also: list[Any], language: str, text: str) ->
         entities += [(values[0], kind.lower())] if values and values[0] not in known else []
     skill = part.get("skill")
     return LastTurn(
-        question=" ".join(str(part.get("question", ""))[:LONGEST].split()),
-        reply=" ".join(str(part.get("text", ""))[:LONGEST].split()),
+        question=" ".join(str(part.get("question", ""))[:MAX_CHARACTERS].split()),
+        reply=" ".join(str(part.get("text", ""))[:MAX_CHARACTERS].split()),
         entities=tuple(name for name, _ in entities),
         language=language,
         types=tuple(kind for _, kind in entities),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
-SHORTEST: Final = 4
+MIN_LETTERS: Final = 4
 """Letters of the shortest word that is mended."""
 
 _SURELY_LONG: Final = 6
@@ -66,7 +66,7 @@ class Spelling:
 
     def _find_word(self, typed: str) -> str:
         """Return the only word that a mistyped word in lower case is near to; "" for none."""
-        if len(typed) < SHORTEST:
+        if len(typed) < MIN_LETTERS:
             return self._short_word(typed) if self._boldly and len(typed) > 2 else ""
         if len(typed) < _SURELY_LONG and not self._boldly:
             return ""

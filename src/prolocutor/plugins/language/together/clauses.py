@@ -22,7 +22,7 @@ from prolocutor.plugins.language.together.ellipsis import (
 )
 from prolocutor.reading.languages import language_of
 
-MOST: Final = 5
+MAX_CLAUSES: Final = 5
 """Clauses in one utterance; with more of them only the whole is asked for."""
 
 LONGEST_TEXT: Final = 500
@@ -113,7 +113,7 @@ def _split(text: str) -> list[str]:
     else:
         greeting = None
     clauses = _cut_apart(text, _BREAK, _is_request, ENGLISH)
-    if len(clauses) > MOST or not (len(clauses) > 1 or greeting):
+    if len(clauses) > MAX_CLAUSES or not (len(clauses) > 1 or greeting):
         return []
     return [_drop_joint(clause) for clause in complete_clauses(clauses)]
 
@@ -126,7 +126,7 @@ def _split_with_grammar(text: str, grammar: LanguageGrammar) -> list[str]:
         lambda one: grammar.opens_request(one) or names_property(one, grammar),
         grammar.code,
     )
-    return complete_clauses(clauses, grammar.code) if 1 < len(clauses) <= MOST else []
+    return complete_clauses(clauses, grammar.code) if 1 < len(clauses) <= MAX_CLAUSES else []
 
 
 def _cut_apart(

@@ -23,13 +23,13 @@ Encode = Callable[[list[str]], Awaitable[Sequence[Sequence[float]]]]
 MAX_CHARACTERS: Final = 2000
 """The most characters of a text that count."""
 
-_MOST: Final = 10_000
+_MAX_VECTORS: Final = 10_000
 
 
 class VectorCache:
     """Holds up to `most` vectors of norm 1; the least recently used one is dropped."""
 
-    def __init__(self, encode: Encode, *, batch: int = 32, most: int = _MOST) -> None:
+    def __init__(self, encode: Encode, *, batch: int = 32, most: int = _MAX_VECTORS) -> None:
         self._encode, self._batch, self._most = encode, batch, most
         self._known: OrderedDict[str, array[float]] = OrderedDict()
         self._length: int | None = None

@@ -19,7 +19,7 @@ from prolocutor.plugins.pairing.endpoints import (
 from prolocutor.plugins.pairing.method_catalog import CHAT, PairingMethod
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter, check_cards
 
-SECONDS: Final = 1.5
+MODEL_TIMEOUT: Final = 1.5
 """Seconds that a model may take: half a second less than services usually have."""
 
 _TASK: Final = (
@@ -40,7 +40,7 @@ def fit(training: TrainingData) -> LlmRouter:
     """Make the router of cards and a chat endpoint; `BadInput` if there is none."""
     if training.complete is None:
         raise BadInput("the router llm needs a chat endpoint to ask", field="router")
-    return LlmRouter(training.cards, training.complete, seconds=training.seconds or SECONDS)
+    return LlmRouter(training.cards, training.complete, seconds=training.seconds or MODEL_TIMEOUT)
 
 
 class LlmRouter:
@@ -51,7 +51,7 @@ class LlmRouter:
     """
 
     def __init__(
-        self, cards: Sequence[Card], complete: Complete, *, seconds: float = SECONDS
+        self, cards: Sequence[Card], complete: Complete, *, seconds: float = MODEL_TIMEOUT
     ) -> None:
         self._cards = {card.name: card for card in check_cards(cards)}
         self._complete, self._seconds = complete, seconds

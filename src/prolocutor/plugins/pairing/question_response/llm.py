@@ -24,7 +24,7 @@ from prolocutor.plugins.pairing.question_response.unsupervised import (
     rank_pairings,
 )
 
-SECONDS: Final = 0.5
+MODEL_TIMEOUT: Final = 0.5
 """Seconds that a model may take: the stages after the skills have one second."""
 
 _TASK: Final = (
@@ -42,7 +42,7 @@ def fit(training: TrainingData) -> LlmRanker:
     if training.complete is None:
         raise BadInput("the ranker llm needs a chat endpoint to ask", field="ranker")
     unlearned = unsupervised.fit(training)
-    return LlmRanker(training.complete, unlearned, seconds=training.seconds or SECONDS)
+    return LlmRanker(training.complete, unlearned, seconds=training.seconds or MODEL_TIMEOUT)
 
 
 class LlmRanker:
@@ -56,7 +56,7 @@ class LlmRanker:
         complete: Complete,
         unlearned: UnsupervisedRanker | None = None,
         *,
-        seconds: float = SECONDS,
+        seconds: float = MODEL_TIMEOUT,
     ) -> None:
         self._complete, self._seconds = complete, seconds
         self._unlearned = unlearned or UnsupervisedRanker()
