@@ -31,6 +31,7 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
         ("fr", "soyez gentil et cherche mon colis", "cherche mon colis"),
         ("es", "¿sería tan amable de decirme dónde está mi carta?", "dónde está mi carta?"),
         ("es", "cuando puedas busca mi carta", "busca mi carta"),
+        ("es", "¿puedes decirme dónde está mi carta?", "dónde está mi carta?"),
         ("en", "now 3 parcels to Rome", "3 parcels to Rome"),
         ("en", "thank you, dear. And to Rome, where my son lives?", "And to Rome?"),
         ("en", "perfect, and 40 kg?", "and 40 kg?"),
@@ -108,6 +109,7 @@ def test_words_that_an_order_points_back_to_stay() -> None:
     [
         ("en", "how much 12 x 12 is", "how much is 12 x 12"),
         ("de", "was die Hauptstadt von Peru ist", "was ist die Hauptstadt von Peru"),
+        ("de", "wie spät es ist", "wie spät ist es"),
         ("en", "what day it is", "what day it is"),
         ("en", "what is the capital of Peru", "what is the capital of Peru"),
     ],

@@ -52,7 +52,10 @@ def as_direct_question(text: str, grammar: LanguageGrammar) -> str:
     inner = plain[lead:-1]
     if plain[-1] not in grammar.be or (determines and not measures) or verbs & {*inner}:
         return text
-    if inner[-1] in grammar.things | grammar.persons | grammar.subjects:
+    if (
+        inner[-1] in grammar.things | grammar.persons | grammar.subjects
+        and grammar.words.heads_last
+    ):
         return text
     return " ".join([*words[:lead], words[-1], *words[lead:-1]])
 
@@ -229,7 +232,9 @@ def request_in(text: str, grammar: LanguageGrammar) -> str:
 
     The same text if the rest does not begin as a request does.
     """
-    return _framing_of(grammar.code).request_in(text)
+    said = text.lstrip("¿¡")  # "¿puedes decirme qué hora es?"
+    request = _framing_of(grammar.code).request_in(said)
+    return text if request == said else request
 
 
 def _any(phrases: Iterable[str]) -> str:
