@@ -64,20 +64,20 @@ function PutLive({ model, live, models, close }) {
     <p class="faint">${live ? html`<code>${text(model.id)}</code> takes the place of <code>${text(live.id)}</code>.` : html`No ${text(model.role)} is in use yet: <code>${text(model.id)}</code> will be the first.`}</p></${Confirm}>`;
 }
 
-// Say what becomes of the labelled questions: "17 questions get better, none gets worse."
+// Say what becomes of the labelled questions, which it has learned: "17 questions get better, none gets worse."
 function promise(report) {
   if (!report) return "It was not trained here, so nobody knows whether it is better.";
   const { won, lost } = report;
-  if (!won && !lost) return "No labelled question gets better or worse.";
+  if (!won && !lost) return "No question that it learned gets better or worse.";
   const get = (number, how) => `${number ? plural(number, "question") : "no question"} ${number > 1 ? "get" : "gets"} ${how}`;
-  return sentence(`${get(won, "better")}, ${lost ? `${count(lost)} ${lost === 1 ? "gets" : "get"} worse` : "none gets worse"}.`);
+  return sentence(`Of what it learned ${get(won, "better")}, ${lost ? `${count(lost)} ${lost === 1 ? "gets" : "get"} worse` : "none gets worse"}.`);
 }
 
 function Figures({ report }) {
   return html`<div class="figures-box">${listOf(report.rows).length > 0 && html`<table class="versus"><thead><tr><th scope="col"><span class="hidden">Figure</span></th><th scope="col" class="r">in use</th><th scope="col" class="r">new</th><th scope="col" class="r">difference</th></tr></thead>
     <tbody>${report.rows.map((row) => html`<tr><th scope="row">${text(row.name)}</th><td class="r">${shown(row.before, row)}</td><td class="r"><b>${shown(row.after, row)}</b></td>
       <td class="r"><span class=${better(row) ? "good" : row.difference ? "wrong" : ""}>${signed(row.difference, row)}</span>${listOf(row.interval).length === 2 && html` <small class="faint">[${signed(row.interval[0], row)}, ${signed(row.interval[1], row)}]</small>`}</td></tr>`)}</tbody></table>`}
-    <p class="faint">${report.note ? `${sentence(report.note)}. ` : "Judged on questions that it has not learned; brackets hold 95 %. "}${listOf(report.rows).some((row) => row.interval && row.interval[0] <= 0 && row.interval[1] >= 0) ? "Where they hold 0, the two may be equally good." : ""}</p></div>`;
+    <p class="faint">${report.note ? `${sentence(report.note)}. ` : `Judged on questions that it has not learned${listOf(report.rows).some((row) => !row.interval) ? ", but for rows without brackets" : ""}; brackets hold 95 %. `}${listOf(report.rows).some((row) => row.interval && row.interval[0] <= 0 && row.interval[1] >= 0) ? "Where they hold 0, the two may be equally good." : ""}</p></div>`;
 }
 
 // How often each of the two is right by how sure it is: on the line, they are as often right as they say.
