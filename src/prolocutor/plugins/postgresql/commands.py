@@ -8,6 +8,6 @@ from prolocutor.cli.lazy_group import LazyCommand
 
 
 class ReplicasCommand(LazyCommand, frozen=True):
-    """List the processes of a shared store, and workers."""
+    """List the processes that share a store, and workers."""
 
     place: ClassVar[str] = "prolocutor.plugins.postgresql.replicas.replicas_command:replicas"

@@ -71,7 +71,6 @@ class School:
             utt_id=opened.opening.bot_utt_id,
         )
         await self.store.close_turn(a_closing(opened, skill=agent))
-        self.lessons.turn_ended(record)
         return record.utt_id
 
     async def rates(self, *ratings: Any, agent: str = "red", question: str = QUESTION) -> None:

@@ -4,7 +4,7 @@ import { AgentSide } from "./agent_side.js";
 import { useFetched } from "./fetching.js";
 import { amount, clock, costName, count, duration, percent } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
-import { Choice, SortHead, States, listOf } from "./parts.js";
+import { Choice, States, listOf } from "./parts.js";
 import { Effects } from "./effects.js";
 import { isIll } from "./pages.js";
 import { Rollouts } from "./rollouts.js";
@@ -142,4 +142,12 @@ function useSorted(value, order, all) {
 function useSince(hours) {
   const now = Math.floor(Date.now() / 300_000) * 300;
   return hours ? now - 3600 * Number(hours) : "";
+}
+
+// A heading of a column that sorts: `order` is "name" or "-name" (descending).
+function SortHead({ name, order, sort, className = "", title, children }) {
+  const mine = order.replace("-", "") === name;
+  const way = mine ? (order.startsWith("-") ? "descending" : "ascending") : "none";
+  return html`<th scope="col" class=${className} aria-sort=${way} title=${title}>
+    <button onClick=${() => sort(mine && way === "descending" ? name : `-${name}`)}>${children}</button></th>`;
 }

@@ -188,14 +188,6 @@ export function Choice({ label, value, options, choose }) {
     ${options.map(([one, words]) => html`<option value=${one} selected=${one === value}>${words}</option>`)}</select>`;
 }
 
-// A heading of a column that sorts: `order` is "name" or "-name" (descending).
-export function SortHead({ name, order, sort, className = "", title, children }) {
-  const mine = order.replace("-", "") === name;
-  const way = mine ? (order.startsWith("-") ? "descending" : "ascending") : "none";
-  return html`<th scope="col" class=${className} aria-sort=${way} title=${title}>
-    <button onClick=${() => sort(mine && way === "descending" ? name : `-${name}`)}>${children}</button></th>`;
-}
-
 // Give a list of what may be none.
 export const listOf = (value) => (Array.isArray(value) ? value : []);
 
