@@ -160,6 +160,7 @@ MESSAGES = (
     ),
     "All right. What else can I do for you?",
     "All right, I leave it at that. What else can I do for you?",
+    "All right, I leave it as it is.",
     "Good to hear. What shall we do?",
     "I am glad. What is next?",
     "I am sorry. Tell me what you need in other words, and I try again.",

@@ -41,6 +41,7 @@ _PRONOUNS: Final = ("both", "all of them", "the other one", "the first one", "th
 
 
 class _Parts(NamedTuple):
+    denied: re.Pattern[str]
     lead: re.Pattern[str]
     aside: re.Pattern[str]
     verbs: list[tuple[str, re.Pattern[str], re.Pattern[str]]]  # class, at the start, at the end
@@ -76,6 +77,13 @@ def order_in(code: str, text: str) -> str | None:
     if parts.timer.search(plain) or parts.remains.match(plain):
         return _of_timer(code, parts, plain, text)
     return _another(code, parts, plain) or _of_thing(code, parts, plain, text)
+
+
+def denies_order(code: str, text: str) -> bool:
+    """Return whether a text denies an order: "stell keinen Timer", "n'ajoute pas de lait"."""
+    parts = _parts(code)
+    plain = without_accents(plain_words(code, text[:LONGEST]))
+    return parts.denied.match(_without(parts.lead, plain)) is not None
 
 
 def _of_list(code: str, parts: _Parts, plain: str, found: re.Match[str], text: str) -> str | None:
@@ -249,11 +257,18 @@ def _parts(code: str) -> _Parts:
     units, whole = time_words(code)
     unit, length = "|".join(units), "|".join(whole)
     one = rf"(?:(?:\d+(?:[.,]\d+)?) ?(?:{unit})|(?:1 )?(?:{length}))(?!\w)"
+    to_do = rf"(?:{words['infinitive']} )?" if "infinitive" in words else ""
+    verbs = "|".join(words[name] for name in VERBS if name in words)
     return _Parts(
-        lead=re.compile(rf"(?:(?:{words['lead']}) )*"),
+        denied=re.compile(words["denied"].replace("VERB", verbs)),
+        lead=re.compile(rf"(?:(?:{words['lead']})(?: |(?<=')))*"),
         aside=re.compile(rf"^(?:{words['aside']})(?: |$)| (?:{words['aside']})$"),
         verbs=[
-            (name, re.compile(rf"(?:{words[name]})(?!\w)"), re.compile(rf" (?:{words[name]})$"))
+            (
+                name,
+                re.compile(rf"(?:{words[name]})(?!\w)"),
+                re.compile(rf" {to_do}(?:{words[name]})$"),
+            )
             for name in VERBS
             if name in words
         ],

@@ -16,9 +16,15 @@ from prolocutor_demo.reading.asking import (
 from prolocutor_demo.reading.courtesy import bare, orders_nothing
 from prolocutor_demo.reading.languages.messages import ENGLISH_ONLY, JOKES_ENGLISH_ONLY
 from prolocutor_demo.reading.languages.names import LANGUAGES
+from prolocutor_demo.reading.languages.orders import denies_order
 from prolocutor_demo.reading.languages.said import message_in, said_in
 from prolocutor_demo.reading.request import text_of
-from prolocutor_demo.reading.utterance import ENGLISH, attributes_of, language_of
+from prolocutor_demo.reading.utterance import (
+    ENGLISH,
+    attributes_of,
+    language_of,
+    last_utterance,
+)
 
 NOTED = "told_english_only"
 """The attribute that holds the languages in which the note on English was given."""
@@ -43,15 +49,21 @@ def in_language(answer: Answer, *, instead: str = "", lacks: Sequence[Lack] = ()
         replies = answer(request) if asked is None else answered(answer, request, *asked)
         if "function" in request or not isinstance(replies, list):
             return replies
-        if any("human_attributes" in one for one in replies) and orders_nothing(text_of(request)):
-            return [{"text": NOT_ORDERED, "confidence": _ORDERS_NOTHING}]
         code = language_of(request)
+        if any(one.keys() & _OF_ORDERS for one in replies) and _is_denied(code, request):
+            replies = [{"text": NOT_ORDERED, "confidence": _ORDERS_NOTHING}]
         if lacks and asked is None and code == ENGLISH and _declines(replies):
             words = bare(text_of(request)).rstrip(" ?.!:…")
             replies = lacking(answer, request, words, lacks) or replies
         return [with_question(_spoken(code, one, request, instead), code) for one in replies]
 
     return in_their_language
+
+
+def _is_denied(code: str, request: dict[str, Any]) -> bool:
+    """Return whether the words of a request deny an order or only suppose it."""
+    said = str(last_utterance(request).get("text"))
+    return orders_nothing(said) or (code in LANGUAGES and denies_order(code, said))
 
 
 def _declines(replies: list[dict[str, Any]]) -> bool:
@@ -84,6 +96,9 @@ def _spoken(
     text = f"{message_in(code, ENGLISH_ONLY)} {text}"
     return {**reply, "text": text, "human_attributes": attributes}
 
+
+_OF_ORDERS = frozenset({"human_attributes", "ask"})
+"""What a reply to an order has: what it has done, or what it asks for."""
 
 _ORDERS_NOTHING = 0.7
 _DECLINES = 0.15
