@@ -44,7 +44,7 @@ class TurnResult:
         self.n = n
         self.waiting = waiting
         self.make_record: Callable[[], TurnRecord] | None = None
-        """What makes the record of the turn, once it is asked for."""
+        """Makes the record of the turn when it is first read."""
         self.repeated = turn is None
         self._turn = turn
         self._spoken: SpokenReply | None = None

@@ -100,8 +100,8 @@ PROGRAMS: Final = Catalog[Callable[..., Programs]]("program language", "prolocut
 """Interpreters of programs, by the name of the language; `make_programs` makes them."""
 
 BROKERS: Final = Catalog[Callable[..., BrokerWakeUps]]("message broker", "prolocutor.brokers")
-"""What carries hints between replicas, by the scheme of a broker's URL; made of that URL, what
-shares connections, and the assistant's name."""
+"""Brokers that carry hints between replicas, by the scheme of a URL; made of the URL, the shared
+connections, and the assistant's name."""
 
 BROKER_URLS: Final = Catalog[Callable[[str], object]]("message broker", "prolocutor.broker_urls")
 """What reads the URL of a broker, by its scheme."""

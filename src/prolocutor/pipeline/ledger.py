@@ -263,7 +263,7 @@ class Ledger:
         now: float,
         error: ServiceError | None = None,
     ) -> None:
-        """Record that a service has settled, and release the services that waited for it."""
+        """Record a service as settled, and release its waiting services."""
         if entry.outcome is not None:
             return
         entry.standing = "settled"

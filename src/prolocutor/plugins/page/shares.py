@@ -167,7 +167,7 @@ def _link(kept: KeptShare) -> SharedLink:
 
 
 def _shared_parts(message: bytes | None) -> msgspec.Raw | None:
-    """Return the shared parts of a message, None if there are no such parts."""
+    """Return the shared parts of a message, or None."""
     try:
         frame = msgspec.json.decode(message or b"null")
     except msgspec.DecodeError:

@@ -184,7 +184,8 @@ def test_the_plan_shows_states_times_and_hints_and_leads_to_agents(
     expect(node).to_be_visible()
     expect(page.locator(".hints")).to_contain_text("<b>bold</b>")
     expect(page.locator(".hints")).to_contain_text("kitchen.yaml:31")
-    expect(page.locator(".path").first).to_contain_text("note → held")
+    chain = re.compile(r"note → (?:held|needy)")  # measured: either may take longer
+    expect(page.locator(".path").first).to_contain_text(chain)
     assert page.locator(".graph").evaluate("one => one.scrollWidth <= one.clientWidth")
     page.get_by_label("Which path is lit").select_option("limits")
     expect(page).to_have_url(re.compile("path=limits"))

@@ -165,7 +165,7 @@ class Framing:
         return text
 
     def _without_joint(self, text: str) -> str:
-        """Return a request without the words that join it to the chat before it."""
+        """Remove the words that join a request to the chat before it."""
         plain = plain_of(text)
         opened = self._grammar.joint.match(plain)
         if opened is None or plain.lower().partition(" ")[0] in self._grammar.questions:

@@ -217,7 +217,7 @@ def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | N
 
 
 def _substitute(pattern: re.Pattern[str], text: str, new: str, grammar: LanguageGrammar) -> str:
-    """Replace each pronoun that stands alone, unlike those of "that train" or "a cake that has"."""
+    """Replace pronouns, not determiners ("that train") or relatives ("a cake that has")."""
     plain = plain_of(text)
     pieces, at = [], 0
     for one in pattern.finditer(plain):

@@ -93,7 +93,7 @@ class Spelling:
         return not _differs_in_ending(typed, word)
 
     def _short_word(self, typed: str) -> str:
-        """Return the frequent word that three letters are, or that has one more inside."""
+        """Return the frequent word made of three letters, or of them and one more inside."""
         found = [
             word
             for word in self._words_near(typed)

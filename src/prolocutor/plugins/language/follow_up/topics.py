@@ -215,7 +215,7 @@ def _with_article(said: Continuing, name: str) -> str:
 
 
 def person_of(said: Continuing) -> str:
-    """Return the person whom the last turn names, else the thing that it was about."""
+    """Return the person named in the last turn, or else its topic."""
     if person := named_person(said):
         return person
     names = [one for one in said.slots if one.kind == "name" and not one.article]

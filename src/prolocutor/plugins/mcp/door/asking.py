@@ -245,7 +245,7 @@ class _Call:
         return conversation, await self._turn(conversation, answer, None, attributes, key)
 
     async def _elicit(self, waiting: PendingAsk) -> GivenAnswer | None:
-        """Ask the client's user; return None if that fails, so that the question stays open."""
+        """Ask the client's user; return None on failure, and the question stays open."""
         assert self._client.back is not None
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
