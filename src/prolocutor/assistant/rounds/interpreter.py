@@ -53,7 +53,7 @@ _CONTROL_PHRASES: Final = {
 """Control commands without an open ask. There are far fewer wordings than with one: the text may
 well be an answer to what a skill has said."""
 
-_LONGEST: Final = max(map(len, _CONTROL_PHRASES)) + 2
+_MAX_CHARACTERS: Final = max(map(len, _CONTROL_PHRASES)) + 2
 
 
 class InputInterpreter:
@@ -171,7 +171,11 @@ class InputInterpreter:
             program = ProgramStart(opened=opened, wish=wish)
             start = TurnStart(input=input, preferred=state.preferred)
             return Decision(start=start, program=program)
-        control = _CONTROL_PHRASES.get(text.lower().strip(" .!")) if len(text) <= _LONGEST else None
+        control = (
+            _CONTROL_PHRASES.get(text.lower().strip(" .!"))
+            if len(text) <= _MAX_CHARACTERS
+            else None
+        )
         if not self._answers_controls:
             return Decision(start=TurnStart(input=input))
         if control is None:

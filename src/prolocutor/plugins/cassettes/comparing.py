@@ -17,7 +17,7 @@ CLOSE: Final = 1e-6
 MOST_LINES: Final = 12
 """Changes of a request that are listed."""
 
-_LONGEST: Final = 160
+_MAX_CHARACTERS: Final = 160
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +84,7 @@ _TWICE: Final = ("human_utterances[", "bot_utterances[")
 
 def _shorten(value: Any) -> str:
     text = encode(value).decode()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
 
 
 def compare_replies(turn: int, before: RecordedReply, now: RecordedReply) -> Iterator[Difference]:

@@ -49,7 +49,7 @@ asks for them; in DeepPavlov Agent, which takes longer from service to service, 
 done.
 """
 MOST_TOGETHER: Final = 10_000
-PATIENCE: Final = 20
+MAX_FAILURES: Final = 20
 """Failures in a row after which a service is left alone; DeepPavlov Agent never does that."""
 EACH_HYPOTHESIS: Final = "base_hypotheses_formatter_in"
 """DeepPavlov Agent's own formatter that gives a request for each hypothesis."""
@@ -159,7 +159,7 @@ class _Planner:
             window=window,
             response_formatter=self._response_formatter(one),
             label=None if one.label == one.name else one.label,
-            breaker=Breaker(failures=PATIENCE),
+            breaker=Breaker(failures=MAX_FAILURES),
             batch_size=_batch_size(connector) if http else 1,
         )
         service = keys.apply_to_service(msgspec.structs.replace(service, **own))

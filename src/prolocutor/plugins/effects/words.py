@@ -26,7 +26,7 @@ WAS_DONE: Final = "effect_was_done"
 DO_AGAIN: Final = "effect_do_again"
 LEAVE: Final = "effect_leave"
 
-_LONGEST: Final = 200
+_MAX_CHARACTERS: Final = 200
 
 
 class EffectAsk(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class EffectAsk(msgspec.Struct, frozen=True):
 def make_title(text: str) -> str:
     """Return a title made of a person's words."""
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS]}…"
 
 
 def says(text: str, confidence: float = 1.0) -> OwnReply:

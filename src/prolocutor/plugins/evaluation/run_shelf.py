@@ -52,7 +52,7 @@ MAX_PAIRED: Final = 100_000
 """The longest run that is compared, in rows."""
 
 _CACHED: Final = 4
-_LONGEST: Final = 20_000
+_MAX_CHARACTERS: Final = 20_000
 _SHOWN: Final = ("accuracy", "f1", "latency_p50", "cost", "errors")
 
 
@@ -311,7 +311,7 @@ def _answer(row: ExampleRow, metric: str) -> RunAnswer:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
 
 
 def _groups(report: RunReport) -> list[FigureGroup]:

@@ -32,7 +32,7 @@ SHELF: Final = ".models"
 """The ending of a shelf's folder, after the model's name."""
 
 REPORT: Final = "report.json"
-MOST: Final = 10
+MAX_KEPT_MODELS: Final = 10
 """Former models that are kept, and kept models that were never in use."""
 
 _ID: Final = re.compile(r"[\w-]{1,100}")
@@ -116,7 +116,7 @@ class FolderShelf:
                 continue
             kind = one.model.id in former
             kept[kind] += 1
-            if kept[kind] > MOST:
+            if kept[kind] > MAX_KEPT_MODELS:
                 shutil.rmtree(self._folder / one.model.id, ignore_errors=True)
 
     def sweep(self) -> None:

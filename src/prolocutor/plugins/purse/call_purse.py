@@ -46,7 +46,7 @@ CLEANUP_INTERVAL: Final = 3600.0
 """Seconds between two deletions of old sums."""
 
 _ROUNDING: Final = 1e-9
-MOST: Final = 1e9
+MAX_COST: Final = 1e9
 """The most that an agent may say a call cost; whatever is more is taken for no amount."""
 
 
@@ -297,8 +297,8 @@ def _request_user(request: Request) -> str:
 
 
 def _call_cost(reply: Plain | ServiceError, price: float) -> float:
-    """Return the cost of a call: the sum of `cost` in its hypotheses, up to `MOST` each, else the
-    price.
+    """Return the cost of a call: the sum of `cost` in its hypotheses, up to `MAX_COST` each, else
+    the price.
     """
     if isinstance(reply, ServiceError):
         return price if reply.sent else 0.0
@@ -312,7 +312,7 @@ def _call_cost(reply: Plain | ServiceError, price: float) -> float:
 
 
 def _is_cost(said: Any) -> bool:
-    return isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said <= MOST
+    return isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said <= MAX_COST
 
 
 def _day(at: float) -> str:

@@ -8,7 +8,7 @@ from prolocutor.contracts.model_use import TrainingReport
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import ConfigError, NotFound
 from prolocutor.plugins.pairing.model_files import HEAD, load_model, save_model, training_card
-from prolocutor.plugins.pairing.model_reloading import MOST, FolderShelf
+from prolocutor.plugins.pairing.model_reloading import MAX_KEPT_MODELS, FolderShelf
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 
 CARDS = [Card(name="tea", description="tea"), Card(name="eggs", description="eggs")]
@@ -80,17 +80,17 @@ def test_a_damaged_model_is_not_put_in_use(it: Shelf) -> None:
 
 
 def test_ten_former_ones_stay_and_ten_others_and_the_one_in_use(it: Shelf) -> None:
-    former = [it.add(f"former {n}") for n in range(MOST + 2)]
+    former = [it.add(f"former {n}") for n in range(MAX_KEPT_MODELS + 2)]
     for id_ in former:
         it.shelf.install(id_)
-    for n in range(MOST + 1):
+    for n in range(MAX_KEPT_MODELS + 1):
         it.add(f"new {n}")
     it.shelf.tidy(former)
     left = {one.model.id for one in it.shelf.models()}
 
     assert former[-1] == it.live() in left
-    assert len(left & set(former)) == MOST + 1
-    assert len(left - set(former)) == MOST
+    assert len(left & set(former)) == MAX_KEPT_MODELS + 1
+    assert len(left - set(former)) == MAX_KEPT_MODELS
 
 
 def test_what_a_cut_off_training_left_is_no_model_and_is_removed(it: Shelf) -> None:

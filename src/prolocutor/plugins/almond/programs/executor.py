@@ -45,7 +45,7 @@ from prolocutor.plugins.almond.programs.filling import (
 from prolocutor.plugins.almond.programs.program_user import ProgramUser, idle_user, turn_user
 from prolocutor.plugins.almond.programs.program_wishes import fulfil, read_stop_choice, stop_chosen
 from prolocutor.plugins.almond.programs.running_apps import (
-    MOST,
+    MAX_PROGRAMS,
     PROGRAMS,
     AppState,
     describe_app,
@@ -169,9 +169,10 @@ class Executor:
             done = await runner.run(statement)
             app = await self._app(statement, runner, person, number, ProgramInfo())
             return running_apps.announcement(app, done), None, done.more
-        if running >= MOST:
+        if running >= MAX_PROGRAMS:
             raise ProgramFailure(
-                "", f"you have {MOST} programs running, which is the most; stop one at /apps"
+                "",
+                f"you have {MAX_PROGRAMS} programs running, which is the most; stop one at /apps",
             )
         app, done, due = await self._start(statement, runner, person, number, ProgramInfo())
         going_to = result_messages.text(f"Okay, I'm going to {app.description}.")
@@ -284,8 +285,10 @@ class Executor:
                     done = await runner.run(statement)
                     app = await self._app(statement, runner, person, number, info)
                 else:
-                    if len(await self._entries(user)) >= MOST:
-                        raise BadInput(f"{MOST} programs are running; stop one first", field="code")
+                    if len(await self._entries(user)) >= MAX_PROGRAMS:
+                        raise BadInput(
+                            f"{MAX_PROGRAMS} programs are running; stop one first", field="code"
+                        )
                     app, done, due = await self._start(statement, runner, person, number, info)
                     if not done.errors:
                         calls.entries.append(make_entry(app, user, "main", due))

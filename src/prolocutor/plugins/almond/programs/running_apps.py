@@ -24,7 +24,7 @@ from prolocutor.plugins.almond.programs.statements import ShownResult, Statement
 PROGRAMS: Final = "@program"
 """The skill name of agenda entries of running programs; no real skill has it."""
 
-MOST: Final = 50
+MAX_PROGRAMS: Final = 50
 """The number of programs that one person may run at the same time."""
 
 

@@ -1,7 +1,7 @@
 """Whether people choose what to talk about: a topic, any topic, or rather not this one.
 
-The phrases are from DREAM's rules. Of a person's utterance the first `LONGEST` characters count, of
-a reply the last.
+The phrases are from DREAM's rules. Of a person's utterance the first `MAX_CHARACTERS` count,
+of a reply the last.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import (
     is_yes,
 )
 
-LONGEST: Final = 1000
+MAX_CHARACTERS: Final = 1000
 
 _END = r"(?:[!,?.’'\"]|$)"
 _BEGIN = r"^(?:.*[!,?.’'\"] )?"
@@ -103,8 +103,8 @@ class Exchange:
     def __init__(self, newest: State, last: State) -> None:
         self.newest = newest
         self.last = last
-        self.text: str = newest.get("text", "").lower()[:LONGEST]
-        self.said: str = last.get("text", "").lower()[-LONGEST:]
+        self.text: str = newest.get("text", "").lower()[:MAX_CHARACTERS]
+        self.said: str = last.get("text", "").lower()[-MAX_CHARACTERS:]
         self._wishes = "lets_chat_about" in detected_intents(newest)
         self._wished = "lets_chat_about" in detected_intents(last)
 

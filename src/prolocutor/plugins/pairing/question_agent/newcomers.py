@@ -22,7 +22,7 @@ from prolocutor.plugins.pairing.text import content_stems
 _USUAL: Final = -2.0
 """The logit of an agent's probability where nothing is known of any agent."""
 
-_MOST: Final = 300
+_MAX_LESSONS: Final = 300
 _STEP: Final = 0.25
 """Width of the bins of logits."""
 
@@ -52,7 +52,7 @@ def card_promise(
     """Return the measured promise of the cards of these agents; a guess without labels."""
     known = [one for one in lessons if one.agents]
     counts: dict[int, list[float]] = {}
-    for one in known[:: max(1, len(known) // _MOST)]:
+    for one in known[:: max(1, len(known) // _MAX_LESSONS)]:
         found = dict(zip(cards.agents, cards.probabilities(one.text), strict=True))
         for agent in settled:
             bin_ = counts.setdefault(round(logit(found[agent]) / _STEP), [0.0, 0.0])

@@ -25,7 +25,7 @@ from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.plugins.pairing.question_response.unsupervised import rank_pairings
 
 _LENGTH_STEP: Final = 4
-_LONGEST: Final = 9
+_MAX_LENGTH_STEPS: Final = 9
 
 
 class StyleModel:
@@ -54,7 +54,7 @@ def term_counts(text: str) -> Counter[str]:
     found = answer_traits(text).words
     terms = Counter(found)
     terms.update(f"{first} {second}" for first, second in pairwise(found))
-    terms[f"#{min(_LONGEST, len(found) // _LENGTH_STEP)}"] += 1
+    terms[f"#{min(_MAX_LENGTH_STEPS, len(found) // _LENGTH_STEP)}"] += 1
     return terms
 
 

@@ -133,7 +133,7 @@ async def test_what_a_function_puts_on_the_agenda_is_there_without_a_turn(how: s
 async def test_programs_that_are_created_at_once_are_no_more_than_may_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("prolocutor.plugins.almond.programs.executor.MOST", 2)
+    monkeypatch.setattr("prolocutor.plugins.almond.programs.executor.MAX_PROGRAMS", 2)
     async with running(Gadgets(), store=SqliteStore(tmp_path / "dialogs.db")) as it:
         source = "monitor(@com.twitter.home_timeline());"
         await asyncio.gather(*(it.agenda.start_program("ann", source) for _ in range(5)))

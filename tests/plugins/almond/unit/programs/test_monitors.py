@@ -283,7 +283,7 @@ async def test_a_program_whose_skill_is_gone_says_so_and_ends(tmp_path: Path) ->
 
 
 async def test_so_many_programs_run_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executor, "MOST", 2)
+    monkeypatch.setattr(executor, "MAX_PROGRAMS", 2)
     async with running(Gadgets()) as it:
         for _ in range(2):
             await program(it, TWEETING)
