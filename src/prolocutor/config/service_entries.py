@@ -291,7 +291,8 @@ def _explain_unknown_key(key: str, table: TableField, connector: object) -> tupl
         kind = CONNECTORS.load(connector)
         if key in struct_table(kind).keys:
             what = f"unknown key here: options of the connector {connector} stand in call"
-            return what, f"write call: {{{find_form(kind).main}: ..., {key}: ...}}"
+            main = find_form(kind).main
+            return what, f"write call: {{{main}: ...{'' if key == main else f', {key}: ...'}}}"
     stages = [stage for stage in Stage if key in service_table(stage).keys and key != "name"]
     if stages:
         of = " and ".join(map(str, stages))
@@ -427,6 +428,10 @@ def _call(
             return ""
         return _options(kind, name, node, entries, findings)
     if isinstance(node.value, dict):
+        name = next(iter(node.value), "")
+        if len(node.value) == 1 and name not in PROCESS.keys and name in CONNECTORS:
+            findings.add(node, f"expected {CALL}, found a map of {name}", call_hint(name))
+            return ""
         if "run" in node.value:
             what = "the key connector is missing: a call with run starts a program"
             findings.add(node, what, call_hint({"run": True}))

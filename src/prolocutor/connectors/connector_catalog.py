@@ -117,6 +117,11 @@ def call_hint(call: object) -> str | None:
         return f"write connector: {' or connector: '.join(written)}"
     if not isinstance(call, str):
         return None
+    if call in CONNECTORS:
+        kind = CONNECTORS.load(call)
+        needed = [field.name for field in msgspec.structs.fields(kind) if field.required]
+        keys = dict.fromkeys((find_form(kind).main, *needed))
+        return f"write connector: {call}, call: {{{', '.join(f'{key}: ...' for key in keys)}}}"
     if _NO_SCHEME.fullmatch(call):
         return f"did you mean 'http://{call}'?"
     if _DOTTED.fullmatch(call):

@@ -30,6 +30,8 @@ from prolocutor.connectors.connector_catalog import call_hint
         ("localhost", "'http://localhost'"),
         ("weather.example.org:80", "'http://weather.example.org:80'"),
         ("skills.dice", "'skills:dice'"),
+        ("openai_chat", "connector: openai_chat, call: {url: ...}"),
+        ("command", "connector: command, call: {run: ...}"),
         ("my_module", None),
         ("ftp://h/x", None),
         ("http://h/x", None),

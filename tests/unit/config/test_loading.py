@@ -203,6 +203,14 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
             "options of the connector openai_chat stand in call; write call: {url: ..., key: ...}",
         ),
         (
+            "annotators: {a: {url: 'http://h/v1', connector: openai_chat}}",
+            "options of the connector openai_chat stand in call; write call: {url: ...}",
+        ),
+        (
+            "annotators: {a: {call: {openai_chat: {model: m}}}}",
+            "found a map of openai_chat; write connector: openai_chat, call: {url: ...}",
+        ),
+        (
             "annotators: {a: {call: {url: 'http://h/v1', model: m}}}",
             "the key connector is missing: a call with url has the options of a connector",
         ),
