@@ -117,7 +117,7 @@ def test_what_is_no_picture_is_not_taken(page: Page, server: Server) -> None:
     ask = ask_for(page, server, "picture")
     upload(page, b"<svg onload=alert(1)>")
 
-    expect(ask.get_by_role("alert")).to_contain_text("and PDF are taken")
+    expect(ask.get_by_role("alert")).to_contain_text("PDF and texts (.txt, .csv) are taken")
 
 
 def test_a_large_photograph_is_made_smaller(page: Page, server: Server) -> None:

@@ -102,11 +102,25 @@ def test_a_picture_goes_with_words_at_any_time_and_one_agent_alone_is_asked(page
 
 def test_a_file_that_is_not_taken_is_refused_when_it_is_chosen(page: Page) -> None:
     page.get_by_role("button", name="Attach a file").click()
-    notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"milk and honey"}
+    song = {"name": "song.mp3", "mimeType": "audio/mpeg", "buffer": b"ID3"}
     extras = page.get_by_role("dialog", name="With your words")
-    extras.locator("input").set_input_files(notes)  # type: ignore[arg-type]
-    expect(page.get_by_role("alert")).to_contain_text("notes.txt: Only pictures")
-    expect(page.get_by_role("button", name="Leave notes.txt out")).to_have_count(0)
+    extras.locator("input").set_input_files(song)  # type: ignore[arg-type]
+    expect(page.get_by_role("alert")).to_contain_text("song.mp3: Pictures")
+    expect(page.get_by_role("button", name="Leave song.mp3 out")).to_have_count(0)
+
+
+def test_a_text_goes_with_words_and_is_saved_rather_than_shown(page: Page) -> None:
+    page.get_by_role("button", name="Attach a file").click()
+    table = {"name": "costs.CSV", "mimeType": "application/vnd.ms-excel", "buffer": b"milk,2\n"}
+    extras = page.get_by_role("dialog", name="With your words")
+    extras.locator("input").set_input_files(table)  # type: ignore[arg-type]
+    page.get_by_label("Your message").fill("add these")
+    page.keyboard.press("Enter")
+
+    link = log(page).get_by_role("link", name="The table that you sent").last
+    answer = page.request.get(link.evaluate("(one) => one.href"))
+    assert answer.text() == "milk,2\n"
+    assert answer.headers["content-disposition"] == "attachment"
 
 
 def test_settings_hold_in_another_visit(page: Page) -> None:
@@ -117,6 +131,8 @@ def test_settings_hold_in_another_visit(page: Page) -> None:
     check_reach(page)
     settings.get_by_label("Theme").select_option("dark")
     settings.get_by_label("Language").select_option("de")
+    expect(log(page).locator("time").last).to_have_text(re.compile(r"^\d\d:\d\d$"))
+    settings.get_by_label("Clock").select_option("12")
     with page.expect_response("**/api/settings*") as kept:
         settings.get_by_label("Enter sends").uncheck()
     assert kept.value.status == 204
@@ -132,8 +148,10 @@ def test_settings_hold_in_another_visit(page: Page) -> None:
     expect(page.get_by_label("Your message")).to_have_value("one\n")
     page.keyboard.press("Control+Enter")
     expect(log(page).locator(".own .words").last).to_have_text("one")
+    expect(log(page).locator("time").last).to_have_text(re.compile(r"^\d+:\d\d [AP]M$"))
     page.get_by_role("button", name="Settings").click()
     expect(settings.get_by_label("Language")).to_have_value("de")
+    settings.get_by_label("Clock").select_option("24")
     settings.get_by_label("Enter sends").check()
     settings.get_by_label("Theme").select_option("system")
 

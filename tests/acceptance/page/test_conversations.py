@@ -115,11 +115,13 @@ def test_a_phone_has_a_drawer_and_all_is_within_reach(
     ):
         page.goto(f"{talking.url}/?id=phone-{scheme}")
         ready(page)
-        say(page, "on the way")
+        say(page, f"on the {scheme} way")
         expect(page.get_by_role("navigation")).to_have_count(0)
         check_reach(page)
         page.get_by_role("button", name="Conversations").tap()
-        expect(page.get_by_role("navigation").locator(".talk a").first).to_have_text("On the way")
+        expect(page.get_by_role("navigation").locator(".talk a").first).to_have_text(
+            f"On the {scheme} way"
+        )
         check_reach(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.keyboard.press("Escape")
@@ -193,3 +195,21 @@ def test_the_list_is_there_before_anything_is_said(browser: Browser, talking: Se
 
         expect(listed.first).to_be_visible()
         expect(log(page).locator(".words")).to_have_count(0)
+
+
+def test_a_conversation_that_is_not_there_is_told_and_equal_titles_have_their_times(
+    browser: Browser, talking: Server
+) -> None:
+    with a_page(browser, talking) as page:
+        page.goto(f"{talking.url}/?id=gone")
+        told = log(page).get_by_role("alert")
+        expect(told).to_contain_text("This conversation is not here")
+        for _ in range(2):
+            page.get_by_role("button", name="New conversation").last.click()
+            ready(page)
+            expect(told).to_have_count(0)
+            say(page, "the same words again")
+        alike = page.get_by_role("navigation").locator(".talk a", has_text="Same words again")
+
+        expect(alike).to_have_count(2)
+        expect(alike.last.locator(".when")).to_have_text(re.compile(r"^Today, \d\d:\d\d$"))

@@ -143,7 +143,7 @@ class Console:
             HandoverEndpoints(context.assistant),
             PeopleEndpoints(context.assistant),
             JobEndpoints(context.jobs, context.assistant.store),
-            DialogListEndpoints(records, assistant.desk, turns.notes),
+            DialogListEndpoints(records, assistant.store, assistant.desk, turns.notes),
             turns,
             notes,
             again,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 import msgspec
@@ -12,6 +12,7 @@ from msgspec import Meta
 from prolocutor.assistant.operator_desk import HandedOver, OperatorDesk
 from prolocutor.clocks import HOUR, WEEK
 from prolocutor.contracts.channel import Route
+from prolocutor.contracts.store import RecordStore
 from prolocutor.contracts.turn_record_store import (
     ConversationQuery,
     ConversationTurn,
@@ -22,6 +23,7 @@ from prolocutor.contracts.turn_record_store import (
     TurnRecordStore,
 )
 from prolocutor.errors import BadInput, NotFound
+from prolocutor.plugins.console.dialog_titles import DialogTitles
 from prolocutor.plugins.console.handover_endpoints import HandoverState, handover_state
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
@@ -86,7 +88,7 @@ class ConversationPageParams(ConversationFilter, frozen=True, kw_only=True):
 
 
 class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog in the list: its last turn, and figures over its recorded turns.
+    """A dialog in the list: its title, its last turn, and figures over its recorded turns.
 
     With `words`, `said` and `reply` are from the latest turn with the words, and `hit` is the
     `utt_id` of its reply. `failed` is the number of failed services. `stopped`: the person stopped
@@ -98,6 +100,7 @@ class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
     channel: str
     at: float
     active: bool
+    title: str
     said: str
     reply: str
     spoke: list[str]
@@ -172,6 +175,7 @@ class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
     dialog_id: str
     user: str
     dialog: str
+    title: str
     channel: str
     started: float
     active: bool
@@ -185,9 +189,14 @@ class DialogListEndpoints:
     """Shows dialogs from the records of their turns."""
 
     def __init__(
-        self, records: TurnRecordStore | None, desk: OperatorDesk, notes: TurnNotes
+        self,
+        records: TurnRecordStore | None,
+        store: RecordStore,
+        desk: OperatorDesk,
+        notes: TurnNotes,
     ) -> None:
         self._records = records
+        self._titles = None if records is None else DialogTitles(records, store)
         self._notes = notes
         self._desk = desk
         self._counted: dict[ConversationFilter, tuple[float, KindCounts]] = {}
@@ -212,7 +221,8 @@ class DialogListEndpoints:
         ids = await self._find_tagged(params.tag, _dialog_ids(params.kind, handed))
         query = params.query(ids, params.order)
         page = await self._kept.conversations(query, place, params.limit)
-        rows = [_row(one, handed.get(one.dialog_id)) for one in page.items]
+        titles = await self._find_titles((one.dialog_id, one.user) for one in page.items)
+        rows = [_row(one, titles[one.dialog_id], handed.get(one.dialog_id)) for one in page.items]
         return ConsoleDialogList(rows, CURSOR.write(page.next))
 
     async def count_conversations(
@@ -268,6 +278,7 @@ class DialogListEndpoints:
             dialog_id=head.dialog_id,
             user=head.user,
             dialog=head.name,
+            title=(await self._find_titles([(head.dialog_id, head.user)]))[head.dialog_id],
             channel=head.channel,
             started=head.started,
             active=head.active,
@@ -276,6 +287,9 @@ class DialogListEndpoints:
             previous=_first(items) if previous else None,
             next=items[-1].position if following else None,
         )
+
+    async def _find_titles(self, dialogs: Iterable[tuple[str, str]]) -> dict[str, str]:
+        return {} if self._titles is None else await self._titles.find(dialogs)
 
     async def _turns(self, dialog_id: str, params: ConversationParams) -> list[ConversationTurn]:
         kept, limit = self._kept, params.limit
@@ -332,7 +346,7 @@ def _dialog_ids(kind: str, handed: Mapping[str, HandedOver]) -> list[str] | None
     return [id_ for id_, one in handed.items() if bool(one.handover.by) == (kind == "taken")]
 
 
-def _row(one: DialogSummary, handed: HandedOver | None) -> ListedDialogRow:
+def _row(one: DialogSummary, title: str, handed: HandedOver | None) -> ListedDialogRow:
     state: list[Literal["waits", "taken"]] = []
     if handed is not None:
         state = ["taken" if handed.handover.by else "waits"]
@@ -342,6 +356,7 @@ def _row(one: DialogSummary, handed: HandedOver | None) -> ListedDialogRow:
         channel=one.channel,
         at=one.at,
         active=one.active,
+        title=title,
         said=one.said,
         reply=one.reply,
         spoke=one.spoke,

@@ -29,6 +29,7 @@ class OperatorInfo(msgspec.Struct, frozen=True):
 
     `writes`: whether the operator's scopes allow more than reading. `session`: whether the operator
     signed in with an identity provider. `markdown` names the agents whose texts are Markdown.
+    `icons` names the agents that have a picture at `/icons/<name>`.
     `data` are the paths from which other doors serve data for the console. `currency` is that of
     costs, "" where it is not known.
     """
@@ -39,6 +40,7 @@ class OperatorInfo(msgspec.Struct, frozen=True):
     assistant: str
     agents: list[str]
     markdown: list[str]
+    icons: list[str]
     data: list[str]
     currency: str
 
@@ -67,7 +69,8 @@ class ConsolePages:
     async def operator(self, request: TypedRequest[None, None]) -> OperatorInfo:
         """Return the operator."""
         visitor, assistant = request.visitor, self._assistant
-        agents = [one.name for one in assistant.services() if one.stage is Stage.SKILL]
+        services = assistant.services()
+        agents = [one.name for one in services if one.stage is Stage.SKILL]
         writes = visitor.may("operators", reads=False)
         return OperatorInfo(
             visitor.name,
@@ -76,6 +79,7 @@ class ConsolePages:
             assistant.name,
             agents,
             sorted(assistant.engine.prepared.markdown),
+            [one.name for one in services if one.icon is not None],
             self._data,
             assistant.currency,
         )

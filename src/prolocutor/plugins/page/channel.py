@@ -102,7 +102,15 @@ class PageInfoEndpoint:
 
 FOLDER: Final = Path(__file__).parent / "static"
 
-UPLOADED: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
+UPLOADED: Final = (
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "application/pdf",
+    "text/plain",
+    "text/csv",
+)
 
 UtteranceId: TypeAlias = Annotated[
     str,
@@ -150,6 +158,14 @@ class PicturePath(msgspec.Struct, frozen=True):
     """The parameters of a request for a picture."""
 
     name: str
+
+
+class UploadParams(PageUser, frozen=True, kw_only=True):
+    """The parameters of an upload."""
+
+    content_type: Annotated[str, Meta(extra={"in": "header"})] = msgspec.field(
+        default="", name="Content-Type"
+    )
 
 
 class UploadedPicture(msgspec.Struct, frozen=True):
@@ -262,11 +278,12 @@ class Page:
         user = find_user(request.visitor, request.params)
         await self._assistant.archive.rate(utt_id.lower(), int(request.body.rating), user)
 
-    async def upload_picture(self, request: TypedRequest[PageUser, bytes]) -> UploadedPicture:
-        """Store a picture or a PDF of a person, and return its address."""
+    async def upload_picture(self, request: TypedRequest[UploadParams, bytes]) -> UploadedPicture:
+        """Store a picture, a PDF or a text of a person, and return its address."""
         user = find_user(request.visitor, request.params)
         spend("uploads", user, len(request.body))
-        return UploadedPicture(f"/uploads/{await self._uploads.store(user, request.body)}")
+        name = await self._uploads.store(user, request.body, request.params.content_type)
+        return UploadedPicture(f"/uploads/{name}")
 
     async def picture(self, request: TypedRequest[PicturePath, None]) -> HttpResponse:
         """Return a picture that was uploaded."""

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeGuard
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.catalog import Catalog
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import Visitor, spend
 from prolocutor.contracts.store import ConversationRow, FeedRow, RecordStore, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import parse_time
 from prolocutor.errors import BadInput, Forbidden, NotFound
-from prolocutor.reading.languages import is_courtesy
 from prolocutor.web.door_context import DoorPersons
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.titles import GIVEN_TITLE, given_titles, says_enough, title_of, without_uploads
 
 PREFIX: Final = "almond:"
 """The prefix of the users of the wire that the page speaks."""
@@ -81,9 +79,6 @@ def may_see(visitor: Visitor, params: PageUser, user: str | None) -> bool:
     return visitor.kind == "operator" or user == find_user(visitor, params)
 
 
-TITLE_CHARACTERS: Final = 40
-"""Characters of a title that is made of the first words."""
-
 CHARACTERS_BEFORE: Final = 60
 EXCERPT_CHARACTERS: Final = 200
 """Characters that a search shows before the first word found, and in all."""
@@ -139,38 +134,6 @@ def may_have(message: bytes | None, wanted: list[str]) -> bool:
     return all(word.encode() in lower for word in wanted if word.isalnum())
 
 
-def first_words(text: str) -> str:
-    """Return the beginning of a text as a title, cut between words if possible."""
-    words = " ".join(text.split())
-    if len(words) <= TITLE_CHARACTERS:
-        return words
-    cut, _, rest = words[:TITLE_CHARACTERS].rpartition(" ")
-    return f"{cut if len(cut) > len(rest) else words[: TITLE_CHARACTERS - 1]}…"
-
-
-UPLOADED: Final = re.compile(r"(?:https?://[^\s/]+)?/uploads/[0-9a-f]{32}\.(?P<kind>[a-z]+)(?!\S)")
-"""The address of an uploaded file, which the page adds to the words of a message."""
-
-
-def without_uploads(text: str) -> str:
-    """Return a text without addresses of uploaded files, or the kind of file if nothing is left."""
-    rest = UPLOADED.sub("", text).strip()
-    only = UPLOADED.search(text) if not rest else None
-    return rest if only is None else "A PDF" if only["kind"] == "pdf" else "A picture"
-
-
-@lru_cache(maxsize=1_000)
-def make_title(words: str) -> str:
-    """Return the title of a conversation that begins with these words."""
-    said = without_uploads(words)
-    titles = (make(said) for _, make in TITLES.import_all())
-    return first_words(next(filter(None, titles), said))
-
-
-TITLES: Final = Catalog[Callable[[str], str]]("way to make titles", "prolocutor.titles")
-"""Functions from the words of a message to their subject, "" for words without a subject."""
-
-
 def time_of_id(id_: str) -> float:
     """Return the time of an id (UNIX seconds): an id begins with its milliseconds."""
     try:
@@ -183,9 +146,6 @@ _DECODER: Final = msgspec.json.Decoder(SaidMessage)
 _NOTHING: Final = SaidMessage()
 
 
-KIND: Final = "conversation-title"
-"""The kind of the records with the titles that persons gave, by the name of the dialog."""
-
 MARKS: Final = "conversation-marks"
 """The kind of the records of what is pinned, put away and tagged, by the name of the dialog."""
 
@@ -193,10 +153,6 @@ MAX_TITLE: Final = 80
 MAX_WORDS: Final = 200
 MAX_PINNED: Final = 20
 MAX_TAGS: Final = 8
-
-MIN_TITLE_WORDS: Final = 3
-"""Words that first words need for a title; of a conversation that begins with fewer, as with a
-greeting, the first words that have them are the title."""
 
 READ_FOR_TITLE: Final = 20
 """Rows of a conversation that are read for its title."""
@@ -425,9 +381,9 @@ class OwnConversations:
             return
         title = " ".join((change.title or "").split())
         if title:
-            await self._store.put_record(user, KIND, dialog, plain.encode(title))
+            await self._store.put_record(user, GIVEN_TITLE, dialog, plain.encode(title))
         else:
-            await self._store.delete_record(user, KIND, dialog)
+            await self._store.delete_record(user, GIVEN_TITLE, dialog)
 
     async def _mark(self, user: str, dialog: str, change: ConversationChange) -> None:
         known = await _marks(self._store, user)
@@ -453,7 +409,7 @@ class OwnConversations:
     async def delete_conversation(self, request: TypedRequest[OwnConversationPath, None]) -> None:
         """Delete a conversation with all its messages."""
         user, dialog = await self.found(request.visitor, request.params)
-        for kind in (KIND, MARKS):
+        for kind in (GIVEN_TITLE, MARKS):
             await self._store.delete_record(user, kind, dialog)  # before, so that it is erased too
         await self._assistant.archive.delete(user, dialog)
 
@@ -484,7 +440,7 @@ class OwnConversations:
 
     async def title(self, user: str, dialog: str) -> str:
         """Return the title of a conversation: the person's title, else its first words."""
-        given = (await _titles(self._store, user)).get(dialog)
+        given = (await given_titles(self._store, user)).get(dialog)
         return given or await _about(self._store, user, dialog, None)
 
     async def found(self, visitor: Visitor, params: OwnConversationPath) -> tuple[str, str]:
@@ -494,11 +450,6 @@ class OwnConversations:
         if dialog is None or not await self._store.feed_tail(user, dialog, 1):
             raise NotFound("there is no conversation of this id", field="conversation")
         return user, dialog
-
-
-async def _titles(store: RecordStore, user: str) -> dict[str, str]:
-    given = await store.records(user, KIND)
-    return {name: msgspec.json.decode(body, type=str) for name, body in given.items()}
 
 
 async def _marks(store: RecordStore, user: str) -> dict[str, ConversationMarks]:
@@ -520,7 +471,7 @@ class OwnList:
     async def read(self) -> None:
         """Read titles and marks."""
         self.marks = await _marks(self._store, self._user)
-        self._titles = await _titles(self._store, self._user)
+        self._titles = await given_titles(self._store, self._user)
 
     async def find(
         self, before: int | None, limit: int, fits: Callable[[str], bool]
@@ -575,19 +526,10 @@ async def _about(store: Store, user: str, dialog: str, first: bytes | None) -> s
     `first` is its first message, None if it is not known.
     """
     words = read_message(first).command
-    if first is not None and _says_enough(words):
-        return make_title(words)
+    if says_enough(words):
+        return title_of([words])
     begun = await store.feed_tail(user, dialog, READ_FOR_TITLE, -1)
-    said = [read_message(one.message).command for one in begun]
-    otherwise = words or next(filter(None, said), "")
-    about = next((one for one in said if _says_enough(one)), otherwise)
-    return make_title(about) if isinstance(about, str) else ""
-
-
-def _says_enough(said: object) -> TypeGuard[str]:
-    if not isinstance(said, str) or said.startswith("\\"):
-        return False
-    return len(said.split()) >= MIN_TITLE_WORDS and not is_courtesy(said)
+    return title_of([words, *(read_message(one.message).command for one in begun)])
 
 
 def _hit(row: FeedRow, wanted: list[str], later: bytes | None) -> SearchHit | None:

@@ -34,6 +34,9 @@ class PageSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     ] = None
     theme: Literal["light", "dark"] | None = None
     enter_sends: bool = True
+    twelve_hours: Annotated[
+        bool, Meta(description="Whether times are written as `4:41 PM`, else as `16:41`.")
+    ] = False
 
 
 class SettingsEndpoints:

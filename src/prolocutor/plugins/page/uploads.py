@@ -1,4 +1,4 @@
-"""Uploaded pictures: checked, and stored under names that cannot be guessed."""
+"""Uploaded pictures, PDF and texts: checked, and stored under names that cannot be guessed."""
 
 from __future__ import annotations
 
@@ -181,14 +181,21 @@ HEADERS: Final = {
     "Cache-Control": "private, max-age=31536000, immutable",
 }
 
-_NAME: Final = re.compile(r"[0-9a-f]{32}\.(png|jpg|gif|webp|pdf)")
+_NAME: Final = re.compile(r"[0-9a-f]{32}\.(png|jpg|gif|webp|pdf|txt|csv)")
 _TYPES: Final = {
     "png": "image/png",
     "jpg": "image/jpeg",
     "gif": "image/gif",
     "webp": "image/webp",
     "pdf": "application/pdf",
+    "txt": "text/plain; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
 }
+_SAVED: Final = frozenset({"pdf", "txt", "csv"})
+"""Kinds that a browser saves instead of showing them on this site."""
+
+_TEXTS: Final = {"text/plain": "txt", "text/csv": "csv"}
+"""The kinds of text by their content types: the first bytes of a text say nothing of its kind."""
 
 
 class Pictures(Protocol):
@@ -239,9 +246,12 @@ class Uploads:
         """Remove the pictures that were stored for this run alone."""
         self._pictures.close()
 
-    async def store(self, user: str, body: bytes) -> str:
-        """Store a picture and return its name; raise `BadInput` for other content."""
-        name = f"{new_id()}.{_suffix(body)}"
+    async def store(self, user: str, body: bytes, content_type: str = "") -> str:
+        """Store a file and return its name; raise `BadInput` for other content.
+
+        A picture or a PDF is known by its first bytes, a text by its `content_type`.
+        """
+        name = f"{new_id()}.{_suffix(body, content_type)}"
         await self._pictures.write(name, user, body)
         await self._records.put_record(user, KIND, name, b"{}")
         for old in list(await self._records.records(user, KIND))[:-MAX_PICTURES]:
@@ -259,7 +269,7 @@ class Uploads:
             await self._pictures.remove(name, user)
             raise _no_picture()
         kind = name.rpartition(".")[2]
-        headers = {**HEADERS, "Content-Disposition": "attachment"} if kind == "pdf" else HEADERS
+        headers = {**HEADERS, "Content-Disposition": "attachment"} if kind in _SAVED else HEADERS
         return HttpResponse(body, content_type=_TYPES[kind], headers=headers)
 
 
@@ -273,10 +283,10 @@ async def forget_person(store: RecordStore, user: str | None) -> None:
         await Uploads(store, pictures).forget(user)
 
 
-def _suffix(body: bytes) -> str:
-    """Return the kind of a picture by its first bytes, whatever the headers say."""
+def _suffix(body: bytes, content_type: str) -> str:
+    """Return the kind of a file by its first bytes; of a text, by its content type."""
     if not body:
-        raise BadInput("the body should be a picture, and it is empty")
+        raise BadInput("the file is empty")
     if body.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if body.startswith(b"\xff\xd8\xff"):
@@ -287,9 +297,20 @@ def _suffix(body: bytes) -> str:
         return "pdf"
     if body.startswith(b"RIFF") and body[8:12] == b"WEBP":
         return "webp"
-    raise HttpError(
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "only pictures (PNG, JPEG, GIF, WebP) and PDF are taken"
-    )
+    text = _TEXTS.get(content_type.partition(";")[0].strip().lower())
+    if text is not None and _is_text(body):
+        return text
+    raise HttpError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, TAKEN)
+
+
+TAKEN: Final = "pictures (PNG, JPEG, GIF, WebP), PDF and texts in UTF-8 (.txt, .csv) are taken"
+
+
+def _is_text(body: bytes) -> bool:
+    try:
+        return "\0" not in body.decode()
+    except UnicodeDecodeError:
+        return False
 
 
 def _no_picture() -> ProlocutorError:

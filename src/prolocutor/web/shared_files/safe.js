@@ -40,12 +40,17 @@ export function internalAddress(value) {
   return INTERNAL.some((known) => known.test(url.pathname)) ? url.pathname + url.search : null;
 }
 
-// Give the address of a picture or a PDF that was uploaded here, or null.
+// Give the address of a file that was uploaded here, or null.
 export function uploadedAddress(value) {
   const url = parsed(value);
-  const ours = url && /^\/uploads\/[0-9a-f]{32}\.(?:png|jpg|gif|webp|pdf)$/.test(url.pathname);
+  const ours = url && /^\/uploads\/[0-9a-f]{32}\.(?:png|jpg|gif|webp|pdf|txt|csv)$/.test(url.pathname);
   return ours ? url.pathname : null;
 }
+
+const FILES = { __proto__: null, pdf: "PDF", txt: "text", csv: "table" };
+
+// Name the kind of an uploaded file by its address.
+export const uploadKind = (address) => FILES[address.split(".").at(-1)] ?? "picture";
 
 // Give the address of a service's icon, or null where the name cannot be one.
 export function iconAddress(name) {

@@ -19,6 +19,7 @@ from prolocutor.testing.channel_kit import Door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import Listener
+from prolocutor.web.titles import GIVEN_TITLE
 from tests.integration.doors.fakes import get, post
 
 BASE = "/api/console"
@@ -102,6 +103,7 @@ async def test_an_operator_finds_why_an_answer_came_about(store: str, tmp_path: 
         _, second = await get(door, f"{BASE}/turns/{broken.reply.utt_id}")
 
     assert ann["said"] == "the weather in Bergen"
+    assert ann["title"] == dialog["title"] == "Weather in Oslo"
     assert ann["reply"] == "It rains."
     assert ann["turns"] == 2
     assert bob["spoke"] == ["llm"]
@@ -154,6 +156,23 @@ async def test_an_operator_finds_why_an_answer_came_about(store: str, tmp_path: 
     assert (second["started"] > 0) is True
     assert second["attempt"] == 1
     assert second["flags"] == ["failed"]
+
+
+async def test_dialogs_have_the_titles_that_their_persons_gave() -> None:
+    async with a_console() as door:
+        told = await door.assistant.turn("hello", user="page:ann")
+        await settled(door)
+        (greeted,) = await listed(door)
+        await door.assistant.turn("the weather in Bergen", user="page:ann")
+        await settled(door)
+        (asked,) = await listed(door)
+        await door.assistant.store.put_record("page:ann", GIVEN_TITLE, "main", b'"My trip"')
+        (given,) = await listed(door)
+
+    assert [one["title"] for one in (greeted, asked, given)] == [
+        "hello", "Weather in Bergen", "My trip",
+    ]  # fmt: skip
+    assert given["dialog_id"] == told.dialog_id
 
 
 async def test_pages_of_dialogs_and_of_turns_are_walked_both_ways() -> None:

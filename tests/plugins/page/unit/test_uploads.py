@@ -26,14 +26,15 @@ def store() -> ModelStore:
         (b"GIF89a...", "gif", "image/gif"),
         (b"RIFF\0\0\0\0WEBPVP8 ", "webp", "image/webp"),
         (b"%PDF-1.7 ...", "pdf", "application/pdf"),
+        ("süß".encode(), "txt", "text/plain; charset=utf-8"),
     ],
 )
-async def test_a_file_is_known_by_its_first_bytes(
+async def test_a_file_is_known_by_its_first_bytes_and_a_text_by_its_type(
     store: ModelStore, tmp_path: Path, body: bytes, suffix: str, kind: str
 ) -> None:
     kept = Uploads(store, FolderPictures(tmp_path / "new" / "folder"))
 
-    name = await kept.store("ann", body)
+    name = await kept.store("ann", body, "Text/Plain; charset=UTF-8")
     shown = await kept.show(name)
 
     assert name.endswith(f".{suffix}")
@@ -51,6 +52,12 @@ async def test_nothing_else_is_taken(store: ModelStore, tmp_path: Path, body: by
         await Uploads(store, FolderPictures(tmp_path)).store("ann", body)
 
     assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize("body", [b"a\0b", b"\xff\xfea\0"])
+async def test_what_is_no_text_is_not_taken_as_text(store: ModelStore, body: bytes) -> None:
+    with pytest.raises(BadInput, match=r"texts in UTF-8"):
+        await Uploads(store, FolderPictures()).store("ann", body, "text/csv")
 
 
 @pytest.mark.parametrize("name", ["", "x.png", "../secret.png", f"{'0' * 32}.png", "0" * 32])

@@ -2,13 +2,14 @@
 
 import { send } from "./api.js";
 import { useConversations } from "./conversations.js";
+import { Face, setPictured } from "./faces.js";
 import { forget, useFetched } from "./fetching.js";
 import { KINDS, asked, channelName, filtersOf } from "./filters.js";
 import { When, clock, count, day, duration, money, personName, plural, wholeTime } from "./figures.js";
 import { Handover, useHandover } from "./handover.js";
 import { KeepAsTest } from "./keep.js";
 import { useKeys } from "./keys.js";
-import { Confirm, Face, Nothing, Signs, States, listOf, namesOf, replyLine, tell, saidLine } from "./parts.js";
+import { Confirm, Nothing, Signs, States, listOf, namesOf, replyLine, tell, saidLine } from "./parts.js";
 import { go, link, up } from "./router.js";
 import { text } from "./safe.js";
 import { useTalk } from "./talk.js";
@@ -19,6 +20,7 @@ export default function Conversation({ at, operator }) {
   const [id, chosen = ""] = at.rest;
   const filters = filtersOf(at.query);
   const talk = useTalk(id, chosen);
+  useEffect(() => setPictured(listOf(operator.icons)), [operator]);
   const handover = useHandover(id, operator, talk);
   const items = listOf(talk.value?.items);
   const index = chosen ? items.findIndex((one) => one.utt_id === chosen) : items.findLastIndex((one) => one.utt_id);
@@ -65,7 +67,7 @@ function Head({ id, chosen, head, items, filters, list, handover, operator }) {
     <${Back} to=${list} label="Back to the list" className=${chosen ? "not-phone" : ""} />
     ${chosen && html`<${Back} to=${link(["conversations", id], filters)} label="Back to what was said" className="only-phone" />`}
     <div class="title"><h1 dir="auto"><span title=${head ? text(head.user) : ""}>${head ? personName(head.user) : "Conversation"}</span></h1>
-      ${head && html`<p class="faint">${channelName(head.channel) ?? text(head.channel)} · began <span title=${wholeTime(head.started)}>${day(head.started)} ${clock(head.started)}</span> · ${plural(items.length, "turn")}${head.previous || head.next ? " or more" : ""}${cost > 0 ? ` · cost ${money(cost)}` : ""}
+      ${head && html`<p class="faint">${text(head.title) && html`<b>${text(head.title)}</b> · `}${channelName(head.channel) ?? text(head.channel)} · began <span title=${wholeTime(head.started)}>${day(head.started)} ${clock(head.started)}</span> · ${plural(items.length, "turn")}${head.previous || head.next ? " or more" : ""}${cost > 0 ? ` · cost ${money(cost)}` : ""}
         ${" · "}${head.active ? html`<span class="dot on"></span> going on` : "over"}</p>`}</div>
     <${Walk} id=${id} filters=${filters} />
     ${handover.press && html`<button class=${`press small-press not-phone ${handover.mine ? "" : "strong"}`} onClick=${handover.press}>

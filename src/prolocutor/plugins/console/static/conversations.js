@@ -47,7 +47,7 @@ export default function Conversations({ at, operator }) {
       <${Menus} filters=${filters} agents=${operator.agents} choose=${choose} />
     </div>
     <${History} filters=${filters} choose=${choose} />
-    <div class="rows-head" role="group" aria-label="Order"><span></span><span>Person</span><span>Said last</span><span>Answered by</span>
+    <div class="rows-head" role="group" aria-label="Order"><span></span><span>Person</span><span>Conversation, said last</span><span>Answered by</span>
       ${ORDERS.map(([id, name]) => html`<${Order} id=${id} name=${id === "cost" ? costName() : name} order=${filters.words ? "" : order ?? ""} words=${filters.words} choose=${choose} />`)}</div>
     <${States} of=${found} what="The list" rows=${14} filtered=${Object.keys(filters).length > 0}
       empty=${html`<${Nobody} />`} none=${html`<${NoneFits} filters=${filters} total=${counts.value?.all} />`}>
@@ -72,7 +72,7 @@ function Row({ operator, one, filters, gone }) {
     <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
     <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${personName(one.user)}</a>
     <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>
-      <span>${saidLine(one.said) || "(nothing)"}</span> <small>${replyLine(one, operator)}</small></a>
+      ${one.turns > 1 && text(one.title) && html`<b>${text(one.title)}</b> `}<span>${saidLine(one.said) || "(nothing)"}</span> <small>${replyLine(one, operator)}</small></a>
     <span class=${`spoke ${spoke ? "" : "nobody"}`} title=${spoke}>${spoke || "nobody"}</span>
     <span class="r turns">${count(one.turns)}</span>
     <span class=${`r slowest ${flags.includes("slow") ? "warn" : ""}`}>${duration(one.slowest)}</span>

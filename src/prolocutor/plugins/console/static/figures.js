@@ -1,5 +1,6 @@
 // Numbers and times as they are written everywhere in the console.
 
+import * as times from "./times.js";
 import { html, useEffect, useState } from "./ui.js";
 
 // Give seconds as `1.2 ms`, `412 ms`, `3.41 s`, `4 min`.
@@ -54,18 +55,11 @@ export function ago(at, now = Date.now() / 1000) {
   return past < 84600 ? `${Math.round(past / 3600)} h` : `${Math.round(past / 86400)} d`;
 }
 
-const WHOLE = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
-});
-const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const EXACT = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const DAY = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short" });
-
 // Give a time (UNIX seconds) in full, with its zone.
-export const wholeTime = (at) => (valid(at) ? WHOLE.format(1000 * at) : "unknown");
-export const clock = (at) => (valid(at) ? CLOCK.format(1000 * at) : "–");
-export const exactClock = (at) => (valid(at) ? EXACT.format(1000 * at) : "–");
-export const day = (at) => (valid(at) ? DAY.format(1000 * at) : "–");
+export const wholeTime = (at) => (valid(at) ? times.wholeTime(1000 * at) : "unknown");
+export const clock = (at) => (valid(at) ? times.shortTime(1000 * at) : "–");
+export const exactClock = (at) => (valid(at) ? times.exactTime(1000 * at) : "–");
+export const day = (at) => (valid(at) ? times.weekday(1000 * at) : "–");
 
 // A time: how long ago, with the whole time as its title.
 export function When({ at, className = "" }) {

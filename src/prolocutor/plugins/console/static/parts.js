@@ -2,7 +2,7 @@
 
 import { exactClock, plural } from "./figures.js";
 import { plainWords } from "./markdown.js";
-import { text } from "./safe.js";
+import { text, uploadKind } from "./safe.js";
 import { Drawing, html, useEffect, useLayoutEffect, useRef, useState } from "./ui.js";
 
 // The states of what is fetched (`of`, from fetching.js): waiting, not come, old, empty, none fits,
@@ -162,13 +162,6 @@ export function Notices() {
   return html`<div class="notices" role="status">${list.map((one) => html`<p key=${one.id} class=${one.wrong ? "wrong" : ""}>${one.words}</p>`)}</div>`;
 }
 
-// A round letter in a colour by the name.
-export function Face({ name }) {
-  const shown = text(name);
-  const hue = [...shown].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 8, 0);
-  return html`<span class=${`face hue-${hue}`} aria-hidden="true">${[...shown][0] ?? "?"}</span>`;
-}
-
 // The signs of a turn or a conversation, by its `flags`.
 export function Signs({ flags, failed = 0, rating = null, by = "", stopped = false }) {
   const has = new Set(Array.isArray(flags) ? flags : []);
@@ -205,7 +198,7 @@ export function replyLine(one, operator) {
 
 // The address of an upload in a text, also a cut one, as a part of its own where the text is split by it.
 export const UPLOAD = /((?:https?:\/\/[^\s/]+)?\/uploads\/[0-9a-f]*(?:\.\w+|…$))/;
-export const uploadName = (address) => (address.endsWith("pdf") ? "[a document]" : "[a picture]");
+export const uploadName = (address) => `[a ${uploadKind(address)}]`;
 
 // Give what a person said as one line, with the name of an upload in place of its address.
 export const saidLine = (value) => text(value).split(UPLOAD).map((part, n) => (n % 2 ? uploadName(part) : part)).join("");

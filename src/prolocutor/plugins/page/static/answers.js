@@ -5,6 +5,7 @@ import { ask } from "./visitor.js";
 const LARGEST = 900_000;
 const SIDES = [1600, 1000, 500];
 const GOOD = 0.85;
+const TEXTS = { txt: "text/plain", csv: "text/csv" };
 const TAKEN = [/^\x89PNG\r\n\x1a\n/, /^\xff\xd8\xff/, /^GIF8[79]a/, /^%PDF-/, /^RIFF[^]{4}WEBP/];
 
 export const MASK = "••••••••";
@@ -47,7 +48,7 @@ export function whereabouts() {
   });
 }
 
-// Upload a picture or a PDF and give its address; an Error says why it was not taken.
+// Upload a file and give its address; an Error says why it was not taken.
 export const upload = async (file) => uploadFitting(await fitting(file));
 
 // Upload what `fitting` gave.
@@ -60,6 +61,9 @@ export async function uploadFitting(body) {
 // Give a file as it can be uploaded; an Error says why it cannot. Photographs are drawn anew: they become
 // small enough, and lose the place where they were taken.
 export async function fitting(file) {
+  const [, ending] = /\.(txt|csv)$/i.exec(file.name ?? "") ?? [];
+  if (ending && file.size <= LARGEST) return new Blob([file], { type: TEXTS[ending.toLowerCase()] });
+  if (ending) throw new Error("This text is too large: 900 kB at most.");
   const isTaken = await hasTakenType(file);
   if (isTaken && file.type !== "image/jpeg" && file.size <= LARGEST) return file;
   if (file.type === "application/pdf") throw new Error("This PDF is too large: 900 kB at most.");
@@ -68,7 +72,7 @@ export async function fitting(file) {
     picture = await createImageBitmap(file);
   } catch {
     if (isTaken && file.size <= LARGEST) return file;
-    throw new Error("Only pictures (PNG, JPEG, GIF, WebP) and PDF are taken.");
+    throw new Error("Pictures (PNG, JPEG, GIF, WebP), PDF and texts (.txt, .csv) are taken.");
   }
   for (const side of SIDES) {
     const smaller = await drawn(picture, Math.min(1, side / Math.max(picture.width, picture.height)));

@@ -3,7 +3,8 @@
 import "./drawings.js";
 import { ALONE, Ask } from "./asks.js";
 import { isQuiet, setQuiet } from "./bell.js";
-import { loadChoices, useChoices } from "./chosen.js";
+import { useChoices } from "./choices.js";
+import { loadChoices } from "./chosen.js";
 import { Composer } from "./composer.js";
 import { EMPTY, firstId, lastId } from "./conversation.js";
 import { keep, kept } from "./kept.js";
@@ -104,7 +105,7 @@ function App({ name }) {
       </header>
       ${line === "refused" || line === "sign-in"
         ? html`<${SignIn} enter=${talk.enter} provider=${line === "sign-in"} />`
-        : html`<${Log} state=${state} name=${name} say=${talk.say} again=${talk.again} why=${why} target=${target}
+        : html`<${Log} state=${state} name=${name} say=${talk.say} begin=${begin} again=${talk.again} why=${why} target=${target}
               earlier=${firstId(state) > 0 && talk.earlier} />
             <footer>
               ${state.ask && !state.busy && html`<${Ask} key=${`${state.ask}-${lastId(state)}`} kind=${state.ask} say=${talk.say} />`}

@@ -2,7 +2,7 @@
 // that was chosen.
 
 import { fitting, uploadFitting, words } from "./answers.js";
-import { useChoices } from "./chosen.js";
+import { useChoices } from "./choices.js";
 import { Later } from "./later.js";
 import { useInfo } from "./page_info.js";
 import { canListen, Consent, hasConsent, useListening } from "./speech.js";

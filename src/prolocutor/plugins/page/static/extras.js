@@ -20,8 +20,8 @@ export default function Extras({ attach, askOnly, close }) {
   return html`<dialog class="question settings" ref=${box} aria-labelledby="extras-title" onCancel=${(event) => (event.preventDefault(), close())}
       onKeyDown=${(event) => event.key === "Escape" && event.stopPropagation()}>
     <h2 id="extras-title">With your words</h2>
-    <label><span>A picture or a PDF (also by pasting or dropping it)</span>
-      <input type="file" accept="image/png,image/jpeg,image/gif,image/webp,application/pdf" onChange=${take} /></label>
+    <label><span>A picture, a PDF or a text (also by pasting or dropping it)</span>
+      <input type="file" accept="image/png,image/jpeg,image/gif,image/webp,application/pdf,.txt,.csv" onChange=${take} /></label>
     <label><span>Who is asked</span><select onChange=${choose}>
       <option value="" selected=${!skill}>Everybody who may know</option>
       ${agents.map(({ name }) => html`<option value=${name} selected=${name === skill}>only ${name}</option>`)}</select></label>

@@ -10,13 +10,14 @@ import { text } from "./safe.js";
 import { dayName, zoneName } from "./times.js";
 import { OwnGroup, TheirGroup } from "./turns.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
+import { namesOldConversation } from "./visitor.js";
 
 const TRIES = ["Hello!", "What can you do?"];
 const NEAR = 80;
 const MOST = 5;
 const LIT = 4000;
 
-export function Log({ state, name, say, earlier, again, why, target }) {
+export function Log({ state, name, say, begin, earlier, again, why, target }) {
   const box = useRef(null);
   const pinned = useRef(true);
   const [below, setBelow] = useState(false);
@@ -67,7 +68,7 @@ export function Log({ state, name, say, earlier, again, why, target }) {
   return html`<div class="log-box" ref=${box} onScroll=${scrolled}>
     <div class="log" role="log" aria-live="polite" aria-label="Conversation" aria-busy=${!state.begun}>
       ${earlier && html`<button class="quiet earlier" onClick=${earlier}>Earlier messages</button>`}
-      ${state.begun && !groups.length && !state.pending.length && html`<${Welcome} name=${name} say=${say} />`}
+      ${state.begun && !groups.length && !state.pending.length && (namesOldConversation() ? html`<${NotHere} begin=${begin} />` : html`<${Welcome} name=${name} say=${say} />`)}
       ${groups.map((group) => html`<${Part} key=${group.key} group=${group} ...${parts} />`)}
       ${isSilent(state) && html`<p class="silence faint">${silence(state.items)}</p>`}
       ${state.pending.map((entry) => html`<${Pending} key=${entry.key} entry=${entry} again=${again} />`)}
@@ -111,6 +112,15 @@ function Fold({ group, lit, ...parts }) {
       ${shown ? "Put the earlier version away" : `An earlier version, ${count}`}</button>
     ${shown && group.fold.map((one) => html`<${Part} key=${one.key} group=${one} lit=${lit} ...${parts} />`)}
   </div>`;
+}
+
+// Where an address leads to a conversation in which nothing was said.
+function NotHere({ begin }) {
+  return html`<section class="welcome" role="alert">
+    <h2>This conversation is not here</h2>
+    <p>It was deleted, or its address is wrong or another person's.</p>
+    <div><button class="press strong" onClick=${begin}>New conversation</button></div>
+  </section>`;
 }
 
 function Welcome({ name, say }) {

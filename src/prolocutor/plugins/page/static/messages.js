@@ -2,7 +2,7 @@
 
 import { play } from "./bell.js";
 import { Markdown } from "./markdown.js";
-import { internalAddress, pieces, text, uploadedAddress, webAddress } from "./safe.js";
+import { internalAddress, pieces, text, uploadedAddress, uploadKind, webAddress } from "./safe.js";
 import { Drawing, html, useState } from "./ui.js";
 import { withToken } from "./visitor.js";
 
@@ -18,10 +18,11 @@ export function Own({ said }) {
   const [, words, last] = /^([^]*?)(\S*)\s*$/.exec(text(said));
   const file = uploadedAddress(last);
   if (!file) return html`<p class="words">${text(said)}</p>`;
-  const isPicture = !file.endsWith(".pdf");
+  const kind = uploadKind(file);
+  const isPicture = kind === "picture";
   return html`${words.trim() && html`<p class="words">${words.trim()}</p>`}
     <figure class="sent"><a href=${file} target="_blank" rel="noopener">${isPicture
-      ? html`<img class="picture" src=${file} alt="The picture that you sent" />` : "The PDF that you sent"}</a>
+      ? html`<img class="picture" src=${file} alt="The picture that you sent" />` : `The ${kind} that you sent`}</a>
       ${isPicture && html`<figcaption class="faint">A picture from you</figcaption>`}</figure>`;
 }
 

@@ -1,5 +1,6 @@
 // What the page asks once of the assistant: who speaks, what to begin with, what is switched on.
 
+import { setPictured } from "./faces.js";
 import { useEffect, useState } from "./ui.js";
 import { ask } from "./visitor.js";
 
@@ -12,6 +13,7 @@ export async function loadInfo() {
   const found = await ask("/api/page").catch(() => null);
   if (!Array.isArray(found?.agents)) return;
   info = { ...NOTHING, ...found };
+  setPictured(info.agents.filter((one) => one?.icon).map((one) => one.name));
   heard.forEach((one) => one(info));
 }
 

@@ -4,7 +4,7 @@ import { Face } from "./faces.js";
 import { plainWords } from "./markdown.js";
 import { useInfo } from "./page_info.js";
 import { text } from "./safe.js";
-import { dayName, shortTime, wholeTime } from "./times.js";
+import { timeName, wholeTime } from "./times.js";
 import { html, useEffect, useState } from "./ui.js";
 import { ask } from "./visitor.js";
 
@@ -67,7 +67,7 @@ function Hit({ hit, words, title, goTo }) {
   const time = Number.isFinite(hit.at) ? 1000 * hit.at : null;
   return html`<li><button class="hit" onClick=${() => goTo(hit.conversation, hit.message)}>
     <span class="hit-top">${hit.own ? html`<strong>You</strong>` : html`<${Face} name=${hit.icon} /><strong>${text(hit.icon) || "Assistant"}</strong>`}
-      ${time && html`<time dateTime=${new Date(time).toISOString()} title=${wholeTime(time)}>${dayName(time)} ${shortTime(time)}</time>`}</span>
+      ${time && html`<time dateTime=${new Date(time).toISOString()} title=${wholeTime(time)}>${timeName(time)}</time>`}</span>
     <span>${lit(said, words)}</span>
     ${title && html`<small>${title}</small>`}
   </button></li>`;

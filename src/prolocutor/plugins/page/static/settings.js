@@ -1,7 +1,8 @@
 // The settings of a person, in a dialog that comes when it is first opened.
 
 import { isQuiet, setQuiet } from "./bell.js";
-import { keepChoices, useChoices } from "./chosen.js";
+import { useChoices } from "./choices.js";
+import { keepChoices } from "./chosen.js";
 import { setTheme, theme } from "./themes.js";
 import { html, useEffect, useRef, useState } from "./ui.js";
 
@@ -36,6 +37,8 @@ export default function Settings({ close }) {
     <label><span>Time zone</span><select onChange=${(event) => choose({ time_zone: event.target.value || null })}>
       <option value="" selected=${!now.time_zone}>As the browser (${Intl.DateTimeFormat().resolvedOptions().timeZone})</option>
       ${withOwn(ZONES, now.time_zone).map((one) => html`<option value=${one} selected=${one === now.time_zone}>${one.replaceAll("_", " ")}</option>`)}</select></label>
+    <label><span>Clock</span><select onChange=${(event) => choose({ twelve_hours: event.target.value === "12" })}>
+      ${[["24", "24 hours (16:41)"], ["12", "12 hours (4:41 PM)"]].map(([value, name]) => html`<option value=${value} selected=${now.twelve_hours === (value === "12")}>${name}</option>`)}</select></label>
     <label class="tick"><input type="checkbox" checked=${now.enter_sends} onChange=${(event) => choose({ enter_sends: event.target.checked })} /><span>Enter sends (else Ctrl and Enter)</span></label>
     <label class="tick"><input type="checkbox" checked=${!quiet} onChange=${(event) => ring(event.target.checked)} /><span>Sounds, in this browser</span></label>
     ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}

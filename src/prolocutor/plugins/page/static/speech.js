@@ -1,6 +1,6 @@
 // Speaking: replies read aloud by the browser itself, and words that are spoken into it.
 
-import { choices } from "./chosen.js";
+import { choices } from "./choices.js";
 import { keep, kept } from "./kept.js";
 import { html, useEffect, useRef, useState } from "./ui.js";
 

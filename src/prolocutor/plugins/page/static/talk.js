@@ -1,7 +1,7 @@
 // The conversation that is shown: its state, its line, and what a person can do in it.
 
 import { play, ring } from "./bell.js";
-import { timezone } from "./chosen.js";
+import { timezone } from "./choices.js";
 import { cutOff, doubted, EMPTY, firstId, lastId, opening, received, saying, settled } from "./conversation.js";
 import { text } from "./safe.js";
 import { setConversation, setSkill, setToken, turnTo } from "./visitor.js";

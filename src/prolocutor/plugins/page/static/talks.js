@@ -1,7 +1,7 @@
 // The list of one's conversations, and search in them, beside the one that is shown.
 
 import { Later } from "./later.js";
-import { periodName } from "./times.js";
+import { periodName, timeName } from "./times.js";
 import { Drawing, html, useEffect, useLayoutEffect, useRef, useState } from "./ui.js";
 import { ask, currentConversation, pageAddress } from "./visitor.js";
 
@@ -59,6 +59,7 @@ export function Talks({ talks, turnTo, begin, goTo, close, links }) {
   const [query, setQuery] = useState("");
   const pinned = talks.only ? [] : talks.pinned;
   const rest = talks.items.filter((one) => !pinned.some((other) => other.id === one.id));
+  const shared = sharedTitles([...pinned, ...rest]);
   const periods = new Map([...(pinned.length ? [["Pinned", pinned]] : []), ...grouped(rest)]);
   const search = (event) => setQuery(event.target.value);
   const pressed = (event) => event.key === "Escape" && query && (event.stopPropagation(), setQuery(""));
@@ -80,7 +81,7 @@ export function Talks({ talks, turnTo, begin, goTo, close, links }) {
           ${talks.wrong && html`<p class="wrong" role="alert">${talks.wrong}</p>`}
           ${!periods.size && !talks.wrong && html`<p class="faint">${talks.only ? "There are none." : "Your conversations will be listed here."}</p>`}
           ${[...periods].map(([period, items]) => html`<h2>${period}</h2><ul>
-            ${items.map((one) => html`<${Talk} key=${one.id} talk=${one} talks=${talks} turnTo=${turnTo} begin=${begin} />`)}
+            ${items.map((one) => html`<${Talk} key=${one.id} talk=${one} when=${shared.has(one.title) && timeName(1000 * one.at)} talks=${talks} turnTo=${turnTo} begin=${begin} />`)}
           </ul>`)}
           ${talks.next && html`<button class="quiet" onClick=${talks.more}>Older conversations</button>`}
         </div>`}
@@ -88,11 +89,18 @@ export function Talks({ talks, turnTo, begin, goTo, close, links }) {
   </nav>`;
 }
 
-function Talk({ talk, talks, turnTo, begin }) {
+// Give the titles that several conversations have, which only their times tell apart.
+function sharedTitles(items) {
+  const titles = items.map((one) => one.title);
+  return new Set(titles.filter((one, place) => titles.indexOf(one) !== place));
+}
+
+function Talk({ talk, when, talks, turnTo, begin }) {
   const [doing, setDoing] = useState(null);
   const [wrong, setWrong] = useState("");
   const opener = useRef(null);
-  const title = talk.title || "Without words";
+  const words = talk.title || "Without words";
+  const title = when ? `${words}, ${when}` : words;
   const here = talk.id === currentConversation();
   const done = () => {
     setDoing(null);
@@ -107,9 +115,9 @@ function Talk({ talk, talks, turnTo, begin }) {
   const rename = (words) => talks.rename(talk.id, words).then(done, (error) => setWrong(error.message));
   const remove = () =>
     talks.remove(talk.id).then(() => (here ? begin() : done()), (error) => setWrong(error.message));
-  if (doing === "rename") return html`<li><${Rename} title=${title} save=${rename} leave=${done} wrong=${wrong} /></li>`;
+  if (doing === "rename") return html`<li><${Rename} title=${words} save=${rename} leave=${done} wrong=${wrong} /></li>`;
   return html`<li class="talk">
-    <a href=${pageAddress(talk.id)} aria-current=${here ? "page" : undefined} title=${title} onClick=${follow}>${talk.pinned && html`<${Drawing} name="pin" /><span class="hidden">Pinned: </span>`}${title}
+    <a href=${pageAddress(talk.id)} aria-current=${here ? "page" : undefined} title=${title} onClick=${follow}>${talk.pinned && html`<${Drawing} name="pin" /><span class="hidden">Pinned: </span>`}${words}${when && html`<small class="when">${when}</small>`}
       ${listOf(talk.tags).length > 0 && html`<span class="tags">${talk.tags.map((tag) => html`<small class="tag">${tag}</small> `)}</span>`}</a>
     <span class="talk-acts">
       <button class="small" aria-label=${`More for ${title}`} title="Pin, tag, archive, export, share" aria-haspopup="dialog" onClick=${() => setDoing("more")}><${Drawing} name="more" /></button>

@@ -4,6 +4,7 @@ import { keep, kept } from "./kept.js";
 
 const TOKEN = "prolocutor.token";
 const CONVERSATION = "prolocutor.conversation";
+const BEGUN = "prolocutor.begun";
 
 const given = new URLSearchParams(location.search);
 
@@ -46,11 +47,19 @@ export function turnTo(id) {
   isGiven = id !== null;
 }
 
-// Give an id for a conversation that is new.
+// Give an id for a conversation that is new, as this window remembers.
 export function newConversation() {
   const name = [...crypto.getRandomValues(new Uint8Array(6))].map((one) => one.toString(16).padStart(2, "0")).join("");
   const [person] = ANONYMOUS.exec(conversation ?? "") ?? [];
-  return person ? `${person}.${name}` : name;
+  const id = person ? `${person}.${name}` : name;
+  keep(BEGUN, id, "sessionStorage");
+  return id;
+}
+
+// Tell whether the address names a conversation that was not begun in this window.
+export function namesOldConversation() {
+  const id = addressedConversation();
+  return id !== null && id !== kept(BEGUN, "sessionStorage");
 }
 
 // Give the address of the page with a conversation.

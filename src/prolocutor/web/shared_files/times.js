@@ -1,10 +1,13 @@
-// When something was said: times, days and time zones, in the person's own language.
+// When something was said: times, days and time zones, in the person's own language, time zone and
+// clock, on all pages.
 
-import { choices, timezone } from "./chosen.js";
+import { choices, timezone } from "./choices.js";
 
 const FORMS = {
-  short: { hour: "2-digit", minute: "2-digit" },
-  whole: { dateStyle: "full", timeStyle: "long" },
+  short: { minute: "2-digit" },
+  exact: { minute: "2-digit", second: "2-digit" },
+  whole: { dateStyle: "long", timeStyle: "long" },
+  weekday: { weekday: "short", day: "numeric", month: "short" },
   day: { weekday: "long", day: "numeric", month: "long" },
   date: { day: "numeric", month: "long", year: "numeric" },
   month: { month: "long", year: "numeric" },
@@ -13,12 +16,21 @@ const FORMS = {
 };
 const made = new Map();
 
-// Give what writes times in a form, in the language and the time zone that are chosen.
+// Give what writes times in a form, as the person chose it; without a choice the language is the
+// page's (`<html data-dates>`), else the browser's.
 function form(name) {
-  const [language, timeZone] = [name === "place" ? "en-US" : choices().language ?? undefined, timezone() ?? undefined];
-  const key = `${name} ${language} ${timeZone}`;
-  if (!made.has(key)) made.set(key, formOf(language, { ...FORMS[name], timeZone }));
+  const chosen = choices();
+  const language = name === "place" ? "en-US" : chosen.language ?? document.documentElement.dataset.dates;
+  const [isTwelve, timeZone] = [chosen.twelve_hours, timezone() ?? undefined];
+  const key = `${name} ${language} ${isTwelve} ${timeZone}`;
+  if (!made.has(key)) made.set(key, formOf(language, { ...FORMS[name], ...hours(name, isTwelve), timeZone }));
   return made.get(key);
+}
+
+function hours(name, isTwelve) {
+  const hourCycle = isTwelve ? "h12" : "h23";
+  if (name === "whole") return { hourCycle };
+  return FORMS[name].minute ? { hourCycle, hour: isTwelve ? "numeric" : "2-digit" } : {};
 }
 
 function formOf(language, options) {
@@ -42,6 +54,15 @@ export function shortTime(time) {
   return form("short").format(time);
 }
 
+export function exactTime(time) {
+  return form("exact").format(time);
+}
+
+// Write a day with its weekday, in short.
+export function weekday(time) {
+  return form("weekday").format(time);
+}
+
 // Write a time with its day and zone.
 export function wholeTime(time) {
   return form("whole").format(time);
@@ -60,6 +81,11 @@ export function dayName(time) {
   const days = daysAgo(time);
   if (days < 2) return days < 1 ? "Today" : "Yesterday";
   return days < 300 ? form("day").format(time) : form("date").format(time);
+}
+
+// Name a time by its day and hour.
+export function timeName(time) {
+  return `${dayName(time)}, ${shortTime(time)}`;
 }
 
 // Name the part of a list by date in which this time is.

@@ -1,31 +1,40 @@
 // The pictures of those who speak; letters on a ground of their own where there is none.
 
-import { useInfo } from "./page_info.js";
 import { iconAddress, text } from "./safe.js";
-import { html, useState } from "./ui.js";
+import { html, useEffect, useState } from "./ui.js";
 
 const GOLDEN = 137.508;
+const OWN = new URL("icon.svg", import.meta.url).pathname;
+const MISSING = new Set();
+const heard = new Set();
+let pictured = new Set();
+
+// Say which agents have a picture at `/icons/<name>`.
+export function setPictured(names) {
+  pictured = new Set(names);
+  heard.forEach((draw) => draw({}));
+}
 
 export function Face({ name }) {
-  const { agents } = useInfo();
-  const known = agents.find((one) => one?.name === name);
-  const address = known?.icon ? iconAddress(name) : null;
-  const [missing, setMissing] = useState(MISSING.has(address));
+  const [, draw] = useState(null);
+  useEffect(() => {
+    heard.add(draw);
+    return () => heard.delete(draw);
+  }, []);
+  const address = pictured.has(name) ? iconAddress(name) : null;
   const failed = () => {
     MISSING.add(address);
-    setMissing(true);
+    draw({});
   };
-  if (address && !missing) {
+  if (address && !MISSING.has(address)) {
     return html`<img class="face" src=${address} alt="" title=${name} onError=${failed} />`;
   }
   const shown = text(name);
-  if (!shown) return html`<img class="face" src="/page/icon.svg" alt="" />`;
+  if (!shown) return html`<img class="face" src=${OWN} alt="" />`;
   const hue = Math.round((160 + GOLDEN * sumOf(shown)) % 360); // of the name alone: the same on every page
   return html`<span class="face letter" style=${{ "--hue": `${hue}` }} title=${shown}
     aria-hidden="true">${initials(shown)}</span>`;
 }
-
-const MISSING = new Set();
 
 function initials(name) {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
