@@ -33,7 +33,7 @@ CANCEL: Final = GivenAnswer(
 
 
 def answer_schema(waiting: PendingAsk) -> JsonObject:
-    """Return the JSON Schema of a value that answers an open ask.
+    """Return the JSON Schema of an answer to an open ask.
 
     Yes or no is "yes" or "no", a choice its title.
     """
@@ -44,7 +44,7 @@ def answer_schema(waiting: PendingAsk) -> JsonObject:
 
 
 def question(waiting: PendingAsk) -> str:
-    """Return the words that asked."""
+    """Return the words of the ask."""
     return plain_text(waiting.prompt) or "What do you answer?"
 
 
@@ -63,7 +63,7 @@ def given_answer(waiting: PendingAsk, value: Any) -> GivenAnswer:
 
 
 def gives_up(answer: Mapping[str, Any]) -> bool:
-    """Return whether a skill's `answer` ends a question of an agent that names no kind.
+    """Return whether a skill's `answer` ends an agent's question without a kind.
 
     Every text answers such a question, so "cancel" or "no" go to the agent; "never mind" does not.
     """
@@ -104,7 +104,7 @@ def _code(*words: str) -> JsonObject:
 
 
 def _display_text(entity: JsonObject) -> str:
-    """Return an entity as a person would type it, as far as that is known."""
+    """Return an entity as a person would type it, as far as it is known."""
     display = entity.get("display")
     if isinstance(display, str) and display:
         return display

@@ -16,7 +16,7 @@ EXTRA: Final = "pip install 'prolocutor[asks]'"
 
 
 def extra_hint(what: str, instead: str) -> str:
-    """Return the sentence that names the answers that need an extra, and works without it.
+    """Return the sentence on answers readable only with an extra, and on answers without it.
 
     >>> extra_hint("Numbers in words", "digits")
     "Numbers in words need an extra (pip install 'prolocutor[asks]'); please use digits."
@@ -45,13 +45,13 @@ class AnswerContext(ReadingContext, frozen=True, kw_only=True):
 
 
 class Understood(msgspec.Struct, frozen=True):
-    """The value of an answer, in the form that the skill gets."""
+    """The value of an answer, in the form for the skill."""
 
     value: Any
 
 
 class NotUnderstood(msgspec.Struct, frozen=True):
-    """The answer is none of the kind that was asked for; `hint` is a sentence to say."""
+    """The answer is not of the asked kind; `hint` is a sentence to say."""
 
     hint: str
 
@@ -65,7 +65,7 @@ class Ambiguous(msgspec.Struct, frozen=True):
 
 
 class UnknownPlace(msgspec.Struct, frozen=True):
-    """The answer names a place of the person, such as "home", that is not known yet."""
+    """The answer names an unknown place of the person, such as "home"."""
 
     name: str
 
@@ -93,7 +93,7 @@ class AskKind(Protocol):
 
     @property
     def hint(self) -> str:
-        """The assistant's words about an answer that is not understood."""
+        """The assistant's words about an answer it does not understand."""
 
     def build(self, context: None) -> AnswerReader:
         """Return the reader of answers."""

@@ -75,7 +75,7 @@ def _stem(said: str) -> str:
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
-    """Take a parsed choice: its idx, from 0; or a text that is a title."""
+    """Take a parsed choice: its idx, from 0; or a title."""
     if type_name == "raw_string" and isinstance(value, str):
         return read(value, context)
     whole = isinstance(value, int) and not isinstance(value, bool)
@@ -138,7 +138,7 @@ def _ordinals() -> list[re.Pattern[str]]:
 
 
 def _begun(said: str, titles: list[str]) -> int | None:
-    """Find the only title that begins with a text, or the only title that has it as a word."""
+    """Find the only title with a text as its beginning, else the only title with it as a word."""
     for short in dict.fromkeys((said, _ABOUT.sub("", _ABOUT.sub("", said)))):
         if not short:
             continue

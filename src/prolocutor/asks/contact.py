@@ -13,7 +13,7 @@ from prolocutor.reading.plain_text import bare, is_name, original_text
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read a contact: E.164, an e-mail address, or a name that is not among the known contacts."""
+    """Read a contact: E.164, an e-mail address, or a name outside of the known contacts."""
     reached = find_email_address(text) or e164(bare(text), context.region)
     if reached is not None:
         return Understood(reached)

@@ -126,7 +126,7 @@ _MARKS: Final = re.compile(r"[\s,.!…]+")
 
 
 def _same_in_each_part(said: str) -> Control | None:
-    """Return the control command that is said twice: "oh, leave it, never mind"."""
+    """Return a control command said twice: "oh, leave it, never mind"."""
     parts = [
         part for part in _PARTS.split(said[: _MAX_CHARACTERS + 1]) if not _LEADS.fullmatch(part)
     ]
@@ -144,7 +144,7 @@ _MAX_CHARACTERS: Final = 60
 
 
 def find_control(text: str) -> Control | None:
-    """Return the control command that a text is as a whole; None for any other text.
+    """Return the control command of a whole text; None for any other text.
 
     >>> find_control("Never mind, thanks."), find_control("cancel my booking at the Hilton")
     ('nevermind', None)

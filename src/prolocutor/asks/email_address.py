@@ -47,7 +47,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 
 def find_email_address(text: str) -> str | None:
-    """Return a text that is an e-mail address as a whole; None for other texts."""
+    """Return a whole text as an e-mail address; None for other texts."""
     said = unicodedata.normalize("NFKC", text[: MAX_CHARACTERS + 1]).strip()
     if len(said) > MAX_CHARACTERS or len(text) > MAX_CHARACTERS:
         return None

@@ -56,7 +56,7 @@ def _value(text: str, said: str, context: AnswerContext) -> Any:
 
 
 def _on_the_map(said: str) -> dict[str, Any] | None:
-    """Read coordinates if a comma or a hemisphere shows that they are meant."""
+    """Read coordinates with a comma or a hemisphere."""
     return coordinates(said) if re.search(r"[,;ns]", said) else None
 
 

@@ -1,8 +1,8 @@
-"""Intents: the content of buttons and of commands that clients send in place of words.
+"""Intents: the content of buttons and of clients' commands in place of words.
 
 A command is `{code, entities, slots?, slotTypes?, example_id?}` with a list of tokens, or
 `{program}` with a source (the form of the Almond Dialog API). The tokens of the assistant's own
-buttons are read here, all others by the languages that plug-ins bring; other commands are programs.
+buttons are read here, all others by the languages of plug-ins; other commands are programs.
 All errors are `BadInput`.
 """
 
@@ -44,10 +44,10 @@ _MAX_TOKENS: Final = 2_000
 class Intent(msgspec.Struct, frozen=True):
     """The meaning of a piece of bookkeeping.
 
-    `value` is the idx of a `choice` (from 0), the value of an `answer` in the form that skills get
+    `value` is the idx of a `choice` (from 0), the value of an `answer` in the form for skills
     (an incomplete date is the object of its parts), the name of a `category`, `{category, device}`
     of `commands`, `{param, type, op, value, negated}` of a `filter`.
-    `kind` is the kind of ask that the value of an answer fits.
+    `kind` is the fitting kind of ask for the value of an answer.
     """
 
     name: IntentName
@@ -59,7 +59,7 @@ class CommandLanguage(Protocol):
     """A language of commands; entry points of `prolocutor.command_languages` name them."""
 
     def read_typed(self, text: str) -> dict[str, Any] | None:
-        """Return the command that a typed text is by its prefix; None for plain words."""
+        """Return the command of a typed text with a prefix; None for plain words."""
 
     def read(self, parsed: dict[str, Any]) -> Intent | None:
         """Return the intent of a command (`read_parsed`); None if it is a program."""
@@ -69,7 +69,7 @@ LANGUAGES: Final = Catalog[CommandLanguage]("language of commands", "prolocutor.
 
 
 def typed_command(text: str) -> dict[str, Any] | None:
-    """Return the command that a typed text is by a prefix; None for plain words."""
+    """Return the command of a typed text with a prefix; None for plain words."""
     read = (language.read_typed(text) for _, language in LANGUAGES.import_all())
     return next((command for command in read if command is not None), None)
 
@@ -102,7 +102,7 @@ def _own_intent(code: Any, entities: dict[str, Any]) -> Intent | None:
 
 
 def read_parsed(given: Any) -> dict[str, Any]:
-    """Read a parsed command: an object or its JSON, bare or in the message that carries it.
+    """Read a parsed command: an object or its JSON, bare or in its message.
 
     The result has `code` (list of tokens) and `entities`, or `program`, and all other keys of the
     command. A message of type `parsed` may carry its command in `json` or itself; a command of type
@@ -129,7 +129,7 @@ def read_parsed(given: Any) -> dict[str, Any]:
 
 
 def read_object(given: Any) -> dict[str, Any]:
-    """Return the object that was sent, bare or as JSON; `BadInput` for anything else."""
+    """Return the client's object, sent bare or as JSON; `BadInput` for anything else."""
     for _ in range(3):
         if not isinstance(given, str | bytes):
             break

@@ -32,8 +32,8 @@ class AskKinds:
     ) -> Outcome:
         """Take a parsed value as an answer to an ask of this kind.
 
-        `type_name` is the kind of ask that the value fits (`Intent.kind`): "number" for a number.
-        Texts (`raw_string`) are read if the ask is for something that is written as text.
+        `type_name` is the fitting kind of ask (`Intent.kind`): "number" for a number.
+        Texts (`raw_string`) are read if the ask is for text.
         """
         return self._outcome(kind, lambda: self._reader(kind).take(type_name or "", value, context))
 
@@ -42,7 +42,7 @@ class AskKinds:
         return getattr(self._kind(kind), "hint", _NO_HINT)
 
     def _outcome(self, kind: Ask, ask: Callable[[], object]) -> Outcome:
-        """Return a reader's outcome; a reader of a plug-in that fails has not understood."""
+        """Return a reader's outcome; a failing reader of a plug-in has not understood."""
         try:
             outcome = ask()
             if isinstance(outcome, Outcome):

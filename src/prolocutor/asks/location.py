@@ -39,8 +39,8 @@ _UNKNOWN: Final = "I don't know where you are; please name the place, or give it
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a location: `{latitude, longitude, display}`.
 
-    A named place has None for both coordinates: names are not looked up here, so the skill that
-    asked has to find the place by `display`.
+    A named place has None for both coordinates: names are not looked up here, so the asking skill
+    has to find the place by `display`.
     """
     said = bare(text)
     if found := coordinates(said):

@@ -56,7 +56,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 
 def e164(said: str, region: str | None) -> str | None:
-    """Return a plain text that is a phone number as E.164; None for any other."""
+    """Return a plain text as a phone number in E.164; None for any other text."""
     figures = _figures(_LEAD.sub("", said, count=1))
     if not _FIGURES.fullmatch(figures):
         return None

@@ -33,7 +33,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 
 def find_picture_address(text: str) -> str | None:
-    """Return the http(s) address or the upload that a text is as a whole; None for any other."""
+    """Return the http(s) address or the upload of a whole text; None for any other."""
     if len(text) > 2 * MAX_ADDRESS_CHARACTERS:
         return None
     address = text.strip().strip("<>")

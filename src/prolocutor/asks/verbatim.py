@@ -22,14 +22,14 @@ class RawString(AskOptions, frozen=True):
         return Understood(text) if text.strip() else NotUnderstood(self.hint)
 
     def take(self, type_name: str, value: Any, context: AnswerContext) -> Outcome:
-        """Take a parsed value that is a text."""
+        """Take a parsed text."""
         if isinstance(value, str) and (self.types is None or type_name in self.types):
             return self.read(value, context)
         return NotUnderstood(self.hint)
 
 
 class Password(RawString, frozen=True):
-    """A password, which nobody but the skill that asked is shown."""
+    """A password, shown to nobody but the asking skill."""
 
     hint: ClassVar[str] = "I'm looking for a password."
     types: ClassVar[frozenset[str] | None] = frozenset({"password", "raw_string"})

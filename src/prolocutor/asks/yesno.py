@@ -34,7 +34,7 @@ _DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
 def read_yes_no(text: str, *, firmly: bool = False) -> bool | None:
     """Return whether a text as a whole means yes (True), no (False) or neither (None).
 
-    `firmly` ignores words that mean yes only as an answer ("fine", "nice", "good").
+    `firmly` ignores words for yes with other meanings outside of answers ("fine", "nice", "good").
     """
     text = plain(text)
     if text.endswith("?") and not text.startswith("why not"):

@@ -1,1 +1,1 @@
-"""Promises: the promises that a plug-in keeps and may rely on. No behaviour lives here."""
+"""Promises: the promises a plug-in keeps and may rely on. No behaviour lives here."""

@@ -4,10 +4,10 @@ Life cycle: a channel is made with its assistant, without an event loop and with
 listener reads `routes` once. Of a channel that is `Openable` it awaits `open` before the first
 request and `close` after the last request. Handlers run concurrently. A handler may raise any error
 of `errors.py`: the listener turns it into a response by one error table. A client may disconnect at
-any await; a turn that was taken runs to its end and is stored all the same.
+any await; an accepted turn runs to its end and is stored all the same.
 
-Users: a channel gives `prefix` + its own name of a person to the assistant, so that the same name
-at two doors means two persons. Only operators may speak for another user.
+Users: a channel gives `prefix` + its own name of a person to the assistant: the same name at two
+doors means two persons. Only operators may speak for another user.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class DoorPlace(msgspec.Struct, frozen=True):
 
 @runtime_checkable
 class CheckedDoor(Protocol):
-    """Options that can be checked before there is an assistant."""
+    """Options with a check that needs no assistant."""
 
     def check(self, place: DoorPlace) -> None:
         """Raise `ConfigError` for faulty options; its `key` names the option."""
@@ -106,7 +106,7 @@ class Channel(Protocol):
 
 @runtime_checkable
 class Openable(Protocol):
-    """A channel that is opened before the first request and closed after the last."""
+    """A channel with work before the first request and after the last."""
 
     async def open(self) -> None:
         """Get ready for the first request.

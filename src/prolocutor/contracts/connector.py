@@ -2,11 +2,11 @@
 
 Life cycle: the assistant makes a connector when it is built (no traffic, no event loop needed),
 calls `send` any number of times and from many turns at once, and `aclose` once at the end. `send`
-may be cancelled at any await; it must then leave nothing behind that disturbs a later call.
+may be cancelled at any await; it must then leave nothing behind to disturb a later call.
 A connector whose service streams hands the words on as they come, where the request has `deltas`.
 
-`CallKeeper`: wrappers of connectors that keep book of their calls, such as the ledger of effects
-and the purse. `CallWatch`: observers of whole calls. Where there is none, calls cost nothing more.
+`CallKeeper`: wrappers of connectors, such as the ledger of effects and the purse. `CallWatch`:
+observers of whole calls. Where there is none, calls cost nothing more.
 """
 
 from __future__ import annotations
@@ -40,23 +40,24 @@ class Caller(Protocol):
         """Ask the service and return its checked reply; raise `ServiceError`.
 
         Services of several stages may have one name: `stage` says which is meant (as in YAML,
-        `annotators`); None: the skill of that name, or where there is none the first service.
-        `key` is the `Idempotency-Key` (`<turn id>/<service>[/n]`), the same in a second run; None:
-        one of its own. `formatted`: the request is an agent state, for the service's formatters.
+        `annotators`); None: the skill of the name comes first, then the first service in declared
+        order. `key` is the `Idempotency-Key` (`<turn id>/<service>[/n]`), the same in a second run;
+        None: one of its own. `formatted`: the request is an agent state, for the service's
+        formatters.
         """
 
 
 class DeltaSink(Protocol):
-    """Takes the words of a reply while it is made, from a connector that streams.
+    """Takes the words of a reply while it is made, from a streaming connector.
 
-    The pieces, joined, have to be the beginning of the text that the reply will have; the reply
+    The pieces, joined, have to be the beginning of the reply's text; the reply
     itself is given whole in the end, as ever. Pieces are provisional: they may be shown to nobody,
     or taken back. Both methods return at once, raise nothing, and are called in the event loop's
     thread.
     """
 
     def add(self, text: str, confidence: float | None = None) -> None:
-        """Add words; `confidence` is that of the reply, where it is known ahead."""
+        """Add words; `confidence` is the reply's, where it is known ahead."""
 
     def restart(self) -> None:
         """Take back all words so far: the reply is made anew."""
@@ -71,7 +72,7 @@ class Request(Protocol):
 
     @property
     def turn_id(self) -> str:
-        """The turn that asks, 32 hex."""
+        """The id of the asking turn, 32 hex digits."""
 
     @property
     def key(self) -> str:
@@ -135,7 +136,7 @@ class Vocabulary(Protocol):
 
     @property
     def words(self) -> Iterable[str]:
-        """The words that the agent knows, its names of things among them."""
+        """The words of the agent, its names of things among them."""
 
     @property
     def complete(self) -> bool:
@@ -162,7 +163,7 @@ class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
     """The service for which a connector is made, and its assistant.
 
     `batched`: requests come several at once. `together`: the service gives a single reply for all
-    hypotheses of a wave. `max_in_flight`: calls that run at once. `assistant`: the assistant's
+    hypotheses of a wave. `max_in_flight`: calls at once. `assistant`: the assistant's
     name, `broker` the URL of its message broker. `share(key, make)` returns an object shared by the
     connectors of this assistant, such as connections: the result of the first `make` with this key.
     `connect` makes the connector of another target. `skills` are the pipeline's. `records` keeps
@@ -208,7 +209,7 @@ class ConnectorOptions(Protocol):
 
 @runtime_checkable
 class ChecksFile(Protocol):
-    """Options that need other parts of the file."""
+    """Options with a check of other parts of the file."""
 
     def check(self, broker: str | None) -> None:
         """Raise `ConfigError` where the file says no broker, and they need its."""
@@ -243,12 +244,12 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class DescribingConnector(Connector, Protocol):
-    """A connector that can ask its agent for a description of itself."""
+    """A connector that asks its agent for a description of itself."""
 
     async def describe(self) -> JsonObject:
         """Return the members of a card: a `description`, `examples`.
 
-        `ConfigError` if the agent lacks a feature that the connector needs, `ServiceError` if it
+        `ConfigError` if the agent lacks a feature the connector needs, `ServiceError` if it
         does not answer.
         """
 
@@ -303,7 +304,7 @@ class CallWatch(Protocol):
 
 
 class RunningEffect(msgspec.Struct, frozen=True):
-    """The call of an acting service: its key, and the fields that a person approved.
+    """The call of an acting service: its key, and the fields approved by a person.
 
     `fields` is None if nobody changed them.
     """
@@ -333,7 +334,7 @@ class CallKeeper(Protocol):
         """Get to know the assistant, after it is made."""
 
     async def turn_was_cut_off(self, opening: TurnOpening) -> None:
-        """Handle a turn that ends without its services' answers, before it is stored."""
+        """Handle the end of a turn without its services' answers, before it is stored."""
 
     async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
         """Note whose answers the reply of a turn is made of; called before it is stored.

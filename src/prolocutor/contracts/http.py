@@ -98,7 +98,7 @@ class WebSocket(Protocol):
         """Return the last value of a query parameter."""
 
     def send(self, message: str | bytes) -> None:
-        """Queue a message without waiting. A client that reads too slowly is disconnected."""
+        """Queue a message without waiting. A client is disconnected when it reads too slowly."""
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the socket after all queued messages are sent."""
@@ -107,7 +107,7 @@ class WebSocket(Protocol):
         """Wait until the client has taken most of the queued messages, or has disconnected."""
 
     def busy(self) -> AbstractContextManager[None]:
-        """Return a context that counts as a request in flight: shutting down waits for it."""
+        """Return a context to count as a request in flight: shutting down waits for it."""
 
     def __aiter__(self) -> AsyncIterator[str | bytes]:
         """Return the client's messages until it disconnects or the listener stops."""

@@ -18,7 +18,7 @@ from prolocutor.contracts.pairing import Card, LabelledQuestion, Role
 
 
 class TrainingLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """A labelled question of the assistant's own dialogs; `id` is that of the operator's label."""
+    """A labelled question of the assistant's own dialogs; `id` is the operator's label's."""
 
     id: str = ""
     question: LabelledQuestion
@@ -59,7 +59,7 @@ class ComparedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FlippedChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """A question for which the two models choose differently, and one of them rightly.
+    """A question for which only one of the two models chooses rightly.
 
     `won`: the new model is right, by the operator's label with the id `label`, "" for a question of
     other data.
@@ -107,7 +107,7 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainingStep(msgspec.Struct, frozen=True, tag_field="type", tag="step"):
-    """The share that is done, 0 to 1, and the step that begins."""
+    """The finished share, 0 to 1, and the next step."""
 
     share: float
     what: str
@@ -129,7 +129,7 @@ class TaughtLesson(Protocol):
 
     @property
     def user(self) -> str:
-        """Who asked it, "" where that is not known."""
+        """The name of the asking user, "" if unknown."""
 
     @property
     def labelled(self) -> LabelledQuestion:
@@ -137,7 +137,7 @@ class TaughtLesson(Protocol):
 
 
 class TaughtMethod(Protocol):
-    """The lessons that a router learns from people while it is in use."""
+    """The lessons a router learns from people while it is in use."""
 
     def lessons(self) -> Sequence[TaughtLesson]:
         """Return the lessons of thumbs."""
@@ -161,7 +161,7 @@ class ShelvedModel(msgspec.Struct, frozen=True):
 
 
 class ModelShelf(Protocol):
-    """The models that may replace the model in use, and its predecessors."""
+    """The candidates to replace the model in use, and its predecessors."""
 
     def live(self) -> StoredModel | None:
         """Return the model in use, or None."""
@@ -170,16 +170,16 @@ class ModelShelf(Protocol):
         """Return the models on the shelf, the latest first, without damaged models."""
 
     def new_folder(self) -> Path:
-        """Make an empty folder, hidden from the list, for a model that is to be trained."""
+        """Make an empty folder, hidden from the list, for a model in training."""
 
     def put(self, folder: Path, report: TrainingReport) -> None:
-        """Put a model that was trained within a `new_folder` on the shelf."""
+        """Put a model trained within a `new_folder` on the shelf."""
 
     def install(self, id_: str) -> str:
         """Put a model in use, and return the id of its predecessor, "" for none.
 
         The predecessor stays on the shelf. Raise `NotFound` for an unknown id, `ConfigError` for a
-        model that is damaged.
+        damaged model.
         """
 
     def delete(self, id_: str) -> None:
@@ -189,11 +189,11 @@ class ModelShelf(Protocol):
         """Keep some `former` models, named by id, some others, and the model in use."""
 
     def sweep(self) -> None:
-        """Remove the leftovers of trainings that were cut off."""
+        """Remove the leftovers of interrupted trainings."""
 
 
 class ModelSource(Protocol):
-    """A model that is read from a folder. `trainer` is the module that trains its successor."""
+    """A model in a folder. `trainer` is the module to train its successor."""
 
     trainer: str
 
@@ -203,7 +203,7 @@ class ModelSource(Protocol):
 
     @property
     def problem(self) -> str:
-        """The fault that keeps the model from learning; "" without a fault."""
+        """The fault in the way of the model's learning; "" without a fault."""
 
     @property
     def shelf(self) -> ModelShelf:
@@ -218,7 +218,7 @@ class ModelSource(Protocol):
 
 
 class ModelInUse(msgspec.Struct, frozen=True, kw_only=True):
-    """A router or ranker of an assistant that is read from a folder, for who trains it anew.
+    """A router or ranker of an assistant, read from a folder, as its training sees it.
 
     It selects by a model of this `method`, and by the agents' `cards`. `learner` teaches it thumbs
     at once; None where it learns by training alone. `encoder` is the folder of its encoder, None

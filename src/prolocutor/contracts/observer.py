@@ -66,7 +66,7 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ProfileChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that a turn changed in the profile of the person or the bot; UNSET stands for no
+    """A change by a turn in the profile of the person or the bot; UNSET stands for no
     value.
 
     `part` is "" (the profile's own keys), "profile" or "attributes".
@@ -89,11 +89,11 @@ class Reason(TypedDict):
 
 
 class LoggedChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A choice that a canary or a router made in a turn, with its probability (propensity).
+    """A choice of a canary or a router in a turn, with its probability (propensity).
 
     `service` made it: the new service of a canary, or a skill selector. Of a canary, `chosen` was
-    asked where `other` could have been; of a router, `chosen` is an agent that it had asked at
-    first. `score` is the router's own estimate that the agent is right, None where it has none.
+    asked where `other` could have been; of a router, `chosen` is an agent it asked at first.
+    `score` is the router's own estimate that the agent is right, None where it has none.
     """
 
     service: str
@@ -109,16 +109,16 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
     (`selector`, `confidence`, `last_chance`, `fallback`, `stopped`, or `assistant` where it speaks
     for itself); `faults` are the recorded warnings `{service, what}`, `remarks` are worth knowing
-    but no faults, such as a hypothesis that was not sure enough to count. `reasons` say why skills
-    were called, in the order of the waves, as far as the selectors give them. `cost` is that of all
-    services, in the currency of their prices: the sum of the costs that hypotheses name, else calls
-    times the price on the skill's card. `seconds` counts from the turn's start to its reply being
-    stored, which has the id `utt_id`. `traceparent` names the span in which the first run of this
-    turn was cut off. `scores` are the ranker's probabilities by the id of the hypothesis, `version`
-    the models in use by role (`router`, `ranker`), `changes` the changed values in profiles. `ask`
-    is the kind of answer that the reply waits for. `choices` are the choices of canaries and
-    routers, with their probabilities. `no_answer`: the reply's attribute of this name, by which a
-    skill tells that its words are not an answer.
+    but no faults, such as a hypothesis of too little confidence to count. `reasons` say why skills
+    were called, in the order of the waves, as far as the selectors give them. `cost` is the cost of
+    all services, in the currency of their prices: the sum of the costs named by hypotheses, else
+    calls times the price on the skill's card. `seconds` counts from the turn's start to its reply
+    being stored, which has the id `utt_id`. `traceparent` names the span in which the first run of
+    this turn was cut off. `scores` are the ranker's probabilities by the id of the hypothesis,
+    `version` the models in use by role (`router`, `ranker`), `changes` the changed values in
+    profiles. `ask` is the kind of answer the reply waits for. `choices` are the choices of canaries
+    and routers, with their probabilities. `no_answer`: the reply's attribute of this name, by which
+    a skill tells that its words are not an answer.
     """
 
     turn_id: str
@@ -163,7 +163,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failures(self) -> int:
-        """The number of services that failed or were late."""
+        """The number of failed or late services."""
         return sum([one.outcome in FAILURES for one in self.services])
 
     def flags(self, slow: float) -> list[OwnFlag]:
@@ -195,7 +195,7 @@ class BreakerObserver(Protocol):
 
 
 class TurnBegun(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that has begun: its person, words, dialog and time (UNIX seconds)."""
+    """The beginning of a turn: its person, words, dialog and time (UNIX seconds)."""
 
     turn_id: str
     dialog_id: str
@@ -228,10 +228,10 @@ class Following(Protocol):
 
 
 class ObservedAssistant(msgspec.Struct, frozen=True, kw_only=True):
-    """The assistant that observers belong to.
+    """The assistant of the observers.
 
-    `connectors` are the names of its services' connectors, by stage and name; None for a target
-    that is a connector itself. `follow` lets an observer follow turns from now on.
+    `connectors` are the names of its services' connectors, by stage and name; None where the target
+    is itself a connector. `follow` lets an observer follow turns from now on.
     """
 
     name: str
@@ -264,7 +264,7 @@ class Learner(Protocol):
         """Return the lessons of a turn, to be stored with it."""
 
     async def forget(self, user: str | None) -> None:
-        """Forget rows that the store has lost: a person's, or anybody's if None."""
+        """Forget rows lost by the store: a person's, or anybody's if None."""
 
 
 Observer = TurnObserver | BreakerObserver | Following | Joining | Learner

@@ -2,7 +2,7 @@
 
 Life cycle: a router or ranker is made ready (from cards, or from a model's folder) before the first
 turn; `route` and `rank` are then called by many turns at once, are read-only, and raise nothing for
-any text. Methods that must wait (a chat endpoint chooses) are async; callers take either.
+any text. Methods with waiting in them (a chat endpoint chooses) are async; callers take either.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """The user's present text, and apart from it the turn before: its input, reply and agent.
 
-    The three fields of the turn before are empty at the beginning of a dialog. `meant` is the
-    whole question that a follow-up means, "" where the words stand alone, and `meant_surely` (0 to
-    1) how sure that is.
+    The three fields of the turn before are empty at the beginning of a dialog. `meant` is the whole
+    question a follow-up stands for, "" where the words stand alone, and `meant_surely` (0 to 1) its
+    confidence.
     """
 
     text: str
@@ -95,8 +95,8 @@ class Pairing(msgspec.Struct, frozen=True):
     """The estimate that an agent, or its answer, is right for a question.
 
     `probability` is calibrated: of pairings with .7, seven in ten are right. `reason` says in a few
-    words why. `position` is that of the answer among the agent's own, from 0. `fault`, of the first
-    pairing, is the fault in estimating, such as an encoder that failed: the rest was used.
+    words why. `position` is the answer's among the agent's own, from 0. `fault`, of the first
+    pairing, is the fault in estimating, such as a failed encoder: the rest was used.
     `doubt` is the standard deviation of the probability's logit for a new agent, 0 for others.
     """
 
@@ -111,8 +111,8 @@ class Pairing(msgspec.Struct, frozen=True):
 class LabelledQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A question and how right each agent is for it, 0 to 1: the share of votes.
 
-    Agents that are not named are 0. `answers` are the responses by agent, where they were asked.
-    `gold` are the agents that count as right in measuring. `weight` discounts a doubtful label.
+    Unnamed agents have 0. `answers` are the responses by agent, where they were asked.
+    `gold` are the agents counted as right in measuring. `weight` discounts a doubtful label.
     """
 
     question: UserQuestion
@@ -124,11 +124,11 @@ class LabelledQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
-    """The material that a router or ranker is made ready from.
+    """The material to make a router or ranker ready from.
 
     A method without labels gets `labelled` with `agents` and `gold` empty: questions and answers,
     as a log holds them. Questions without `answers` teach routers only. `priors` are a router's
-    probabilities for each of `labelled`, from a router that has not learned from that question; {}
+    probabilities for each of `labelled`, from a router untrained on this question; {}
     where there are none, and nothing at all for a method without labels. `seconds` is how long
     a turn may wait for `complete` or `encoder`; None is the method's default.
     """
@@ -155,8 +155,10 @@ class Ranker(Protocol):
     def rank(
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
-        """Return a pairing for every answer, the best first; `prior` are the router's
-        probabilities, of the agents that it knows."""
+        """Return a pairing for every answer, the best first.
+
+        `prior` has the router's probabilities by agent.
+        """
 
 
 Method = TypeVar("Method", Router, Ranker, covariant=True)
@@ -180,13 +182,13 @@ class Encoder(Protocol):
 
 
 class SelectorContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The pipeline that a selector is made for.
+    """The surroundings of a selector: its pipeline and its file.
 
     `name` is the name of its service, `cards` are the skills' cards, `folder` is the folder of the
     file, `skill_seconds` the end of the skills' time, from the turn's start. `others` are the
     options of all selectors of the pipeline, its own included. `share(key, make)` returns the
-    result of `make` for the first selector that asked with this key. `observe` takes an observer of
-    the turns, `offer` a model that can be trained anew.
+    result of `make` for the first selector to ask with this key. `observe` takes an observer of the
+    turns, `offer` a trainable model.
     """
 
     name: str
@@ -200,12 +202,12 @@ class SelectorContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelectorOptions(Protocol):
-    """The options of a selector that a file names by a key of its own in place of `call`.
+    """The options of a selector, which a file names by a key of its own in place of `call`.
 
     An entry point of the group `prolocutor.selectors` has the key's name, and the options have a
     field of that name. They are a frozen Struct that extends `plan.PendingTarget`. With a field
     `endpoint`, a `connector` and `call` beside the key say how a model is reached. With a method
-    `within(timeout)` they are told the time-out that the file gives the service.
+    `within(timeout)` they are told the service's time-out in the file, in seconds.
     """
 
     stage: ClassVar[str]

@@ -48,7 +48,7 @@ class FoundService(msgspec.Struct, frozen=True, kw_only=True):
     `timeout` is in seconds. `notes` are for the person who adds it.
 
     `certainty`: 1 where the path of the address is the protocol's and the server there speaks it;
-    up to 0.9 for an answer that names its protocol but was found elsewhere; below 0.5 for answers
+    up to 0.9 for an answer with its protocol's name from another place; below 0.5 for answers
     that others might give.
 
     `connector` is filled in by who asks, None where the address alone says enough.
@@ -81,11 +81,10 @@ class UrlProbe(Protocol):
 
     @property
     def key(self) -> str | None:
-        """The key that is sent as a bearer token, if any."""
+        """The key to send as a bearer token, if any."""
 
     def base(self, *endings: str) -> str:
-        """Return the address without query, without a slash at its end, and without the first of
-        these endings that its path has."""
+        """Return the address without query, last slash and the first of these endings."""
 
     def append_query(self, url: str) -> str:
         """Return an address with the query of the given address after its own query."""
@@ -97,7 +96,7 @@ class UrlProbe(Protocol):
         """Return the answer to a POST of JSON."""
 
     async def greet(self, url: str) -> ProbeAnswer:
-        """Open a WebSocket and return the first message that it sends by itself, if any."""
+        """Open a WebSocket and return the first message it sends unasked, if any."""
 
     def note(self, tried: str) -> None:
         """Record a further failed attempt, for the detailed report."""

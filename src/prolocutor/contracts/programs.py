@@ -14,7 +14,7 @@ from prolocutor.dialog.inputs import DirectReply
 class ProgramSource(msgspec.Struct, frozen=True, kw_only=True):
     """A program as clients send it: as source text, or as tokens.
 
-    `entities` are the values that tokens such as `NUMBER_0` stand for. `slots` are the names of
+    `entities` are the values of tokens such as `NUMBER_0`. `slots` are the names of
     the slots `SLOT_0`, `SLOT_1`, ..., `slot_types` the types of the slots by name.
     """
 
@@ -28,7 +28,7 @@ class ProgramSource(msgspec.Struct, frozen=True, kw_only=True):
 class ProgramWish(msgspec.Struct, frozen=True, kw_only=True):
     """A person's wish about running programs: to hear which, or to stop some.
 
-    `about` are words of the programs that are meant, None for all; `kind` is the word for them: a
+    `about` are words of the programs in question, None for all; `kind` is the word for them: a
     timer, a monitor, a program.
     """
 
@@ -40,7 +40,7 @@ class ProgramWish(msgspec.Struct, frozen=True, kw_only=True):
 class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
     """A program to run in a turn, or to continue, or a wish about running programs.
 
-    If a program asked for something, `source` is None, `context` is that of its `ProgramRun` and
+    If a program asked for something, `source` is None, `context` is from its `ProgramRun` and
     `answer` the value of the answer.
     """
 
@@ -84,8 +84,8 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
 class StatementResult(msgspec.Struct, frozen=True, kw_only=True):
     """A result of a statement of a program.
 
-    `raw` is the result as an object, `type` is the function that gave it (`com.xkcd:get_comic`),
-    `formatted` are the messages that show it.
+    `raw` is the result as an object, `type` is its function (`com.xkcd:get_comic`), `formatted` are
+    the messages to show it.
     """
 
     raw: dict[str, Any]
@@ -94,7 +94,7 @@ class StatementResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CreatedProgram(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a program that was started outside of dialogs.
+    """The outcome of a program started outside of dialogs.
 
     `results` has an item for each result. With `errors` and an empty `id` the program was refused.
     `entries` are on the agenda already.
@@ -121,7 +121,7 @@ class RunningProgram(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramRunner(Protocol):
-    """Runs programs, each within a turn of its person. A turn that was cut off runs them again."""
+    """Runs programs, each within a turn of its person. An interrupted turn runs them again."""
 
     def find_wish(self, text: str) -> ProgramWish | None:
         """Return the wish about running programs in a text; None for any other text."""
@@ -130,7 +130,7 @@ class ProgramRunner(Protocol):
         """Run or continue a program. Its errors are said in `words`, not raised."""
 
     async def due(self, entry: AgendaEntry) -> ProgramRun:
-        """Run the program of an agenda entry (`Notice.program`) that has come due.
+        """Run the program of a due agenda entry (`Notice.program`).
 
         The entry is removed when the program's messages are delivered; an entry of `entries` may
         take its place. An exception postpones the entry.
@@ -141,7 +141,7 @@ class Programs(ProgramRunner, Protocol):
     """Runs programs, and starts, lists and stops programs that go on between turns."""
 
     async def warm(self) -> None:
-        """Get ready, so that the first program does not wait; it names the missing part."""
+        """Get ready before the first program."""
 
     async def create(self, user: str, code: str, info: ProgramInfo) -> CreatedProgram:
         """Run a program that lacks no values, or start it if it goes on, outside of dialogs.

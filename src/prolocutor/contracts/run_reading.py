@@ -2,7 +2,7 @@
 
 An entry point in the group `prolocutor.run_readers` names the maker of a `RunReader` of a folder.
 Calls block: a door makes them in a thread. Names of runs are those of the listing; anything else is
-`NotFound`. A run that is damaged or too large to be read is a `BadInput` that says so.
+`NotFound`. A run too damaged or too large to read is a `BadInput` with the reason.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class FigureGroup(msgspec.Struct, frozen=True):
 
 
 class RunDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric of two runs over the examples that both have: `first` is the other run's.
+    """A metric of two runs over their common examples: `first` is the other run's.
 
     `better` and `worse` count the examples with a higher and a lower score here.
     """
@@ -79,7 +79,7 @@ class RunDetails(msgspec.Struct, frozen=True, kw_only=True):
     """A run. `counts` are its rows by kind, `metric` the metric by which they are right.
 
     `note` names missing parts. `by` is how many examples each agent answered. `main` names the
-    figures that matter for the task.
+    figures of weight for the task.
     """
 
     name: str
@@ -132,7 +132,7 @@ class RunRowPage(msgspec.Struct, frozen=True):
 
 
 class RowQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows to read: of a kind, of a group of examples, of examples that another run has too."""
+    """The rows to read: of a kind, of a group of examples, of examples in another run too."""
 
     kind: RowKind | None = None
     group: str | None = None
@@ -152,7 +152,7 @@ class RunReader(Protocol):
         """Return rows from the place `after` on."""
 
     def dialogs(self) -> set[str]:
-        """Return the ids of the stored dialogs that rows of the runs are made of."""
+        """Return the ids of the stored dialogs in rows of the runs."""
 
     def leave_out(self, dialogs: Collection[str]) -> None:
-        """Write the runs anew without the rows that are made of these dialogs."""
+        """Write the runs anew without the rows from these dialogs."""

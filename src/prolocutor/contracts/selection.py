@@ -21,7 +21,7 @@ MAX_REASON: Final = 10_000
 
 
 def _check_reason(reason: object) -> None:
-    """Raise `ValueError` for a reason that cannot be recorded; functions return it unchecked."""
+    """Raise `ValueError` for a reason unfit for records; functions return it unchecked."""
     if type(reason) is not str:
         raise TypeError("the reason of a selection is a text")
     if len(reason) > MAX_REASON:
@@ -49,8 +49,8 @@ class Selection(msgspec.Struct, frozen=True):
 
     `faults` are recorded as the selector's: faults that leave the selection of use.
 
-    A part of the reason that quotes a person stands in brackets at its end, so that records without
-    personal data can leave it out.
+    A quotation of a person stands in brackets at the end of the reason; records without personal
+    data leave it out.
 
     Whenever a called skill settles, the engine calls `more(hypotheses_so_far, seconds_left)` with
     the agent state of all hypotheses so far, in declared order, and the seconds left for skills. A
@@ -59,6 +59,7 @@ class Selection(msgspec.Struct, frozen=True):
     (None or an empty list), or `enough`. When no skill is running and `more` names none, the
     selection is over. `version` names the model that selected, for the turn's record, `choices` say
     with which probability each of `first` was chosen; without any, for sure.
+
     """
 
     first: list[str]
@@ -83,7 +84,7 @@ class Effects(msgspec.Struct, frozen=True, kw_only=True):
 
     `value`: the reply in the shape of its stage; an annotator without a value annotates nothing.
     `previous`: an annotation of the bot utterance before this turn. `hypotheses`: of a candidate
-    annotator, an annotation for each of the hypotheses that it was asked about, in their order.
+    annotator, an annotation for each hypothesis of its request, in their order.
     `human_attributes` and `bot_attributes` change the profiles, which later services of the turn
     see. `asks` names by label the services to ask among the services whose own `after` names this
     service; None: all of them. `carries`: of a response selector, whether the attributes,

@@ -1,6 +1,6 @@
-"""A store that several processes share, as an assistant, its doors and brokers know it.
+"""A store of several processes, as an assistant, its doors and brokers know it.
 
-A store that can be shared has a method `share` (`assistant/sharing.py`).
+Such a store has a method `share` (`assistant/sharing.py`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class WakeUps(Protocol):
     """
 
     def wake(self, user: str) -> None:
-        """Send a hint that a person has new messages, or is free; return at once.
+        """Send a hint of a person's new messages, or of their turn's end; return at once.
 
         Hints are gathered and sent outside of any transaction.
         """

@@ -7,7 +7,7 @@ of a person beside the dialogs, `AmountStore` sums, `ConversationStore` a person
 
 Life cycle: `open` once before anything else, `aclose` once at the end. All methods may be called
 from an event loop by many tasks at once. When a method returns, its change is durable (as far as
-the store is durable at all). A method that raised `StoreError` has changed nothing.
+the store is durable at all). After a `StoreError` nothing has changed.
 
 A person has at most a single open turn at any time, and `deliver` comes between the turns of its
 person: the assistant's queue ensures both. The caller makes ids and times, never the store.
@@ -30,7 +30,7 @@ class NewDialog(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Ids for a person and a dialog, used only if they do not exist yet.
 
     `human_id` becomes the `id` of the person's profile, `bot_id` of the bot's, `id` the dialog's
-    `_id` in the agent state. `attributes` is the JSON object that a new dialog starts with.
+    `_id` in the agent state. `attributes` is the first JSON object of a new dialog's attributes.
     """
 
     human_id: str
@@ -56,8 +56,9 @@ class FeedRow(msgspec.Struct, frozen=True, gc=False):
     `dialog_id`, which is called `dialog_name`.
 
     A row with a person's words has an id and no closing. The last row of a turn, or of a
-    notification, has a `closing`: the JSON object `{"ask", "code"?, "entities"?}` of the ask that
-    is open from then on. A turn without a message leaves a row whose `message` and `id` are None.
+    notification, has a `closing`: the JSON object `{"ask", "code"?, "entities"?}` of the ask open
+    from then on. A turn without a message leaves a row whose `message` and `id` are None.
+
 
     """
 
@@ -70,7 +71,7 @@ class FeedRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedStore(Protocol):
-    """Reads feeds, and the round that a dialog is in. Turns and deliveries write both."""
+    """Reads feeds, and the current round of a dialog. Turns and deliveries write both."""
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
         """Return up to `limit` rows with `n > after`, ascending; an unknown person has none."""
@@ -102,8 +103,7 @@ class AgendaEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     `key` is the skill's own name for it: another entry of the same person, skill and key replaces
     it. `due` is a time in seconds (UNIX). `body` (JSON) is for the executor of the entry. `dropped`
-    counts the earlier entries that were removed because a person's agenda was full. The person need
-    not exist yet.
+    counts the earlier entries removed from a person's full agenda. The person need not exist yet.
     """
 
     user: str
@@ -122,8 +122,8 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     is no row. `round` replaces the dialog's round (None: it stays). `entry` is taken off the
     agenda, or replaced by `again`; `struck` and `entries` change it as in `TurnClosing`.
     `date_time` is the agent state time. If the person or an active dialog of that name does not
-    exist, they are created with `new_dialog`, as by `open_turn`, provided that there are messages
-    or a round.
+    exist, they are created with `new_dialog`, as by `open_turn`, provided there are messages or a
+    round.
     """
 
     user: str
@@ -179,12 +179,12 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `text` and `attributes` (JSON object) become the human utterance `utt_id`; `message` (JSON
     object) its row of the feed. `encoded_text` is the text as JSON, if the caller has it, which
-    saves encoding it again. `request_key` and `request_hash` identify a request that a client
-    repeats. `window` is the number of earlier utterances to return (None: all), `hypotheses` the
-    number of the last human utterances among them that are returned with their hypotheses. `start`
-    (JSON) is stored for a second run and returned by `resume_turn`. `round` is the dialog's round
-    under which the words were read (None: any), which decides whether they are a password. Under
-    another round a store opens no turn: it raises `RoundChanged`, and has stored nothing.
+    saves encoding it again. `request_key` and `request_hash` identify a client's repeated request.
+    `window` is the number of earlier utterances to return (None: all), `hypotheses` the number of
+    the last human utterances among them that are returned with their hypotheses. `start` (JSON) is
+    stored for a second run and returned by `resume_turn`. `round` is the dialog's round under which
+    the words were read (None: any), which decides whether they are a password. Under another round
+    a store opens no turn: it raises `RoundChanged`, and has stored nothing.
     """
 
     turn_id: TurnId
@@ -227,7 +227,7 @@ class UtteranceParts(msgspec.Struct, gc=False):
     """An utterance in parts of agent state JSON, ready to splice.
 
     `body` is the utterance without `user` and `hypotheses`, `user` the profile at that time. Equal
-    versions of a profile are the same object, so that callers decode it once. A human utterance's
+    versions of a profile are the same object, for callers to decode it once. A human utterance's
     `hypotheses` are `[]` unless the caller requested them.
     """
 
@@ -248,8 +248,8 @@ class NewUtterance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An utterance to store.
 
     `body` is its agent state JSON object without `user` and `hypotheses`; `user_version` the
-    version of the human's or bot's profile that its `user` shows. `hypotheses` is a JSON list, kept
-    apart from the body.
+    version of the human's or bot's profile in its `user`. `hypotheses` is a JSON list, kept apart
+    from the body.
     """
 
     utt_id: UtteranceId
@@ -292,7 +292,7 @@ class OpenedTurn(msgspec.Struct, kw_only=True):
 class AnsweredRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Returned in place of `OpenedTurn` if the request was answered before, or its turn is open.
 
-    `reply` is the outcome that `close_turn` got, None while the turn is open.
+    `reply` is the outcome given to `close_turn`, None while the turn is open.
     """
 
     turn_id: TurnId
@@ -326,7 +326,7 @@ class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnfinishedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that was opened and not closed, found at the opening of the store.
+    """A turn without its closing, found at the opening of the store.
 
     `attempts` counts its runs, including the first.
     """
@@ -349,7 +349,7 @@ class TurnStore(Protocol):
     async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
         """Store the input durably; return the state at the start of the turn.
 
-        The person, the active dialog of that name, and its bot are created if they do not exist.
+        A missing person, active dialog of the name or bot is created.
         Raise `Conflict` when `request_key` was used with another `request_hash` less than a day
         ago.
         """
@@ -361,7 +361,7 @@ class TurnStore(Protocol):
         """
 
     async def unfinished_turns(self) -> list[UnfinishedTurn]:
-        """Return the turns that were opened and not closed, oldest first."""
+        """Return the turns without a closing, oldest first."""
 
     async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
         """Count another attempt durably; return the state at the start of the turn.
@@ -375,7 +375,7 @@ class TurnStore(Protocol):
 
 
 class NewRecord(msgspec.Struct, frozen=True):
-    """A document that a turn adds; it belongs to the turn's person and dialog."""
+    """A document added by a turn; it belongs to the turn's person and dialog."""
 
     kind: str
     key: str
@@ -462,7 +462,7 @@ class Amount(msgspec.Struct, frozen=True):
 
 
 class AmountStore(Protocol):
-    """Sums that all users of the store add to, such as the costs of calls."""
+    """Sums shared by all users of the store, such as the costs of calls."""
 
     async def add_amounts(self, added: Sequence[Amount]) -> list[float] | int:
         """Add all amounts and return the sums, or none and the index of an amount over its limit.
@@ -517,7 +517,7 @@ class ConversationStore(Protocol):
 
 
 class DialogQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A query for dialogs, oldest first; conditions that are None do not count.
+    """A query for dialogs, oldest first; conditions of None do not count.
 
     `user_prefix`: of all users whose names begin so. `newest_first` turns the order around. `skill`
     spoke in the dialog. `rating` (a JSON value) was given to the dialog or to an utterance in it.
@@ -542,7 +542,7 @@ ALL_DIALOGS: Final = DialogQuery()
 
 
 class RatedReply(msgspec.Struct, frozen=True):
-    """A rating of a reply: the question of `user`, the skill that replied, and the rating.
+    """A rating of a reply: the question of `user`, the replying skill, and the rating.
 
     Later ratings have higher numbers.
     """
@@ -584,10 +584,10 @@ class ArchiveStore(Protocol):
         """
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
-        """Return the `dialog_id` of the person's active dialog of that name."""
+        """Return the `dialog_id` of the person's active dialog of this name."""
 
     async def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
-        """Return the ids of the dialogs that match, oldest first."""
+        """Return the ids of the matching dialogs, oldest first."""
 
     async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add `{rating, user_external_id, datetime}` to the dialog's `attributes.ratings`.

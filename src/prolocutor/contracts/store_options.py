@@ -66,7 +66,7 @@ class StoredFacts(msgspec.Struct, frozen=True):
 class StoredDialog(msgspec.Struct, frozen=True, kw_only=True):
     """A dialog. `number` is its place in the order in which dialogs were made.
 
-    Without `facts` the store that it is put into finds them out from the utterances.
+    Without `facts` the receiving store derives them from the utterances.
     """
 
     number: int
@@ -99,7 +99,7 @@ class StoredFeedRow(msgspec.Struct, frozen=True):
 
 
 class StoredRequest(msgspec.Struct, frozen=True):
-    """The outcome of a request that a client may send again."""
+    """The outcome of a request, kept for a client's second try."""
 
     key: str
     hash: bytes | None
@@ -110,7 +110,7 @@ class StoredRequest(msgspec.Struct, frozen=True):
 
 
 class StoredOpenTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that was cut off; `opening` is a `TurnOpening` in MessagePack."""
+    """An interrupted turn; `opening` is a `TurnOpening` in MessagePack."""
 
     turn_id: str
     attempts: int
@@ -134,7 +134,7 @@ class StoredRecord(msgspec.Struct, frozen=True):
 
 
 class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is stored of a user. `human_id` is None where there is no person of that name.
+    """All that is stored of a user. `human_id` is None where no person has the name.
 
     `feed_end` is the last number given in the feed, but for open turns, `said` the last id of a
     message by dialog name. All lists are in the order in which they were written.
@@ -191,7 +191,7 @@ class StoreTransfer(Protocol):
         """Return the number after which the feed of a new person starts."""
 
     async def raise_feed_floor(self, floor: int) -> None:
-        """Raise that number."""
+        """Raise this number to `floor`."""
 
     async def unrecorded_turns(self) -> UnrecordedTurns:
         """Return the counts of turns without records, and all amounts."""
@@ -205,7 +205,7 @@ class StoreTransfer(Protocol):
     async def put_person(self, person: StoredPerson) -> None:
         """Replace the stored data of a user by this person, in one transaction.
 
-        Hours and agents count the turns that have records.
+        Hours and agents count the turns with records.
         """
 
 
@@ -224,7 +224,7 @@ class StoreContext(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class StoreOptions(Protocol):
-    """The options of a store, a frozen Struct that an entry point of `prolocutor.stores` names.
+    """The options of a store, a frozen Struct named by an entry point of `prolocutor.stores`.
 
     The name is the scheme of its URLs. A class method `from_url(url)` returns the options of a URL,
     and raises `ConfigError` for an unusable URL; where there is none, the Struct has the field
@@ -237,7 +237,7 @@ class StoreOptions(Protocol):
 
 @runtime_checkable
 class CopiedStore(StoreOptions, Protocol):
-    """A store that `prolocutor store` migrates, checks and copies."""
+    """A store for `prolocutor store` to migrate, check and copy."""
 
     def transfer(self) -> StoreTransfer:
         """Return the mover of persons out of the store and into it."""

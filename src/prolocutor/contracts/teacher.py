@@ -1,4 +1,4 @@
-"""Teacher: data sets of dialogs, and the teachers that present them to agents. Two protocols.
+"""Teacher: data sets of dialogs, and teachers to present them to agents. Two protocols.
 
 a new data set implements `EpisodeSource`: it yields episodes as they stand in its files.
 worlds and evaluations use `Teacher`: ParlAI's verbs, with datatypes, mutators, candidates
@@ -30,8 +30,8 @@ class EpisodeSource(Protocol):
     """A data set as it stands in its files.
 
     Life cycle: the constructor reads nothing; `episodes` may be called any number of times, pass
-    after pass, and reads as little ahead as it can, so that a data set may be larger than the
-    memory. The yielded episodes belong to the caller, who may change them.
+    after pass, and reads as little ahead as it can: a data set may be larger than the memory. The
+    yielded episodes belong to the caller, who may change them.
     """
 
     @property
@@ -40,7 +40,7 @@ class EpisodeSource(Protocol):
 
     @property
     def portion(self) -> float | None:
-        """The part of the data that the latest pass has read, 0 to 1; None where not known."""
+        """The part of the data read in the latest pass, 0 to 1; None where not known."""
 
     def episodes(self) -> Iterator[Sequence[Example]]:
         """Yield the episodes of a pass, none of them empty.
@@ -54,7 +54,7 @@ class EpisodeSource(Protocol):
 
 @runtime_checkable
 class CountedSource(EpisodeSource, Protocol):
-    """A data set that counts its parts."""
+    """A data set with a count of its parts."""
 
     def counts(self) -> Sequence[msgspec.Struct]:
         """Return a row for each part of the data, whose first field names it."""
@@ -68,7 +68,7 @@ class Teacher(Protocol):
         """Name of the task; every message carries it as `id`."""
 
     def act(self) -> Example:
-        """Return the next example; after the end of a pass that is not repeated, padding."""
+        """Return the next example; after the end of an unrepeated pass, padding."""
 
     def observe(self, observation: Example) -> Example:
         """Score the answer to the latest example and return it."""

@@ -1,9 +1,9 @@
 """TurnRecordStore: the records of turns for operators: records, figures, and the search for them.
 
 It is an optional part of a store (`KeepsTurnRecords`). Records come in batches after the replies
-are out, and may be lost with the process. The records of a dialog are deleted with the dialog. A
-record that cannot be read any more, or is not kept, is None: summaries stay as long as the dialog.
-Times are seconds (UNIX).
+are out, and may be lost with the process. The records of a dialog are deleted with the dialog. An
+unreadable or deleted record is None: summaries stay as long as the dialog. Times are seconds
+(UNIX).
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ class DialogPlace(msgspec.Struct, frozen=True):
 
 
 class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which dialogs are wanted; a condition that is None does not count.
+    """Which dialogs are wanted; a condition of None does not count.
 
     `flag` is the flag of a turn in it. `agent` spoke in it, `user` is its person, `channel` where
     it began. It has a turn at or after `since` and before `until`. `words`: all of them, or words
-    that begin so, stand in the texts of a turn and its reply. `ids` are the dialogs that count.
-    `order` sorts them; where words are searched, the latest hit stands first whatever it says.
+    with such beginnings, stand in the texts of a turn and its reply. `ids` are the dialogs to
+    search. `order` sorts them; where words are searched, the latest hit stands first whatever it
+    says.
     """
 
     flag: TurnFlag | None = None
@@ -62,9 +63,9 @@ class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
 class DialogSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A dialog in a list: who, when last, its last turn, and figures over its recorded turns.
 
-    Where words are searched, `said` and `reply` are the texts of the latest turn that has them, and
-    `hit` is the id of its reply. `failed` counts services, `turns` also counts the turns of before.
-    `stopped`: the person stopped the turn that is shown.
+    Where words are searched, `said` and `reply` are the texts of the latest turn with these words,
+    and `hit` is the id of its reply. `failed` counts services, `turns` also counts the turns of
+    before. `stopped`: the person stopped the turn that is shown.
     """
 
     dialog_id: DialogId
@@ -106,7 +107,7 @@ class ConversationCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationHead(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog without its turns; `name` is that among the dialogs of its person."""
+    """A dialog without its turns; `name` is the person's own name of it."""
 
     dialog_id: DialogId
     user: str
@@ -120,9 +121,8 @@ class ConversationTurn(msgspec.Struct, frozen=True, kw_only=True):
     """A turn of a dialog.
 
     `said` is None where only the assistant or an operator spoke, `reply` and `utt_id` where nobody
-    replied. None stands for values that are no longer kept. `position` is that of its last
-    utterance, `spoke` names the skills whose words are in the reply. `stopped`: its person stopped
-    it.
+    replied. None stands for deleted values. `position` is its last utterance's, `spoke` names the
+    skills whose words are in the reply. `stopped`: its person stopped it.
     """
 
     position: int
@@ -200,8 +200,8 @@ class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
     `asked` counts turns, `won` the turns whose reply has a hypothesis of it, `declined` the turns
     in which it gave no answer (`ServiceRecord.declined`). `kinds` are failures by code, `latest`
     the last turn of each; `buckets` its durations where it was done or late, counted in the bounds
-    of `contracts.observer.BOUNDS`, `seconds` their sum. `up` and `down` are thumbs on replies that
-    it won.
+    of `contracts.observer.BOUNDS`, `seconds` their sum. `up` and `down` count thumbs on the agent's
+    chosen replies.
     """
 
     at: int
@@ -258,37 +258,37 @@ class TurnRecordStore(Protocol):
     async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
         """Keep records, all in one transaction; records of deleted dialogs are left out.
 
-        Turns that took longer than `slow` seconds get that flag.
+        Turns of more than `slow` seconds get this flag.
         """
 
     async def tend(self, *, now: float, keep: float, most: int) -> bool:
         """Do a bounded piece of the due work; return whether there is more.
 
-        Records of turns that began more than `keep` seconds ago are deleted, the oldest records
-        beyond `most` as well, and the words of turns become searchable. Figures by hour are kept 35
-        days, or for as long as records where that is longer.
+        Records of turns begun more than `keep` seconds ago are deleted, the oldest records beyond
+        `most` as well, and the words of turns become searchable. Figures by hour are kept for 35
+        days or `keep`, whichever is longer.
         """
 
     async def conversations(
         self, query: ConversationQuery, after: DialogPlace | None, limit: int
     ) -> ConversationPage:
-        """Return the dialogs that match, from the place `after` on."""
+        """Return the matching dialogs, from the place `after` on."""
 
     async def counts(self, query: ConversationQuery) -> ConversationCounts:
-        """Count the dialogs that match, whatever the query's own flag."""
+        """Count the matching dialogs, whatever the query's own flag."""
 
     async def hours(self, since: float, until: float) -> list[TurnHour]:
-        """Return the hours that have turns, ascending."""
+        """Return the hours with turns, ascending."""
 
     async def figures(
         self, since: float, until: float, agent: str | None = None
     ) -> list[AgentSpan]:
-        """Return the figures of agents (of one, if named), by time, then by name."""
+        """Return the figures of all agents or of the named agent, by time, then by name."""
 
     async def totals(self, since: float, until: float, step: int | None = None) -> list[AgentSpan]:
         """Return the sums of each agent's figures between two times, by name; `at` is `since`.
 
-        With `step`, a number of seconds that divides `since`, return the sums of each step, by
+        With `step`, a number of seconds and a divisor of `since`, return the sums of each step, by
         time; `at` is its start.
         """
 
@@ -304,7 +304,7 @@ class TurnRecordStore(Protocol):
         """
 
     async def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
-        """Return the turns of all dialogs that match, from the place `after` on."""
+        """Return the matching turns of all dialogs, from the place `after` on."""
 
     async def turn(self, utt_id: str) -> KeptTurn | None:
         """Return the turn whose reply has this id; None for an unknown reply."""
@@ -312,7 +312,7 @@ class TurnRecordStore(Protocol):
 
 @runtime_checkable
 class KeepsTurnRecords(Protocol):
-    """A store that keeps records of turns."""
+    """A store with records of turns."""
 
     @property
     def turn_records(self) -> TurnRecordStore:

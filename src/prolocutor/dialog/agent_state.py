@@ -95,7 +95,7 @@ def human_to_state(human: Human) -> State:
 
 
 def human_from_state(state: State) -> Human:
-    """Read a person from agent state; profile keys that are missing become null."""
+    """Read a person from agent state; missing profile keys become null."""
     rest = dict(state)
     return Human(
         id=rest.pop("id"),
@@ -264,7 +264,7 @@ def new_bot(id_: str) -> bytes:
 
 
 def rating(value: Any, user: str | None, at: str) -> bytes:
-    """Write one rating in the form of `attributes.ratings`."""
+    """Write a rating in the form of `attributes.ratings`."""
     return plain.encode({"rating": value, "user_external_id": user, "datetime": at})
 
 

@@ -1,4 +1,4 @@
-"""The nouns: profiles, utterances and the dialog that consists of them."""
+"""The nouns: profiles, utterances, and a dialog made of them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Bot(msgspec.Struct, kw_only=True):
 
 
 def apply_changes(state: JsonObject, changes: list[Change]) -> None:
-    """Apply one version's changes to the agent state of a profile, in place."""
+    """Apply a version's changes to the agent state of a profile, in place."""
     for part, key, *value in changes:
         target = state[part] if part else state
         if value:
@@ -68,7 +68,7 @@ def apply_changes(state: JsonObject, changes: list[Change]) -> None:
 class ScheduledMessage(msgspec.Struct, kw_only=True, omit_defaults=True, rename={"in_": "in"}):
     """Messages for later: `at` a time (ISO 8601 or UNIX seconds), or `in_` seconds from now.
 
-    `key` names the entry, so that it can be replaced or taken back. `every` (day, weekday, week,
+    `key` names the entry for its replacement or withdrawal. `every` (day, weekday, week,
     month or year) brings it again by the clock of `timezone`. `ask` makes it a question.
     """
 
@@ -105,11 +105,12 @@ class Hypothesis(_HypothesisDetails):
     `bot_attributes` to remember, `attributes` of the reply, rich `messages` (the text may then be
     ""), an `ask` for a kind of answer, whether it `can_continue` with the next input, messages to
     `schedule` and keys of messages to `unschedule`. `entities` are the subjects of the reply
-    (texts, or objects with `text` and `type`), `continue_` the slots of the question that a
-    follow-up may change, by name. Keys of its own go into `extra`.
+    (texts, or objects with `text` and `type`), `continue_` the slots of the question a follow-up
+    may change, by name. Keys of its own go into `extra`.
 
     In a dialog the engine adds `skill_name` and `hypothesis_id` (`<skill>.<position>`), and
     candidate annotators the `annotations`.
+
     """
 
     text: str
@@ -175,7 +176,7 @@ class HumanUtterance(msgspec.Struct, kw_only=True):
 
 
 class SpokenReply(msgspec.Struct, kw_only=True):
-    """The parts of a reply that doors show."""
+    """The parts of a reply for doors."""
 
     utt_id: str
     text: str
@@ -223,7 +224,7 @@ def read_thumb(word: str) -> bool | None:
 
 
 class Dialog(msgspec.Struct, kw_only=True):
-    """All utterances of one human and the assistant, or the last of them (a window).
+    """All utterances of a human and the assistant, or the last of them (a window).
 
     Times are UTC, `YYYY-MM-DD HH:MM:SS.ffffff`; `date_finish` is the time of the last reply, or
     None before the first. `rating` is the last rating of the dialog as a whole.

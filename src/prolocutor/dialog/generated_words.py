@@ -70,7 +70,7 @@ def generates(target: Callable[..., Any]) -> bool:
 
 
 def collect_reply(target: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that runs a generator function to its end and returns the reply.
+    """Return a function to run a generator function to its end and return the reply.
 
     `say` takes each word, and the confidence, None while it is unknown.
     """

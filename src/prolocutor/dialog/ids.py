@@ -17,10 +17,10 @@ _last_tick = 0
 
 
 def new_id() -> str:
-    """Make a 32-digit hex id that sorts after every id made before in this process.
+    """Make a 32-digit hex id, greater than every id made before in this process.
 
     48 bits of milliseconds and 80 random bits, as in UUID version 7 (RFC 9562) without its
-    fixed bits; a clock that goes backwards does not make ids go backwards.
+    fixed bits; a clock going backwards does not make ids go backwards.
     """
     (made,) = new_ids(1)
     return made

@@ -14,7 +14,7 @@ from prolocutor.dialog.rounds import Ask
 
 
 class ToolRound(msgspec.Struct, kw_only=True):
-    """A model's calls of the client's tools, and the messages that led to the calls."""
+    """A model's calls of the client's tools, and the messages before the calls."""
 
     calls: list[JsonObject]
     messages: list[JsonObject] = []
@@ -37,7 +37,7 @@ class ModelWishes(msgspec.Struct, kw_only=True):
     rounds: dict[str, ToolRound] = {}
 
     def keys(self) -> JsonObject:
-        """Return the keys that they are in a request for a chat completion."""
+        """Return them as keys of a request for a chat completion."""
         found: JsonObject = {}
         if self.response_format is not None:
             found["response_format"] = self.response_format
@@ -189,12 +189,14 @@ class DirectReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
-    """The start of a turn. Only `forced_skill` is asked (it waits for an answer); `extra` is added
-    to its request (the `answer`); `preferred` is asked in any case and wins unless another skill is
-    clearly better. Where a subject may be switched, `excluded` is the waiting skill, which is not
-    asked, `least` the lowest confidence of a hypothesis that counts, `otherwise` the reply if no
-    hypothesis counts (in place of last chance and fallback). `say` is the reply of a turn that asks
-    no service. `heard` are earlier words that services get in place of the input's.
+    """The start of a turn.
+
+    Only `forced_skill` is asked (it waits for an answer); `extra` is added to its request (the
+    `answer`); `preferred` is asked in any case and wins unless another skill is clearly better.
+    Where a subject may be switched, `excluded` is the waiting skill, which is not asked, `least`
+    the lowest sufficient confidence of a hypothesis, `otherwise` the reply without a sufficient
+    hypothesis (in place of last chance and fallback). `say` is the reply of a turn without
+    services. `heard` are earlier words for services in place of the input's.
     """
 
     input: TurnInput

@@ -1,7 +1,7 @@
 """The messages of the assistant: the kinds of Almond's dialog API.
 
 Each kind is a Struct; `RichMessage` is their union, tagged by `type`. A skill may send them or
-dicts with the same keys. They are stored as dicts, so keys that a kind does not define stay.
+dicts with the same keys. They are stored as dicts, so keys unknown to a kind stay.
 Source: the Almond Dialog API, and later messages of its servers (`audio`, `video`, `sound`,
 `new-program`).
 """
@@ -37,7 +37,7 @@ class _Common(msgspec.Struct, kw_only=True, tag_field="type", omit_defaults=True
 
 
 class Text(_Common, tag="text"):
-    """A text; its `format` may be `markdown`, which clients that know it draw."""
+    """A text; its `format` may be `markdown`, for clients able to draw it."""
 
     text: str
     format: str | None = None
@@ -71,13 +71,13 @@ class RichLink(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class Rdl(_Common, tag="rdl"):
-    """A rich deep link: a card with a title and a text that leads to an address."""
+    """A rich deep link: a card with a title and a text, and a link to an address."""
 
     rdl: RichLink
 
 
 class Result(_Common, tag="result"):
-    """The result of a program as data, and as text for clients that cannot show it."""
+    """The result of a program as data, and as text for other clients."""
 
     result: JsonObject
     fallback: str
@@ -111,7 +111,7 @@ class Link(_Common, tag="link"):
 
 
 class NewProgram(_Common, tag="new-program", rename="camel"):
-    """A program that was started: its code, and the results and errors so far."""
+    """A started program: its code, and the results and errors so far."""
 
     unique_id: str
     name: str

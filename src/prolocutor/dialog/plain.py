@@ -74,7 +74,7 @@ class OwnReply(Plain, frozen=True, eq=False, gc=False):
 def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
     """Encode `value` to JSON and decode it again; raise `BadReply` with the path of a fault.
 
-    Refused: NaN and infinity, keys that are not strings, lone surrogates, cycles, other types, more
+    Refused: NaN and infinity, keys other than strings, lone surrogates, cycles, other types, more
     than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
     `Hypothesis`) JSON objects.
     """
@@ -153,7 +153,7 @@ def members(struct: msgspec.Struct) -> dict[str, Any]:
 def _layout(
     struct: type[msgspec.Struct],
 ) -> tuple[dict[str, Any], tuple[str, ...], tuple[Any, ...]]:
-    """Return the tag of a Struct, the names of its members, and the defaults that are left out."""
+    """Return the tag of a Struct, the names of its members, and the omitted defaults."""
     config, fields = struct.__struct_config__, msgspec.structs.fields(struct)
     tag = {config.tag_field: config.tag} if config.tag_field is not None else {}
     names = tuple(field.encode_name for field in fields)
@@ -205,10 +205,10 @@ _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
-    """Refuse a value that would be too large as JSON before it is encoded.
+    """Refuse a value too large as JSON, before its encoding.
 
-    Nested lists that each hold the next list twice are small in memory and endless in JSON. A value
-    is walked level by level, which is cheap, each part as often as it occurs: a part has at least a
+    Nested lists, each with the next list twice, are small in memory and endless in JSON. A value is
+    walked level by level, which is cheap, each part as often as it occurs: a part has at least a
     byte. From `_MANY_PARTS` parts on, each part is visited once.
     """
     level = get_referents(value)
@@ -260,7 +260,7 @@ def _refuse(size: int, max_bytes: int) -> NoReturn:
 def _estimate_size(value: Any, max_bytes: int, max_depth: int) -> int:
     """Return about how many bytes a value has as JSON, and never more than it has.
 
-    Raise `BadReply` as soon as the parts that were seen, each counted once, are too many.
+    Raise `BadReply` as soon as the seen parts, each counted once, are too many.
     """
     sizes: dict[int, int] = {}
     least = 0  # brackets and commas of the visited parts
@@ -301,7 +301,7 @@ def _size(part: Any, sizes: dict[int, int]) -> int:
 
 
 def _explain(value: Any, max_depth: int) -> None:
-    """Walk the value and raise `BadReply` with the path of the first part that is not plain.
+    """Walk the value and raise `BadReply` with the path of the first part outside of JSON.
 
     A part in several places is walked again only at a greater depth.
     """

@@ -56,8 +56,8 @@ def changed_profile(
 ) -> tuple[bytes, list[Change]] | None:
     """Apply attributes in order; return the new profile and its changes, None if equal.
 
-    `attributes` are the `human_attributes` or `bot_attributes` of all hypotheses that count. A
-    change that is not allowed, or makes the profile too large, is noted as a fault and left out.
+    `attributes` are the `human_attributes` or `bot_attributes` of all chosen hypotheses. A
+    forbidden change, or a change to too large a profile, is noted as a fault and left out.
     """
     state: dict[str, Any] = decode(profile)
     changes: list[Change] = []
@@ -79,7 +79,7 @@ def changed_profile(
 def _change(
     state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
 ) -> Change | None:
-    """Return the change by one attribute: known keys are overwritten, others go to `attributes`."""
+    """Return the change by an attribute: known keys are overwritten, others go to `attributes`."""
     if key in PROTECTED_KEYS:
         fault(f"may not change '{key}'")
         return None

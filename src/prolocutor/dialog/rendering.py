@@ -1,4 +1,4 @@
-"""Rich messages as plain text, for doors that carry nothing but text.
+"""Rich messages as plain text, for doors of nothing but text.
 
 Choices are numbered from 1, links and cards are their titles and addresses, a result is its
 fallback, a question to be answered by yes or no ends in `[yes/no]`.
@@ -16,7 +16,7 @@ _YES_OR_NO: Final = "[yes/no]"
 
 
 def plain_text(messages: list[JsonObject], ask: Ask | None = None) -> str:
-    """Write messages, as `checked_messages` gives them, as text: one or more lines for each.
+    """Write messages, as `checked_messages` gives them, as text: a line or more for each.
 
     A message without text has no line; without lines the text is empty.
     """
@@ -28,7 +28,7 @@ def plain_text(messages: list[JsonObject], ask: Ask | None = None) -> str:
 def said_as_text(text: str, attributes: JsonObject, *, without: Collection[str] = ()) -> str:
     """Write a reply of this text and these attributes as text: its messages, or the text alone.
 
-    `without` are kinds of messages that a door shows in a way of its own.
+    `without` are kinds of messages with a display of the door's own.
     """
     if not attributes:  # most replies are a text alone
         return text if text.strip() else ""

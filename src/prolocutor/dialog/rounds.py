@@ -21,8 +21,8 @@ class FollowUp(msgspec.Struct, frozen=True):
 
     `text` is the whole question, `of` the earlier turn's question behind it, `confidence` (0 to 1)
     the certainty of this reading, `language` the language of the question (ISO 639-1) where the
-    words have another language, `skill` the skill that answered the earlier question and is
-    preferred now. `corrects`: the last turn's action was not meant, and is to be taken back.
+    words have another language, `skill` the skill of the earlier answer, preferred now. `corrects`:
+    the last turn's action was not meant, and is to be taken back.
     """
 
     text: str
@@ -68,7 +68,7 @@ class OfferedChoice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class NarrowedAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The purpose of an answer that completes a first, insufficient answer.
+    """The purpose of an answer to complete a first, insufficient answer.
 
     `ask` is the kind of the first ask. `values` are the choices' values; without choices the answer
     is the person's own place of this name, to be remembered.
@@ -80,14 +80,14 @@ class NarrowedAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An open ask: its kind, the skill that asked, and the choices.
+    """An open ask: its kind, the asking skill, and the choices.
 
-    `prompt` are the messages that asked, to be said again. `page` is the page of a long list that
-    was shown last. `repeated`: the skill failed to take an answer once, and the ask was repeated.
-    `context` belongs to the asker (a program that lacks a value); the waiting skill sees it as
-    `request["answer"]["context"]`. `code` and `entities` are the context that clients are sent.
-    `narrowed` is there where this ask is about the answer to an earlier one. `digressions`: so many
-    turns in a row were about something else. `hint` is the skill's advice on how to answer.
+    `prompt` are the messages of the ask, to be said again. `page` is the last shown page of a long
+    list. `repeated`: the skill failed to take an answer once, and the ask was repeated. `context`
+    belongs to the asker (a program in need of a value); the waiting skill sees it as
+    `request["answer"]["context"]`. `code` and `entities` are the context for clients. `narrowed` is
+    set where this ask is about the answer to an earlier ask. `digressions`: so many turns in a row
+    were about something else. `hint` is the skill's advice on how to answer.
     """
 
     ask: Ask
@@ -118,10 +118,10 @@ class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The state of a dialog between two turns.
 
-    `waiting` is the open ask. `preferred` is the skill that answered last and can go on, `left` the
-    number of turns for which it is preferred. `handover` is there while a person is wanted or has
-    taken over; `ended` is one that ended between two turns, until services were shown that. `more`
-    is the source of a program for further results, until the next input.
+    `waiting` is the open ask. `preferred` is the skill of the last answer, able to go on, `left`
+    the number of turns for which it is preferred. `handover` is there while a person is wanted or
+    has taken over; `ended` is the ask that ended between two turns, until services have seen its
+    end. `more` is the source of a program for further results, until the next input.
     """
 
     waiting: PendingAsk | None = None

@@ -1,4 +1,4 @@
-"""When something is said unasked, and what: `at`, `every`, notices."""
+"""The times and words of unasked messages: `at`, `every`, notices."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LATEST: Final = 1e11
 
 
 def next_time(first: float, every: str, zone: str | None, after: float) -> float:
-    """Return the first time later than `after` of what comes again from `first` on (UNIX seconds).
+    """Return the first time later than `after` of a repetition from `first` on (UNIX seconds).
 
     The hour stays the same by the clock of `zone` (None: the server's), in summer and in winter.
-    The 31st is the last day of a month that is shorter, 29 February the 28th.
+    The 31st is the last day of a shorter month, 29 February the 28th.
     """
     first = max(0.0, first)
     start = datetime.fromtimestamp(first, find_zone(zone))

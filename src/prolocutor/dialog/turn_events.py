@@ -1,9 +1,9 @@
 """The events of a running turn, for its listeners.
 
-The order is: `TurnStarted` once the input is stored; then stages, services and provisional words
-as they come; `ReplyGiven` last, once the reply is stored. A reply that was stored before is
-`ReplyGiven` alone. Each `ServiceAsked` has its `ServiceSettled` and each `StageStarted`
-its `StageEnded` before `ReplyGiven`.
+The order is: `TurnStarted` once the input is stored; then stages, services and provisional words as
+they come; `ReplyGiven` last, once the reply is stored. A reply stored before is `ReplyGiven` alone.
+Each `ServiceAsked` has its `ServiceSettled` and each `StageStarted` its `StageEnded` before
+`ReplyGiven`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ServiceAsked(_Event, frozen=True):
 
 
 class ServiceSettled(_Event, frozen=True):
-    """A service that was asked is through; `seconds` since it was asked.
+    """An asked service has settled; `seconds` since it was asked.
 
     `skipped`: its answer is not wanted any more.
     """
@@ -72,7 +72,7 @@ class ServiceSettled(_Event, frozen=True):
 
 
 class Delta(_Event, frozen=True):
-    """Provisional words of the skill that is going to speak, to be appended to those before."""
+    """Provisional words of the expected speaker, to be appended to the words before."""
 
     skill: str
     text: str
@@ -83,7 +83,7 @@ class Replaced(_Event, frozen=True):
 
 
 class ReplyGiven(_Event, frozen=True):
-    """The reply, which is stored. Deltas that are not void, joined, are its text.
+    """The reply, which is stored. The joined deltas, void ones excepted, are its text.
 
     `waiting` is the open ask from now on. `n` is the number of the feed row of the person's words,
     the rows of the reply follow. `repeated`: the reply was stored before.

@@ -25,7 +25,7 @@ class AskAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     `value` by `kind`: bool (yesno); number; `YYYY-MM-DD`; `HH:MM:SS`; `{latitude, longitude,
     display}`; `{idx, title}` (choice); else a text. `raw` is the person's text, `context` the value
-    that the skill sent with its ask. `kind` is "cancelled" if the person does not answer.
+    sent by the skill with its ask. `kind` is "cancelled" if the person does not answer.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class AskAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StateSource(Protocol):
-    """An agent state as it was at one moment, which is copied when it is read."""
+    """An agent state of a moment, copied when it is read."""
 
     def value(self) -> Any:
         """Return a copy of all of it."""
@@ -60,11 +60,11 @@ class StateSource(Protocol):
         """Return a copy of the bot utterance of this turn; None before it was chosen."""
 
     def member(self, key: str) -> Any:
-        """Return a copy of a member that is not the dialog's but the request's; None if none."""
+        """Return a copy of a member of the request but not of the dialog; None if none."""
 
 
 def is_state_source(given: object) -> TypeGuard[StateSource]:
-    """Return whether something has the methods of a state that is copied when it is read."""
+    """Return whether an object has the methods of a `StateSource`."""
     return hasattr(given, "copy_human_utterance")
 
 
@@ -73,8 +73,8 @@ class TurnRequest(Mapping[str, Any]):
 
     A function that declares it gets it: `def parrot(turn: TurnRequest) -> Hypothesis`. Attributes
     are typed and read when they are first used; `turn["utterances"]` is the same as JSON, with all
-    keys of the agent state. `turn.utterances` is a window of the dialog that ends with the present
-    human utterance, `turn.text`.
+    keys of the agent state. `turn.utterances` is a window of the dialog up to the present human
+    utterance, `turn.text`.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -139,10 +139,10 @@ class TurnRequest(Mapping[str, Any]):
         return f"<TurnRequest {self.text!r:.80} to {self.service}>"
 
     def say(self, text: str) -> None:
-        """Say the next words of the reply that this skill is going to return.
+        """Say the next words of this skill's reply.
 
         They are shown at once where a client listens and the skill is going to speak; else this
-        does nothing. All words together have to be the beginning of the text that is returned.
+        does nothing. All words together have to be the beginning of the returned text.
         """
         if not isinstance(text, str):
             raise TypeError(f"what is said is a text, not a {type(text).__name__}")
@@ -168,7 +168,7 @@ class TurnRequest(Mapping[str, Any]):
 
     @property
     def service(self) -> str:
-        """The name of the service that is asked."""
+        """The name of the asked service."""
         return str(self._member("service") or "")
 
     @property
@@ -226,7 +226,7 @@ class TurnRequest(Mapping[str, Any]):
 
     @cached_property
     def hypothesis(self) -> Hypothesis:
-        """The hypothesis that a candidate annotator is asked about."""
+        """The hypothesis in a candidate annotator's question."""
         given = self._member("hypothesis")
         if given is None:
             raise KeyError("hypothesis")
@@ -234,13 +234,13 @@ class TurnRequest(Mapping[str, Any]):
 
     @cached_property
     def hypotheses(self) -> list[Hypothesis]:
-        """The hypotheses that a response selector chooses from; empty for other services."""
+        """The hypotheses for a response selector to choose from; empty for other services."""
         given = self._member("hypotheses") or ()
         return [agent_state.hypothesis_from_state(one) for one in given]
 
     @property
     def preferred(self) -> str | None:
-        """The skill that can go on and is preferred by response selectors, if there is one."""
+        """The skill able to go on and preferred by response selectors, if any."""
         found: str | None = self._member("preferred")
         return found
 
@@ -308,11 +308,11 @@ def _earlier_reply(text: str, bot: Bot) -> BotUtterance:
 
 
 def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that takes plain dicts and gives `target` its declared type.
+    """Return a function of plain dicts that gives `target` its declared type.
 
-    One whose first parameter is a `TurnRequest` (or a list of them) gets such; any other function
-    is returned as it is. To be called once for each service. Where `takes_requests`, a second
-    argument is the function for `TurnRequest.say`.
+    A function whose first parameter is a `TurnRequest` (or a list of them) gets such; any other
+    function is returned as it is. To be called once for each service. Where `takes_requests`, a
+    second argument is the function for `TurnRequest.say`.
     """
     declared = _first_parameter(target)
     if declared is TurnRequest:

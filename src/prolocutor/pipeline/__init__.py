@@ -1,1 +1,1 @@
-"""The engine: a plan made ready to run, and one turn through it."""
+"""The engine: a plan made ready to run, and turns through it."""

@@ -1,7 +1,7 @@
-"""Reports on one turn for its observers: events while it runs, records at its end.
+"""Reports on a turn for its observers: events while it runs, records at its end.
 
-Words of a skill are provisional until the reply is stored. Only the words of one skill are passed
-on: of the skill that is expected to speak (`TurnAnnouncer.will_speak`).
+Words of a skill are provisional until the reply is stored. Only the words of the expected speaker
+are passed on (`TurnAnnouncer.will_speak`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class TurnAnnouncer:
         self._speaker = None
 
     def skill_words(self, entry: LedgerEntry) -> SkillWords | None:
-        """Return the sink for the words of a service; None unless it is a skill that may speak."""
+        """Return the sink for a service's words, None if they cannot be a reply."""
         step = entry.step
         if step.stage is not Stage.SKILL or self._commit == "never":
             return None
@@ -90,7 +90,7 @@ class TurnAnnouncer:
         return words
 
     def note_asked(self, entry: LedgerEntry) -> None:
-        """Announce that a service is asked, and the start of its stage before the first service."""
+        """Announce a question to a service, and the start of its stage before the first service."""
         step = entry.step
         if step.stage not in self._running:
             self._running.add(step.stage)
@@ -177,7 +177,7 @@ class SkillWords:
         return "".join(self._pieces)
 
     def add(self, text: str, confidence: float | None = None) -> None:
-        """Add words; ignore words that are late, too long or invalid Unicode."""
+        """Add words; ignore late words, too long words and invalid Unicode."""
         if not text.isascii() and _SURROGATE.search(text):
             self._left = 0
         self._left -= len(text)
@@ -216,9 +216,9 @@ def record_of_service(
 ) -> ServiceRecord:
     """Return the record of a service, its times in seconds since the turn's start.
 
-    `given` are its hypotheses. Its cost is the sum of the costs that they state; if they state no
-    cost, it is the number of calls times the price on its card. A call that was not made does not
-    count: its breaker was open, or too many calls were running.
+    `given` are its hypotheses. Its cost is the sum of the costs in the replies; if they state no
+    cost, it is the number of calls times the price on its card. A call not made does not count: its
+    breaker was open, or too many calls were running.
     """
     error = entry.error
     calls = 0 if isinstance(error, _NOT_MADE) else entry.calls

@@ -1,7 +1,7 @@
 """The only way to call a service, in a turn or outside of turns.
 
-`ask_once` makes the calls of one question to a service and collects their replies. A turn asks many
-services side by side and waits for all of them; `ask_service` asks one service and waits for it.
+`ask_once` makes the calls of a question to a service and collects their replies. A turn asks many
+services side by side and waits for all of them; `ask_service` asks a service and waits for it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ CallToken = tuple["CallGroup", int]
 
 
 class CallGroup(msgspec.Struct, eq=False):
-    """The calls of one question to a service, and their replies by position.
+    """The calls of a question to a service, and their replies by position.
 
-    `wave` and `about` are the wave and the hypotheses that a candidate annotator is asked about.
-    `reshape` is the response formatter of the replies, `turn` returns the turn's state for a
-    formatter that reads it; `left` counts the unfinished calls. `counted`: failures count for the
-    service's breaker.
+    `wave` and `about` are the wave and the hypotheses in a candidate annotator's question.
+    `reshape` is the response formatter of the replies, `turn` returns the turn's state for
+    formatters; `left` counts the unfinished calls. `counted`: failures count for the service's
+    breaker.
     """
 
     step: ServiceStep
@@ -84,7 +84,7 @@ class CallGroup(msgspec.Struct, eq=False):
         return [reply for reply in self.replies if isinstance(reply, ServiceError)]
 
     def only(self) -> Plain:
-        """Return the only reply; raise `BadReply` unless there is exactly one."""
+        """Return the only reply; raise `BadReply` for any number but 1."""
         if len(self.replies) != 1:
             raise BadReply(f"{len(self.replies)} replies where one is wanted")
         reply = self.replies[0]
@@ -92,7 +92,7 @@ class CallGroup(msgspec.Struct, eq=False):
         return reply
 
     def annotation_value(self) -> Plain | None:
-        """Return one annotation: the reply, or the list of replies of a fan-out.
+        """Return an annotation: the reply, or the list of replies of a fan-out.
 
         It is `{}` if the formatter found nothing to ask, None if the replies have effects alone.
         """

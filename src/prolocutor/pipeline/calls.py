@@ -1,9 +1,9 @@
 """Owns the running calls of services: starts, time-outs, strays. No other file touches tasks.
 
-A call is a real `asyncio.Task` whose first step runs at once, so a service that never suspends
-costs no trip through the event loop: by `eager_start` since Python 3.12, by `start_by_first_step`
-on 3.11; if neither works, the first step waits for the loop's next round. A late or unwanted call
-is cancelled and never joined: it becomes a stray, counted until it ends by itself.
+A call is a real `asyncio.Task` whose first step runs at once, so a service without suspension costs
+no trip through the event loop: by `eager_start` since Python 3.12, by `start_by_first_step` on
+3.11; if neither works, the first step waits for the loop's next round. A late or unwanted call is
+cancelled and never joined: it becomes a stray, counted until it ends by itself.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def start_by_first_step(
 
 
 def fastest_start() -> StartTask:
-    """Return the fastest function for starting a task that works in this interpreter."""
+    """Return the fastest working function of this interpreter for starting a task."""
     if sys.version_info >= (3, 12):
         return start_eagerly
     loop, work = asyncio.new_event_loop(), _nothing()
@@ -111,7 +111,7 @@ start_now: Final[StartTask] = fastest_start()
 
 
 class Strays:
-    """Calls that were cancelled and have not ended yet, of all turns together.
+    """Cancelled calls before their end, of all turns together.
 
     Their number is bounded by the services' places in flight: a stray keeps its place.
     """
@@ -144,7 +144,7 @@ class ServiceCall(Generic[Token]):
 class NoTask:
     """A block without a current task in its loop.
 
-    A service that runs in it and cancels the current task cannot cancel its turn.
+    A service cannot cancel its turn by cancelling the current task.
     """
 
     __slots__ = ("_left", "_loop")
@@ -182,7 +182,7 @@ class RunningCalls(Generic[Token]):
     def start(
         self, work: Work, token: Token, seconds: float, now: float, name: str | None = None
     ) -> ServiceCall[Token]:
-        """Start a call that may take `seconds`, in a task named `name`.
+        """Start a call with a limit of `seconds`, in a task named `name`.
 
         The call may have settled already when this method returns.
         """
@@ -248,7 +248,7 @@ class RunningCalls(Generic[Token]):
             self.wake()
 
     def wake(self) -> None:
-        """End a `wait`, if there is one."""
+        """End the current `wait`, if any."""
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 

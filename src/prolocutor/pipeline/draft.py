@@ -201,7 +201,7 @@ class Draft:
         return next((one for one in each if one.id == hypothesis_id), None)
 
     def chosen_hypotheses(self, choice: SelectorChoice) -> list[DraftHypothesis]:
-        """Return the hypotheses that a response selector chose."""
+        """Return the hypotheses chosen by a response selector."""
         if choice.named is not None:
             found = [self.find(one) for one in choice.named]
             return [candidate for candidate in found if candidate is not None]
@@ -254,7 +254,7 @@ class Draft:
         self.changes += 1
 
     def withdraw(self, skill: str) -> None:
-        """Empty the slot of a skill that was not selected after all."""
+        """Empty the slot of a skill asked but not selected in the end."""
         self._hypotheses[skill] = []
         self._drafted = None
         self.changes += 1
@@ -332,8 +332,8 @@ class Draft:
     ) -> bool:
         """Make the most confident hypothesis the reply, ties by declared order.
 
-        `preferred` is the skill that wins unless another skill is more confident by more than
-        `margin`. Return False without a hypothesis that is good enough.
+        `preferred` is the skill to win unless another skill is more confident by more than
+        `margin`. Return False without a good enough hypothesis.
         """
         candidates = self.all_hypotheses()
         if not candidates or self.abstained:
@@ -379,7 +379,7 @@ class Draft:
         )
 
     def abstain(self) -> None:
-        """Note that no hypothesis is good enough to be said."""
+        """Note the lack of a good enough hypothesis."""
         self.abstained = True
 
     def say_own_words(self, words: DirectReply, attributes: dict[str, Any] | None = None) -> None:
@@ -441,7 +441,7 @@ class Draft:
         self.changes += 1
 
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
-        """Change both profiles by the attributes that each value has for them, in order."""
+        """Change both profiles by the attributes of each value, in order."""
         self._learned = every
         for_human: list[dict[str, Any] | None] = [self._known]
         for_bot = []

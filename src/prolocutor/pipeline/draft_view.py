@@ -75,7 +75,7 @@ class HumanInput:
 class DraftView:
     """The current view of a draft.
 
-    `heard` are the words that services see in place of the input's words (None: the same words).
+    `heard` are the words for services in place of the input's words (None: the same words).
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class DraftView:
         return known or (draft.reply is not None and mark in draft.reply.text)
 
     def last_speaker(self) -> str:
-        """Return the skill that spoke in the turn before, "" if no skill spoke."""
+        """Return the skill of the previous reply, "" if no skill spoke."""
         window = self._draft.opened.window
         last = window[-1] if window and window[-1].by_bot else None
         return "" if last is None else _bot_body(last.body).active_skill
@@ -194,7 +194,7 @@ class DraftView:
     # -- inside -----------------------------------------------------------------------------
 
     def _look_again(self) -> None:
-        """Drop the parts that may be outdated by a change of the draft."""
+        """Drop the parts outdated by a change of the draft."""
         self._changes = self._draft.changes
         self._snapshots = {}
         self._bot = None
@@ -260,7 +260,7 @@ class DraftView:
         return CurrentUtterance(said.flat, inner, user, parts)
 
     def _stored_human(self) -> ProfileVersion | NewProfileVersion:
-        """Return the profile that is stored with the human utterance."""
+        """Return the stored profile of the human utterance."""
         draft = self._draft
         if self._user_snapshot == "before":
             return draft.opened.human
@@ -303,7 +303,7 @@ class CurrentProfiles:
         self._shown: dict[tuple[bytes, bytes, bool], bytes] = {}
 
     def shown_profile(self, stored: bytes, now: bytes) -> bytes:
-        """Return the profile that an utterance shows: `now`, adapted to the `stored` profile."""
+        """Return the profile for an utterance: `now`, adapted to the `stored` profile."""
         if stored == now:
             return now
         kind = self._kinds.get(stored)

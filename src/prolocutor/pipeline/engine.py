@@ -1,4 +1,4 @@
-"""Runs turns through one pipeline, many at once, and asks single services without a turn."""
+"""Runs turns through a pipeline, many at once, and asks single services without a turn."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ class Engine:
         watch: LedgerWatch | None = None,
         stop: StopSignal | None = None,
     ) -> Turn:
-        """Run a turn that started at `started` (`time.monotonic`); its reply is in its draft.
+        """Run a turn from `started` (`time.monotonic`) on; its reply is in its draft.
 
         `watch` is told about asked and settled services. `stop` ends the turn at once: its reply is
-        then the words that were already shown.
+        then the words already shown.
         """
         turn = Turn(self.prepared, opened, start, started, listener, watch, stop)
         if start.say is not None:
@@ -128,7 +128,7 @@ class Engine:
     def make_fallback_turn(
         self, opened: OpenedTurn, start: TurnStart, attributes: dict[str, Any]
     ) -> Turn:
-        """Return a turn that ends with the fallback text, without asking a service."""
+        """Return an ended turn with the fallback text, without asking a service."""
         turn = self.make_unasked_turn(opened, start)
         turn.draft.say("fallback", "", self.prepared.fallback, {}, attributes)
         return turn
@@ -198,7 +198,7 @@ async def _let_go(step: ServiceStep) -> None:
 
 
 def _format_request(step: ServiceStep, state: dict[str, Any]) -> Any:
-    """Return the formatter's request of an agent state, the first one of a fan-out."""
+    """Return the formatter's request of an agent state, the first request of a fan-out."""
     if step.format_request is None:
         return state
     try:
@@ -213,7 +213,7 @@ def _format_request(step: ServiceStep, state: dict[str, Any]) -> Any:
 
 
 class LoneAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of one service by itself, after `seconds`.
+    """The answer of a service by itself, after `seconds`.
 
     `faults` are the faults of unusable hypotheses and failed calls. `error`: the whole answer
     failed.
@@ -228,7 +228,7 @@ class LoneAnswer(msgspec.Struct, frozen=True, kw_only=True):
 async def ask_alone(
     prepared: PreparedPipeline, step: ServiceStep, opened: OpenedTurn, start: TurnStart
 ) -> LoneAnswer:
-    """Ask a skill, or the last chance, for its answer in a turn that is not stored.
+    """Ask a skill, or the last chance, for its answer in an unstored turn.
 
     It is asked even if its breaker is open or it is switched off. Raise `BadInput` for a service of
     another stage, which needs the results of other services.

@@ -32,7 +32,7 @@ BreakerState = Literal["closed", "open", "half-open"]
 
 
 class CircuitBreaker:
-    """Leaves a failing service alone for a while, then lets one call try.
+    """Leaves a failing service alone for a while, then lets a single call try.
 
     It counts failures, not their share, so it works for a single address as well. `changed` is
     called with the name of the service and each new state.
@@ -56,7 +56,7 @@ class CircuitBreaker:
         self._trying = False
 
     def pass_through(self) -> None:
-        """Let a call through or raise `BreakerOpen`; after the cool-down one call may try."""
+        """Let a call through or raise `BreakerOpen`; after the cool-down a single call may try."""
         if self.state == "closed":
             return
         rest = self._opened + self._rule.cooldown - self._clock()
@@ -131,7 +131,7 @@ class RunningCell:
 
 
 class Guard:
-    """Makes the calls of one service, for all turns together."""
+    """Makes the calls of a service, for all turns together."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class Guard:
                 self._free += 1
 
     def answer(self, request: Request) -> Plain | ServiceError:
-        """Ask a service that never waits, and therefore takes no place."""
+        """Ask a service that never waits and needs no place."""
         assert self._answer is not None
         if self.breaker.state != "closed":
             try:
@@ -248,7 +248,7 @@ class Guard:
             self._answer = answer_seen
 
     def watch_function(self, work: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that runs `work` as code of this service."""
+        """Return a function to run `work` as code of this service."""
 
         def run(*given: Any, **named: Any) -> Any:
             self._cell.guard = self
@@ -318,7 +318,7 @@ class Guard:
 
 
 class Batcher:
-    """A connector that wraps a connector: it gathers waiting requests into calls of `size`.
+    """A connector around a connector: it gathers waiting requests into calls of `size`.
 
     One call runs at a time. Without a running call, a request is sent in the loop's next round,
     together with all requests that have come until then; during a call, requests gather. There is
@@ -334,7 +334,7 @@ class Batcher:
         self._lost: set[asyncio.Task[Any]] = set()
 
     async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
-        """Wait for the reply to one request; cancelling takes it out of the queue."""
+        """Wait for the reply to a request; cancelling takes it out of the queue."""
         (request,) = requests
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[Plain] = loop.create_future()

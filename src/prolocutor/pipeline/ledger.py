@@ -1,8 +1,8 @@
 """The ledger of a turn: the state of each service, and the next steps.
 
 It knows no tasks, no clock and no dialog. A transition gets an event and its time; it changes the
-entries and adds to `ready` (services that no longer wait) and `due` (the next tasks of the turn).
-`Turn` drives it.
+entries and adds to `ready` (services free to start) and `due` (the next tasks of the turn). `Turn`
+drives it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ Standing = Literal["waiting", "held", "asked", "settled"]
 
 
 class WaveNote(msgspec.Struct, frozen=True):
-    """The outcome of one candidate annotator for one wave."""
+    """The outcome of a candidate annotator for a wave."""
 
     outcome: Outcome
     error: ServiceError | None = None
 
 
 class SkillWave(msgspec.Struct, eq=False):
-    """Skills that were selected together; `open` counts the unsettled skills.
+    """Skills selected together; `open` counts the unsettled skills.
 
-    `notes` has the outcome of each candidate annotator that was called for the wave, None while it
-    runs.
+    `notes` has the outcome of each candidate annotator called for the wave, None while it runs.
     """
 
     skills: list[str]
@@ -44,9 +43,9 @@ class SkillWave(msgspec.Struct, eq=False):
 
 
 class LedgerEntry(msgspec.Struct, eq=False):
-    """The state of one service in a turn; its times are the times of transitions.
+    """The state of a service in a turn; its times are the times of transitions.
 
-    `missing` counts the services that it still waits for, `calls` the calls that were made. `wave`
+    `missing` counts the services it still waits for, `calls` the calls made. `wave`
     is the wave in which a skill was selected.
     """
 
@@ -62,7 +61,7 @@ class LedgerEntry(msgspec.Struct, eq=False):
 
 
 class Lingering:
-    """The services of a turn that could start but linger (`waiting`), each up to a time.
+    """The ready but lingering services of a turn (`waiting`), each up to a time.
 
     So the annotations of the last reply have a little time to arrive.
     """
@@ -78,7 +77,7 @@ class Lingering:
         return min([end, *(self._until[one.step.index] for one in self.waiting)])
 
     def keep(self, entry: LedgerEntry, now: float) -> bool:
-        """Keep a service that could start while it has to linger; return False if it need not."""
+        """Keep a ready service while it has to linger; return False if it need not."""
         step = entry.step
         until = self._until.setdefault(step.index, now + step.service.lingers)
         if now >= until or all(self._entries[at].outcome is not None for at in step.lingers_for):
@@ -113,14 +112,14 @@ class LedgerWatch(Protocol):
     """Is told about the asked and settled services of a turn."""
 
     def note_asked(self, entry: LedgerEntry) -> None:
-        """Note that a service is asked, for the first time in the turn."""
+        """Note the first question of the turn to a service."""
 
     def note_settled(self, entry: LedgerEntry) -> None:
         """Note that a service has settled, whether it was asked or not."""
 
 
 class LedgerWatches:
-    """Two watches of one ledger."""
+    """Two watches of the same ledger."""
 
     def __init__(self, first: LedgerWatch, second: LedgerWatch) -> None:
         self._both = (first, second)
@@ -165,9 +164,9 @@ _SELECT: Final = Due.SELECT
 class Ledger:
     """The entries of all services of a turn, by index, and the waves of its skills.
 
-    `excluded` are skills that are not asked. `selecting`: the first skills are not selected yet;
-    `closed`: no more skills will be selected; `running` counts the selected skills that have not
-    settled, `unsettled` all unsettled services except the last chance. `watch`, if any, is told
+    `excluded` are skills not to be asked. `selecting`: the first skills are not selected yet;
+    `closed`: no more skills will be selected; `running` counts the unsettled among the selected
+    skills, `unsettled` all unsettled services except the last chance. `watch`, if any, is told
     about services.
     """
 
@@ -200,7 +199,7 @@ class Ledger:
         return self._skills
 
     def settled_skills(self) -> list[str]:
-        """Return the names of the selected skills that have settled, in declared order."""
+        """Return the names of the settled among the selected skills, in declared order."""
         return [
             one.step.name
             for one in self.skills()
@@ -248,7 +247,7 @@ class Ledger:
     # -- transitions ----------------------------------------------------------------------------
 
     def record_asked(self, entry: LedgerEntry, now: float, calls: int = 0) -> None:
-        """Record that a service is asked, by a number of calls."""
+        """Record a question to a service, by a number of calls."""
         if entry.started is None:
             entry.started = now
             entry.standing = "asked"
@@ -300,11 +299,11 @@ class Ledger:
                 self.due.append(_REPLY)
 
     def skip(self, entry: LedgerEntry, now: float) -> None:
-        """Skip a service that is switched off or lacks a required result."""
+        """Skip a service switched off or without a required result."""
         self.settle(entry, "skipped", now, self.switched_off(entry))
 
     def skip_others(self, entry: LedgerEntry, labels: Collection[str], now: float) -> None:
-        """Skip the direct successors of a selector that it did not name."""
+        """Skip the direct successors not named by a selector."""
         for index in entry.step.then:
             other = self.entries[index]
             if other.step.service.after is None:
@@ -339,7 +338,7 @@ class Ledger:
         return True
 
     def close(self, now: float) -> list[LedgerEntry]:
-        """Close the selection: skip startable skills; return skills that were asked in vain."""
+        """Close the selection: skip startable skills; return skills asked in vain."""
         self.closed = True
         vain = []
         for entry in self.skills():
@@ -352,10 +351,9 @@ class Ledger:
         return vain
 
     def next_annotation(self, now: float) -> tuple[LedgerEntry, SkillWave] | None:
-        """Return a candidate annotator that can start with a wave, and note its start.
+        """Return a candidate annotator ready to start with a wave, and note its start.
 
-        If no annotator can start, settle the annotators that have finished every wave, and return
-        None.
+        If no annotator is ready, settle the annotators with every wave finished, and return None.
         """
         annotators = self._annotators
         for entry in annotators:
@@ -404,7 +402,7 @@ class Ledger:
                 self.ready.append(entry)
 
     def release_held(self, now: float) -> bool:
-        """Release lingering services, else skip the held skills that others wait for."""
+        """Release lingering services, else skip the held skills others wait for."""
         if self.lingering.release():
             return True
         awaited = {

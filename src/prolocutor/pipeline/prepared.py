@@ -83,9 +83,9 @@ class ServiceStep:
     reply for which it lingers. `may_skip`: its formatter may return None, if it has nothing to ask.
     `price`: the price of a call, by its card. `reads_replies`: the replies of its connector are
     checked or formatted first. `formats_by_turn`: its response formatter reads the turn's state.
-    `annotates_previous`: its response formatter declares that it annotates the previous reply.
-    `off` is the reason why it is switched off, None while it is on; a `switch` takes effect the
-    next time that a turn reaches it.
+    `annotates_previous`: its response formatter declares annotations of the previous reply. `off`
+    is the reason why it is switched off, None while it is on; a `switch` takes effect the next time
+    a turn reaches it.
     """
 
     __slots__ = (
@@ -195,11 +195,11 @@ class ServiceStep:
 class PreparedPipeline:
     """A pipeline with a guard for each service, read-only but for the guards and the strays.
 
-    `everyone` are all steps, `missing` are the numbers of services that they wait for, `roots` are
-    the indices of the steps that wait for no service, `after_reply` the indices of the steps that
-    wait for the reply; `before_reply` is the number of services that the reply waits for.
-    `lingers`: a service lingers. `commit` is the commit of a selector or the pipeline, but `never`
-    if postprocessors change the words.
+    `everyone` are all steps, `missing` are the numbers of services they wait for, `roots` are the
+    indices of the steps ready at the start, `after_reply` the indices of the steps in wait for the
+    reply; `before_reply` is the number of services the reply waits for. `lingers`: a service
+    lingers. `commit` is the commit of a selector or the pipeline, but `never` if postprocessors
+    change the words.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class PreparedPipeline:
 
     @property
     def window(self) -> int | None:
-        """The number of earlier utterances that a turn needs; None: all.
+        """The number of earlier utterances a turn needs; None: all.
 
         The last utterance is needed in any case: its time is the dialog's `date_finish`.
         """
@@ -301,8 +301,8 @@ class PreparedPipeline:
     def _plan_lingering(self) -> None:
         """Find the annotators of the previous reply for which services linger.
 
-        A service lingers for all of them but the annotators that it waits for in any case, and the
-        annotators that wait for it.
+        A service lingers for all of them but its predecessors and its successors among the
+        annotators.
         """
         before: list[set[int]] = []  # the steps are in an order in which each comes after these
         for one in self.steps:
@@ -343,7 +343,7 @@ class PreparedPipeline:
         self.after_reply = [one.index for one in after]
 
     def _missing(self, step: ServiceStep) -> int:
-        """Return the number of services that a step waits for.
+        """Return the number of services a step waits for.
 
         It is -1 for candidate annotators, which wait for waves, and for the last chance.
         """

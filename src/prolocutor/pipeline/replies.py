@@ -109,7 +109,7 @@ def hypotheses(reply: Plain, fault: Fault, *, silent: bool = False) -> list[Skil
     """Read a skill's reply; return its usable hypotheses.
 
     A bare text is a hypothesis with `CONFIDENCE`. An unusable hypothesis among several is a fault;
-    if no hypothesis is left and one was unusable, raise `BadReply`. A hypothesis without words is
+    if all hypotheses were unusable, raise `BadReply`. A hypothesis without words is
     left out, and is a fault if it has any confidence; with `silent`, it counts.
     """
     value, parts = reply.value, [reply.encoded]

@@ -25,10 +25,10 @@ from prolocutor.pipeline.snapshot import DialogSnapshot, State, copied, json_lis
 class StateRequest(msgspec.Struct, frozen=True, eq=False):
     """The windowed agent state, and the additions of the stage: `extra`, and hypotheses.
 
-    A candidate annotator sees `about`, one hypothesis or (`together`) several. A response selector
+    A candidate annotator sees `about`, a hypothesis or (`together`) several. A response selector
     also finds the hypotheses of the last human utterance at the top level. `number` tells the calls
-    of a service apart, None if it makes one call. A formatter with a true attribute `counts` finds
-    the numbers of utterances of the whole dialog in `counts`, regardless of the window; a formatter
+    of a service apart, None for a single call. A formatter with a true attribute `counts` finds the
+    numbers of utterances of the whole dialog in `counts`, regardless of the window; a formatter
     with a true attribute `skills` finds the skill of each bot utterance before this turn in
     `active_skills`.
     """
@@ -133,8 +133,8 @@ def _keep_part(state: State) -> State:
 class PayloadRequest:
     """The payload from a formatter, or from a caller outside of turns.
 
-    A payload without a value is decoded on demand. `state` is the request that the formatter read,
-    None outside of turns.
+    A payload without a value is decoded on demand. `state` is the formatter's request, None outside
+    of turns.
     """
 
     __slots__ = ("_encoded", "_first", "deltas", "key", "service", "state", "timeout", "turn_id")
@@ -198,8 +198,7 @@ def make_requests(
     A candidate annotator is asked `about` some hypotheses of `every`: once for each, or once for
     all (`together`). A formatter with `fan_out` returns a list with an item for each call; a
     formatter with a true attribute `may_skip` returns None if it has nothing to ask. `deltas` takes
-    the words of a service that is asked by one call, `wishes` are the client's wishes for chat
-    models.
+    the words of a service with a single call, `wishes` are the client's wishes for chat models.
     """
     if about is None or step.fan_out:
         states = [StateRequest(step, turn_id, seconds, snapshot, extra, None, None, deltas, wishes)]
@@ -248,7 +247,7 @@ def request_additions(
 ) -> State | None:
     """Return the additions to a request: of a forced skill, or of a selector.
 
-    Selectors find in `instead` the skills that are asked in place of others, None: the skill is not
+    Selectors find in `instead` the skills to ask in place of others, None: the skill is not
     asked.
     """
     if step.name == forced:

@@ -1,7 +1,7 @@
 """Writes the replies of services to their slots in the draft, and selects skills.
 
-A wave is the skills that were selected together. When all of a wave have settled, the candidate
-annotators look at its hypotheses. A plain list of names is one wave.
+A wave is the skills selected together. When all of a wave have settled, the candidate
+annotators look at its hypotheses. A plain list of names is a single wave.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _RESPONSE_ANNOTATOR: Final = Stage.RESPONSE_ANNOTATOR
 class SlotWriter:
     """Writes the replies of a turn's services to their slots in its draft.
 
-    `faults` are errors that do not make a reply useless; `remarks` are not errors, but interesting
+    `faults` are errors in replies still of use; `remarks` are not errors, but interesting
     for observers of the turn.
     """
 
@@ -96,7 +96,7 @@ class SlotWriter:
                     self._affect(entry, reply)
 
     def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
-        """Add the attributes of a skill that was called after the reply."""
+        """Add the attributes of a skill called after the reply."""
         fault = self.fault_recorder(step.name)
         try:
             if isinstance(reply, ServiceError):
@@ -117,7 +117,7 @@ class SlotWriter:
         self.faults.append({"service": service, "what": what})
 
     def fault_recorder(self, service: str) -> Fault:
-        """Return the function that records faults of a service."""
+        """Return the function to record faults of a service."""
         return partial(self.fault, service)
 
     def _affect(self, entry: LedgerEntry, reply: replies.EffectsReply) -> None:
@@ -230,9 +230,9 @@ class _WaveChooser:
 class SkillSelection:
     """The answers of the skill selectors of a turn.
 
-    `reasons` are the reasons that they gave, `version` is the last version of a model that they
-    named. `known` are all skills, `always` the skills that are asked in any case. `instead` maps
-    skills to the skills that are asked in their place, None: the skill is not asked.
+    `reasons` are the selectors' reasons, `version` is the last named version of a model. `known`
+    are all skills, `always` the skills asked in any case. `instead` maps skills to the skills asked
+    in their place, None: the skill is not asked.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class SkillSelection:
         return bool(self._choosers)
 
     def propose(self, selector: str, selection: Selection, fault: Fault) -> None:
-        """Add the answer of one skill selector; the selection is the union of all."""
+        """Add the answer of a skill selector; the selection is the union of all."""
         first = self._replace_skills(selection.first)
         self._names = [*(self._names or ()), *first]
         self._note(selector, first, selection.reason)
@@ -292,7 +292,7 @@ class SkillSelection:
         return names
 
     def _replace_skills(self, names: list[str]) -> list[str]:
-        """Return the skills that are asked in place of the named skills."""
+        """Return the skills to ask in place of the named skills."""
         if not self._instead:
             return names
         placed = [self._instead.get(one, one) for one in names]

@@ -169,7 +169,7 @@ class EarlierUtterances:
     def templates(self, head: SnapshotHead, start: int) -> EarlierTemplates:
         """Return the utterances from a place on under this head.
 
-        The most that were asked for are kept; fewer are the last of these.
+        The most requested are kept; fewer are the last of these.
         """
         parts, made, bodies = self.every[start:], self._made, self._bodies
         if made is None or made[0] is not head or len(made[1].flat) < len(parts):
@@ -270,8 +270,8 @@ class DialogSnapshot:
     def copy(self) -> State:
         """Return a copy, with the split lists; the caller adds `turn_id` and `service`.
 
-        They share the utterances of the one list, and utterances the profile of their user where
-        it was the same.
+        They share the utterances of the single list, and utterances share equal profiles of their
+        user.
         """
         if not self._flat:
             self._prepare()
@@ -282,7 +282,7 @@ class DialogSnapshot:
         return self._alone(self._human, self._head.human, "human")
 
     def copy_human_member(self, key: str) -> Any:
-        """Return a copy of one member of the human utterance of this turn, not of its user."""
+        """Return a copy of a member of the human utterance of this turn, not of its user."""
         human = self._human
         return copied(human.inner[key]) if key in human.inner else human.flat[key]
 

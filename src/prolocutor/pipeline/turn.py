@@ -115,11 +115,11 @@ class Turn:
 
     @property
     def router_version(self) -> str:
-        """The version of the model that selected skills, "" if unknown."""
+        """The version of the selecting model, "" if unknown."""
         return self._selection.version
 
     def choices(self) -> list[LoggedChoice]:
-        """Return the choices that canaries and routers made, with their probabilities."""
+        """Return the choices of canaries and routers, with their probabilities."""
         if not self._variant.choices:
             return self._selection.choices
         asked = {one.step.name for one in self._ledger.entries if one.started is not None}
@@ -158,7 +158,7 @@ class Turn:
         return records_of_services(self._ledger.entries, self._started, self.draft)
 
     def asked_skills(self) -> list[str]:
-        """Return the names of the skills that were asked."""
+        """Return the names of the asked skills."""
         return [one.step.name for one in self._ledger.skills() if one.started is not None]
 
     def seconds_left(self, stage: Stage) -> float:
@@ -170,8 +170,8 @@ class Turn:
     def _work(self) -> None:
         """Do the due tasks, start ready services, take in outcomes, until nothing is left.
 
-        All ready services start before an outcome is taken in, so services that may start together
-        see the same dialog, however fast they answer.
+        All ready services start before an outcome is taken in: services with the same start see the
+        same dialog, however fast they answer.
         """
         ledger = self._ledger
         due, ready, settled = ledger.due, ledger.ready, self._calls.settled
@@ -201,7 +201,7 @@ class Turn:
             self._select(self._preferred_skill())
 
     def _enter(self, entry: LedgerEntry) -> None:
-        """Ask, hold or skip a service that no longer waits for others."""
+        """Ask, hold or skip a service free to start."""
         step = entry.step
         if step.conditional and self._must_skip(entry):
             self._ledger.skip(entry, monotonic())
@@ -268,8 +268,7 @@ class Turn:
     def _preferred_skill(self) -> str | None:
         """Return the preferred skill.
 
-        It is the skill that answered the question before a follow-up, else the skill that can
-        continue.
+        It is the skill of the reply before a follow-up, else the skill that can continue.
         """
         slots = self.draft.annotation_slots
         found = read_follow_up(slot_values(slots)) if slots else None
@@ -315,7 +314,7 @@ class Turn:
         outcome: Outcome,
         error: ServiceError | None = None,
     ) -> None:
-        """Record the outcome of a service, or of a candidate annotator for one wave."""
+        """Record the outcome of a service, or of a candidate annotator for a wave."""
         if wave is not None:
             self._ledger.record_annotated(entry, wave, outcome, error)
         else:
@@ -361,7 +360,7 @@ class Turn:
             self._close_selection()
 
     def _close_selection(self) -> None:
-        """Close the selection, and withdraw the hypotheses of skills that were asked in vain."""
+        """Close the selection, and withdraw the hypotheses of skills asked in vain."""
         for entry in self._ledger.close(monotonic()):
             if entry.outcome is None:
                 self._drop(entry)
@@ -376,7 +375,7 @@ class Turn:
         self._ledger.settle(entry, "skipped", monotonic())
 
     def _annotate(self) -> None:
-        """Call the candidate annotators for the hypotheses of each wave that is complete."""
+        """Call the candidate annotators for the hypotheses of each complete wave."""
         ledger, draft = self._ledger, self.draft
         while found := ledger.next_annotation(monotonic()):
             entry, wave = found

@@ -16,9 +16,9 @@ from prolocutor.plan.pipeline import Pipeline, TriedService
 class TurnVariant(msgspec.Struct, frozen=True, eq=False):
     """The choice of services for a person in a turn.
 
-    `instead` maps skills to the skills that are asked in their place, None: the skill is not asked;
-    `skipped` are the services that are not asked. `choices` are the random choices. `on_ask` is
-    called with the turn and each service that is asked; it may append to `afterwards` of the turn.
+    `instead` maps skills to the skills asked in their place, None: the skill is not asked;
+    `skipped` are the services not to ask. `choices` are the random choices. `on_ask` is called with
+    the turn and each asked service; it may append to `afterwards` of the turn.
     """
 
     instead: Mapping[str, str | None] = {}
@@ -27,7 +27,7 @@ class TurnVariant(msgspec.Struct, frozen=True, eq=False):
     on_ask: Callable[[Any, Any], None] | None = None
 
     def excluded_skills(self, waiting: str | None, preferred: str | None) -> frozenset[str]:
-        """Return the skills that are not asked: `waiting`, and `skipped` without `preferred`."""
+        """Return the skills not to ask: `waiting`, and `skipped` without `preferred`."""
         return self.skipped - {preferred or ""} | ({waiting} if waiting is not None else set())
 
 
@@ -36,7 +36,7 @@ WHOLE: Final = TurnVariant()
 
 
 class Variants(Protocol):
-    """Chooses the services of one pipeline for each person."""
+    """Chooses the services of a pipeline for each person."""
 
     def choose_variant(self, user: str) -> TurnVariant:
         """Return the choice of services for a person."""

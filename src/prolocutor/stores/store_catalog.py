@@ -35,7 +35,7 @@ def open_store(given: str | StoreOptions, *, durability: Durability = "full") ->
     """Make the store of a URL such as `sqlite:///dialogs.db` or `memory:`, not yet open.
 
     `memory` is `memory:` too. `sqlite:///dialogs.db` is a path from the working directory,
-    `sqlite:////var/dialogs.db` one from the root.
+    `sqlite:////var/dialogs.db` a path from the root.
     """
     if durability not in ("full", "relaxed"):
         raise ConfigError(f"durability is full or relaxed, not {durability!r}", key="durability")

@@ -1,4 +1,4 @@
-"""What stores derive of the record of a turn: its flags, its packed form, its words."""
+"""Values which stores derive from the record of a turn: its flags, its packed form, its words."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def shown_flags(flags: int) -> list[TurnFlag]:
 
 
 def rate_flags(flags: int, up: bool | None) -> int:
-    """Return the flags after a rating: a thumb up or down, or another one."""
+    """Return the flags after a rating: a thumb up or down, or another rating."""
     return flags & ~(UP | DOWN) | (0 if up is None else UP if up else DOWN)
 
 
@@ -109,7 +109,7 @@ _decode: Final = msgspec.msgpack.Decoder(list[Any]).decode
 
 
 def pack(record: TurnRecord) -> bytes:
-    """Return a record without what the dialog has itself: texts, hypotheses and the user."""
+    """Return a record without the parts in the dialog itself: texts, hypotheses and the user."""
     values = [*_of_record(record)]
     values[_SERVICES] = [_packed_service(one) for one in record.services]
     try:
@@ -173,13 +173,13 @@ Columns = Iterable[Any]
 
 
 class SpokenMarks(msgspec.Struct, frozen=True):
-    """The attributes of an utterance that lists show: the turn of this reply was `stopped`."""
+    """The attributes of an utterance, for lists: the turn of this reply was `stopped`."""
 
     stopped: Any = False
 
 
 class SpokenBody(msgspec.Struct, frozen=True):
-    """What lists show of the body of an utterance."""
+    """The parts of an utterance's body for lists."""
 
     text: str = ""
     active_skill: str = ""
@@ -193,7 +193,7 @@ _bodies: Final = msgspec.json.Decoder(SpokenBody)
 class TurnRow(msgspec.Struct, frozen=True):
     """A stored utterance, with the record of its turn.
 
-    The fields from `at` on are of that record, and None where there is no record.
+    The fields from `at` on are the record's, and None where there is no record.
     """
 
     utterance: int
@@ -210,7 +210,7 @@ class TurnRow(msgspec.Struct, frozen=True):
 
 
 class SummaryRow(msgspec.Struct, frozen=True):
-    """A dialog, the last turn of it or the one with the words, and what is counted of its turns."""
+    """A dialog, its last turn or the turn with the words, and the counts of its turns."""
 
     dialog: int
     at: float
@@ -228,7 +228,7 @@ class SummaryRow(msgspec.Struct, frozen=True):
     utt_id: str | None
 
     def summary(self, spoke: Sequence[str], *, is_hit: bool) -> DialogSummary:
-        """Return the summary of the dialog for lists; `spoke`: the skills that spoke in it."""
+        """Return the summary of the dialog for lists; `spoke`: its speaking skills."""
         said, reply = spoken_body(self.said), spoken_body(self.reply)
         return DialogSummary(
             dialog_id=DialogId(self.dialog_id),
@@ -284,8 +284,9 @@ _MOST_LOOKED_AT: Final = 4000
 class LatestTurns:
     """A page of the latest turns while it is collected from rows of a store.
 
-    `next` is the place of the last row looked at, None before the first and after the last one.
-    `wanted` is how many rows it takes at once, `bits` the flags of which a row has one; 0 for any.
+    `next` is the place of the last row looked at, None before the first row and after the last.
+    `wanted` is the number of rows to take at once, `bits` the flags of which a row has at least 1;
+    0 for any.
     """
 
     def __init__(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> None:
@@ -348,7 +349,7 @@ def page_of_turns(
 ) -> list[ConversationTurn]:
     """Return so many turns out of the rows of twice as many utterances and one more.
 
-    A turn has at most two utterances; one more tells whether the outermost one is whole. With
+    A turn has at most two utterances; the extra row tells whether the outermost turn is whole. With
     `newest` the rows are the last ones, the latest first.
     """
     found = [TurnRow(*columns) for columns in (reversed(rows) if newest else rows)]
@@ -402,7 +403,7 @@ def _unanswered_turn(said: TurnRow) -> ConversationTurn:
 
 
 def turn_time(text: str) -> float:
-    """Return a time of the agent state in seconds (UNIX), 0 for what is none."""
+    """Return a time of the agent state in seconds (UNIX), 0 if it is not a time."""
     try:
         return parse_time(text)
     except ValueError:

@@ -25,7 +25,7 @@ FileNumber = tuple[int, int]
 
 
 class StoreFile:
-    """Notices that the store's file or its write-ahead log was removed or replaced.
+    """Notices the removal or replacement of the store's file or its write-ahead log.
 
     Later writes are lost when the process ends, so they may not be confirmed.
     """
@@ -46,7 +46,7 @@ class StoreFile:
         return os.stat(self._log).st_size
 
     def check(self) -> None:
-        """Raise `StoreError` unless the path still leads to the file that was opened."""
+        """Raise `StoreError` unless the path still leads to the opened file."""
         now = monotonic()
         if now < self._look_at:
             return
@@ -143,7 +143,7 @@ MEMORY: Final = Path(":memory:")
 def connect(path: Path, *, read_only: bool, any_thread: bool = False) -> sqlite3.Connection:
     """Open a connection for the calling thread; it begins no transaction by itself.
 
-    `any_thread`: other threads may use it too, one at a time. `MEMORY` is a new database of this
+    `any_thread`: other threads may use it in turn. `MEMORY` is a new database of this
     connection's own.
     """
     if path == MEMORY:

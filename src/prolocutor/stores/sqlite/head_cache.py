@@ -80,7 +80,7 @@ class DialogHead:
     def trim(self) -> None:
         """Drop the oldest of the last utterances where they are too many or too large.
 
-        A few more than the window may stay, so that not every turn moves the list.
+        A few more than the window may stay; not every turn then moves the list.
         """
         recent = self.recent
         if len(recent) > self.window + 4:
@@ -158,7 +158,7 @@ class HeadCache:
         self._persons[head.user] = head
 
     def dialog(self, person: PersonHead, name: str, window: int | None) -> DialogHead | None:
-        """Return the head of the active dialog of that name with so many utterances, if any."""
+        """Return the head of the active dialog of this name with so many utterances, if any."""
         head = person.dialogs.get(name)
         if head is not None:
             if _reaches(head, window):
@@ -172,14 +172,14 @@ class HeadCache:
         return head
 
     def add_dialog(self, person: PersonHead, head: DialogHead) -> None:
-        """Add the active dialog of that name, in place of the oldest if there are many."""
+        """Add the active dialog of a name, in place of the oldest if there are many."""
         person.dialogs[head.name] = head
         if len(person.dialogs) > MAX_DIALOGS:
             self._rows.write(self._connection)
             del person.dialogs[next(iter(person.dialogs))]
 
     def numbering(self, person: PersonHead, name: str) -> MessageNumbering | None:
-        """Return the numbering of messages under that dialog name, if it was ever used."""
+        """Return the numbering of messages under a dialog name, if it was ever used."""
         found = person.numberings.get(name)
         if found is not None:
             return found
@@ -214,7 +214,7 @@ class HeadCache:
         self._persons.clear()
 
     def trim(self) -> None:
-        """Drop the persons that were not used for the longest time."""
+        """Drop the persons unused for the longest time."""
         while len(self._persons) > MAX_PERSONS:
             self._persons.popitem(last=False)
 

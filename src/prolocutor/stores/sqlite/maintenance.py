@@ -145,7 +145,7 @@ class Erasure:
         self._blocked = 0
 
     def note(self) -> None:
-        """Note that something was deleted: its bytes may be in the file."""
+        """Note a deletion: its bytes may be in the file."""
         self._connection.execute(_SET_REMAINS, (1,))
         self.remains = self._noted = True
 

@@ -102,7 +102,7 @@ _LOCK_PAUSE: Final = 0.02
 
 
 class LockHolder(msgspec.Struct, frozen=True):
-    """The process that owns a store, and its text (`note`); 0 if not known yet."""
+    """The owning process of a store, and its text (`note`); 0 if not known yet."""
 
     pid: int = 0
     note: str = ""
@@ -123,7 +123,7 @@ class Ownership:
         self._file_lock: FileLock | None = None
 
     def take(self) -> None:
-        """Become the owner; raise `StoreLocked` with the id of the process that is the owner.
+        """Become the owner; raise `StoreLocked` with the id of the owner's process.
 
         The folder and the file are made if they are missing.
         """
@@ -157,7 +157,7 @@ class Ownership:
             raise
 
     def note(self, text: str) -> None:
-        """Leave a text for other processes that need the store, such as a door's URL."""
+        """Leave a text for other processes in need of the store, such as a door's URL."""
         if self._descriptor is None:
             return
         data = plain.encode(LockHolder(os.getpid(), text))
@@ -180,7 +180,7 @@ class Ownership:
 
 
 def owner_of_file(path: str | os.PathLike[str]) -> LockHolder | None:
-    """Return the process that owns this store now, None without an owner."""
+    """Return the process of this store's present owner, None without an owner."""
     if FileLock.is_ours(path):
         held = LockHolder(os.getpid())
     elif FileLock.is_taken(path):
@@ -208,7 +208,7 @@ def _unwritable(file: Path, error: OSError) -> StoreError:
 
 
 def _lock(descriptor: int) -> bool:
-    """Lock, with some tries: a process that asks for the owner holds the lock for microseconds."""
+    """Lock, with some tries: a process asking for the owner holds the lock for microseconds."""
     for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -21,7 +21,7 @@ _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
 
 
 def find_statement(name: str) -> str:
-    """Return the statement of that name."""
+    """Return the statement of a name."""
     return _QUERIES[name]
 
 
@@ -46,7 +46,7 @@ _SET_BODY: Final = find_statement("set_body")
 
 
 class PendingRows:
-    """Flat lists of values in the order of the columns, one list for each table.
+    """Flat lists of values in the order of the columns, a list for each table.
 
     A statement for many rows takes a list directly, so a turn makes no object for each row.
     """

@@ -161,12 +161,12 @@ class SqliteReader:
         ]
 
     def dialogs_named(self, user: str, dialog_name: str) -> list[int]:
-        """Return the numbers of all dialogs of that name."""
+        """Return the numbers of all dialogs of a name."""
         rows = self.connection.execute(_DIALOGS_NAMED, (user, dialog_name)).fetchall()
         return [number for (number,) in rows]
 
     def round(self, user: str, dialog_name: str) -> bytes:
-        """Return the round of the active dialog of that name."""
+        """Return the round of the active dialog of a name."""
         (found,) = self.connection.execute(_ROUND, (user, dialog_name)).fetchone() or (NO_ROUND,)
         return bytes(found)
 
@@ -180,7 +180,7 @@ class SqliteReader:
         return due[0]
 
     def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
-        """Return a person's entries (of one skill)."""
+        """Return a person's entries, all or those of a skill."""
         return _entries(self.connection.execute(_ENTRIES, (user, skill)).fetchall())
 
     def records(self, user: str, kind: str) -> dict[str, bytes]:
@@ -288,7 +288,7 @@ class SqliteReader:
         return found
 
     def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
-        """Return the id of the active dialog of that name."""
+        """Return the id of the active dialog of a name."""
         dialog_id: DialogId | None = self._value(_ACTIVE, user, dialog_name)
         return dialog_id
 

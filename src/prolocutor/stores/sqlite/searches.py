@@ -99,7 +99,7 @@ class ConversationSearch:
             )
 
     def page(self, after: DialogPlace | None, limit: int) -> list[FoundPlace]:
-        """Return dialogs in the order of the query; `at` of each is the figure that orders it."""
+        """Return dialogs in the order of the query; `at` of each is its figure in the order."""
         flag, given, more, by = self._query.flag, self._given, [], f"f.{self._query.order}"
         if after is not None:
             place = f"({given.value(after.at)}, {given.value(after.number)})"

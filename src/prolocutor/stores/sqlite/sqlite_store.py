@@ -41,7 +41,7 @@ _LOOKUP_WAIT: Final = 0.001
 
 
 class Sqlite(msgspec.Struct, frozen=True, kw_only=True):
-    """Dialogs in one SQLite file, owned by one process."""
+    """Dialogs in a SQLite file, owned by a single process."""
 
     path: Annotated[str, Meta(description="The file; it and its folder are made if missing.")]
 
@@ -65,7 +65,7 @@ _TURNS, _AGENDA, _UPKEEP = attrgetter("turns"), attrgetter("agenda"), attrgetter
 def _reads(
     method: Callable[Concatenate[SqliteReader, P], T],
 ) -> Callable[Concatenate[SqliteStore, P], Coroutine[Any, Any, T]]:
-    """Return the store method that calls this method in the reading thread."""
+    """Return a store method to call this method in the reading thread."""
 
     @wraps(method)
     async def read(self: SqliteStore, /, *args: P.args, **keywords: P.kwargs) -> T:
@@ -77,7 +77,7 @@ def _reads(
 def _writes(
     part: Callable[[SqliteWriter], Any], method: Callable[Concatenate[Any, P], T]
 ) -> Callable[Concatenate[SqliteStore, P], Coroutine[Any, Any, T]]:
-    """Return the store method that calls this writer method in the writing thread."""
+    """Return a store method to call this writer method in the writing thread."""
 
     @wraps(method)
     async def write(self: SqliteStore, /, *args: P.args, **keywords: P.kwargs) -> T:
@@ -145,7 +145,7 @@ class SqliteStore:
             self._ownership.release()
 
     def note_owner(self, text: str) -> None:
-        """Leave a text for other processes that need the file, such as a door's URL."""
+        """Leave a text for other processes in need of the file, such as a door's URL."""
         self._ownership.note(text)
 
     @property
@@ -216,7 +216,7 @@ class SqliteStore:
         return deleted
 
     async def delete_conversation(self, user: str, dialog_name: str) -> int:
-        """Delete the dialogs of that name in which no turn runs; return their number."""
+        """Delete the dialogs of a name without a running turn; return their number."""
         numbers = await self._read.submit(self._reader.dialogs_named, user, dialog_name)
         delete = self._writer.upkeep.delete_dialogs
         deleted = await self._write.submit(delete, numbers, _ANY_DATE)
@@ -308,7 +308,7 @@ class SqliteStore:
 def _searches(
     method: Callable[Concatenate[TurnRecordReader, P], T],
 ) -> Callable[Concatenate[SqliteTurnRecords, P], Coroutine[Any, Any, T]]:
-    """Return the store method that calls this method in the operators' search thread."""
+    """Return a store method to call this method in the operators' search thread."""
 
     @wraps(method)
     async def search(self: SqliteTurnRecords, /, *args: P.args, **keywords: P.kwargs) -> T:

@@ -135,7 +135,7 @@ class TurnRecordReader(SqliteReader):
         return found.page()
 
     def _number_of(self, place: TurnPlace | None) -> int:
-        """Return the number of a turn in a list; of a deleted one, of the next before it."""
+        """Return the number of a turn in a list; if deleted, of the turn before it."""
         if place is None:
             return _LAST
         row = self.connection.execute(_PLACE, (place.utt_id, place.at)).fetchone()

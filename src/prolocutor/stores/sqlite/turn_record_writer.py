@@ -282,11 +282,11 @@ class TurnRecordWriter:
         return hours, figures
 
     def dialogs_deleted(self) -> None:
-        """Have records that are on their way look whether their dialog is there."""
+        """Have records on their way look whether their dialog is there."""
         self._replies.clear()
 
     def forget(self, dialog: int, position: int) -> None:
-        """Delete all that is kept of the turns of a dialog after a position, before they go."""
+        """Delete the records of a dialog's turns after a position, before the turns go."""
         execute = self._connection.execute
         kept = execute(_TURNS, (dialog, position)).fetchall()
         hours: dict[int, TurnHour] = {}
@@ -302,7 +302,7 @@ class TurnRecordWriter:
     def erase_words(self) -> bool:
         """Rewrite some pages of the index, without deleted words; return whether there is more.
 
-        The index notes deletions beside the words: deleted words go when all parts become one.
+        The index notes deletions beside the words: deleted words go when all parts are merged.
         """
         changed = self._connection.total_changes
         self._connection.execute(
@@ -326,7 +326,7 @@ class TurnRecordWriter:
         return self._days.sum_up(now) or more
 
     def _touch(self, record: TurnRecord) -> None:
-        """Note that a dialog had a turn without a reply."""
+        """Note a dialog's turn without a reply."""
         found = self._connection.execute(_DIALOG, (record.dialog_id,)).fetchone()
         if found is not None:
             self._connection.execute(_TOUCH, (record.started, *found))

@@ -206,7 +206,7 @@ class RequestLog:
         return AnsweredRequest(turn_id=turn_id, reply=outcome)
 
     def note_opened(self, person: PersonHead, opening: TurnOpening) -> None:
-        """Note that the turn of a request is open."""
+        """Note the open turn of a request."""
         self._newest_start = max(self._newest_start, opening.started)
         if opening.request_key is not None:
             person.open_requests[opening.request_key] = (opening.turn_id, opening.request_hash)
@@ -311,7 +311,7 @@ class TurnWriter:
         return self._opened_turn(opening, person, dialog, window, hypotheses, feed, feed_id, 1)
 
     def close_turn(self, closing: TurnClosing) -> None:
-        """Store all that the turn added, and close it."""
+        """Store all additions of the turn, and close it."""
         opened = closing.opened
         opening = opened.opening
         person = self._heads.person(opening.user)
@@ -384,7 +384,7 @@ class TurnWriter:
         ]
 
     def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
-        """Count one more attempt and return the data for the turn's start."""
+        """Count another attempt and return the data for the turn's start."""
         row = self._connection.execute(_OPEN_TURN, (turn_id,)).fetchone()
         if row is None:
             raise NotFound(f"no turn {turn_id} is open", field="turn_id")
@@ -402,7 +402,7 @@ class TurnWriter:
         )
 
     def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
-        """End the active dialog of that name and return its id."""
+        """End the active dialog of a name and return its id."""
         person = self._heads.person(user)
         dialog = self._heads.dialog(person, dialog_name, 0) if person else None
         if person is None or dialog is None:

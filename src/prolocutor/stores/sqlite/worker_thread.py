@@ -1,4 +1,4 @@
-"""WorkerThread: a thread that does jobs for the event loop, many at a time."""
+"""WorkerThread: a thread for jobs of the event loop, many at a time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class JobRunner(Protocol):
         """Get ready; `WorkerThread.started` raises the exceptions of this method."""
 
     def run(self, jobs: list[StoreJob]) -> list[Any]:
-        """Do the jobs and return an outcome for each, an exception for a job that failed."""
+        """Do the jobs and return an outcome for each, an exception for a failed job."""
 
     def close(self) -> None:
         """Release all resources."""

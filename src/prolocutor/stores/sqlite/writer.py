@@ -1,4 +1,4 @@
-"""SqliteWriter: does jobs in groups, each group in one transaction with one wait for the disk."""
+"""SqliteWriter: does jobs in groups, with one transaction and one wait for the disk each."""
 
 from __future__ import annotations
 
