@@ -92,16 +92,19 @@ def look(url: str, key: str | None, connector: str | None, *, verbose: bool) -> 
         raise
 
 
-def put(path: Path, found: FoundService, name: str | None, key: str | None) -> str:
-    """Write a service into a file, creating the file if necessary; return the service's name."""
+def put(path: Path, found: FoundService, name: str | None, key: str | None, head: str = "") -> str:
+    """Write a service into a file, and return the service's name.
+
+    A file that is not there is created and begins with `head`.
+    """
     try:
         with path.open(encoding="utf-8", newline="") as opened:
             text = opened.read()
     except FileNotFoundError:
-        text = ""
+        text = head
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot be read: {error}", file=str(path)) from None
-    if text.strip():
+    if text.removeprefix(head).strip():
         after, added = add_service(text, str(path), found, name=name, key=key)
     else:
         added = name or found.name
@@ -155,7 +158,8 @@ def new(
         folder = folder or Path(found.name)
         _check_empty(folder)
         path = folder / FILE_NAME
-        skill = put(path, found, name, key)
+        skill = put(path, found, name, key, head=f"# yaml-language-server: $schema={SCHEMA}\n")
+        _write_schema(folder)
         click.echo(f"{target} is {found.what}; {path} has it as the skill {skill}. Next:")
         for note in found.notes:
             click.echo(f"  # {note}")
@@ -186,9 +190,13 @@ def write(folder: Path, name: str) -> list[str]:
         file = folder / template.name.removesuffix(SUFFIX)
         file.write_text(template.read_text(encoding="utf-8").format(name=name), encoding="utf-8")
         files.append(file.name)
+    _write_schema(folder)
+    return [*files, SCHEMA]
+
+
+def _write_schema(folder: Path) -> None:
     schema = json.dumps(file_schema(), ensure_ascii=False, separators=(",", ":"))
     (folder / SCHEMA).write_text(f"{schema}\n", encoding="utf-8")
-    return [*files, SCHEMA]
 
 
 def assistant_name(folder: Path) -> str:

@@ -1,9 +1,10 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from prolocutor.config.file_check import check
-from prolocutor.plugins.authoring.add_command import assistant_name, write
+from prolocutor.plugins.authoring.add_command import assistant_name, new, write
 
 
 def test_what_is_written_has_no_faults(tmp_path: Path) -> None:
@@ -20,6 +21,20 @@ def test_what_is_written_has_no_faults(tmp_path: Path) -> None:
     assert report.ok
     assert report.name == "My assistant"
     assert report.warnings == ()
+
+
+def test_a_service_by_its_address_is_written_with_the_schema_for_editors(tmp_path: Path) -> None:
+    folder = tmp_path / "hotel"
+
+    CliRunner().invoke(new, ["http://127.0.0.1:9/x", str(folder), "--as", "http"])
+
+    assert (
+        (folder / "assistant.yaml")
+        .read_text()
+        .startswith("# yaml-language-server: $schema=assistant.schema.json\n")
+    )
+    assert (folder / "assistant.schema.json").is_file()
+    assert check(folder / "assistant.yaml").ok
 
 
 @pytest.mark.parametrize(
