@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from prolocutor_demo.dictionary import wordnet
 from prolocutor_demo.reading.geonames import city_table, country_rows
+from prolocutor_demo.reading.languages.heard import heard_in
 from prolocutor_demo.reading.languages.names import LANGUAGES, names_in
+from prolocutor_demo.reading.languages.orders import order_in
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _NAME = re.compile(r"^[^\t]+", re.MULTILINE)
@@ -40,9 +42,15 @@ class Vocabulary(NamedTuple):
 
 @functools.cache
 def vocabulary(code: str) -> Vocabulary:
-    """Return the words of a language (ISO 639-1)."""
-    _is_known("word")  # reads now what is read, rather than at the first unknown word
+    """Return the words of a language (ISO 639-1).
+
+    All that texts of the language are read by is made ready, which no turn then waits for.
+    """
+    _is_known("word")
     _city_names()
+    if code in LANGUAGES:
+        heard_in(code, "ready")
+        order_in(code, "ready")
     named = _file("en") if code == "en" else frozenset(_words_of_language(code))
     return Vocabulary(named | _places(), complete=code == "en")
 
