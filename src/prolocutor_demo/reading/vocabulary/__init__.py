@@ -105,7 +105,7 @@ def _file(code: str) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def _is_known(word: str) -> bool:
-    lemmas = [wordnet.lemma_of(word, part) for part in "nvar"] if len(word) > 3 else []
+    lemmas = [wordnet.lemma_of(word, part) for part in "nvar"]
     bare = _UNDOUBLED.fullmatch(word)
     if any(one and not (bare and one == bare[1]) for one in lemmas):
         return True

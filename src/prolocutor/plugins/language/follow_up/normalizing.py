@@ -10,14 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 import msgspec
 
 from prolocutor.contracts.connector import AgentProfile, Vocabulary
 from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of, plain_of
-from prolocutor.plugins.language.follow_up.spelling import Spelling
+from prolocutor.plugins.language.follow_up.spelling import (
+    MIN_LETTERS,
+    Spelling,
+    differs_in_ending,
+    is_near,
+)
 from prolocutor.reading.locales.locale import codes
 
 MOST_CARD_WORDS: Final = 20_000
@@ -31,6 +36,9 @@ _SHORT_VOWEL: Final = re.compile(r"^[^aeiou]+[aeiou][^aeiouwxy]$")
 
 _LEAST_RUN: Final = 5
 """Letters of words typed as one."""
+
+_LEAST_ASKED: Final = 3
+"""Letters of a word that is mended by the word beside it."""
 
 
 class Normalized(msgspec.Struct, frozen=True):
@@ -83,7 +91,8 @@ class _Words:
         code = grammar.code
         self._others = [one(code) for one in given]
         agents = {key for one in self._others for word in one.words if (key := _key(word))}
-        agents |= set(_card_words(cards, code))
+        on_cards = set(_card_words(cards, code))
+        agents |= on_cards
         own = _own_words(code)
         frequent = {plain_of(one).lower() for one in grammar.words.frequent.split()}
         known = {*agents, *own, *frequent}
@@ -92,10 +101,17 @@ class _Words:
         self._joints = frozenset(one for one in own if len(one) > 1)
         openers = grammar.questions | grammar.definite
         words = {one for one in agents | own if one.isalpha()}
-        boldly = any(one.complete for one in self._others)
+        self._boldly = boldly = any(one.complete for one in self._others)
         self._orders = frozenset("|".join(grammar.words.orders).split("|"))
         self._firsts = self._joints if boldly else self._joints & openers
-        self._spelling = Spelling(words, grammar.function & words, boldly=boldly)
+        self._grammar = grammar
+        self._asked_by: dict[str, set[str]] = {}
+        self._asking: dict[str, set[str]] = {}
+        for asking, asked in _asked_pairs(cards, grammar):
+            self._asked_by.setdefault(asking, set()).add(asked)
+            self._asking.setdefault(asked, set()).add(asking)
+        often = grammar.function | on_cards | self._orders
+        self._spelling = Spelling(words, often & words, boldly=boldly)
 
     def respell(self, text: str) -> str:
         """Return a text whose words are spelled as the agents spell them."""
@@ -104,6 +120,8 @@ class _Words:
     def _respell_word(self, found: re.Match[str]) -> str:
         word = found[0]
         key = word.lower() if word.isascii() else plain_of(word).lower()
+        if asked := self._asked(key, found):
+            return asked
         if found.start() == 0 and key not in self._known and (order := self._order(key)):
             return order
         if key in self._known and key not in self._short:
@@ -114,7 +132,7 @@ class _Words:
             return word if _SIGNS.search(_around(found)) else short
         if len(key) < 3 or not key.isalpha() or self._is_right(key):
             return word
-        right = self._spelling.word_for(key) or self._inflected(key)
+        right = self._doubled(key) or self._spelling.word_for(key) or self._inflected(key)
         if inner:
             return f"{right[:1].upper()}{right[1:]}" if _is_slip(key, right) else word
         return right or self._apart(key) or word
@@ -123,6 +141,39 @@ class _Words:
         """Return the verb of an order that a word is but for a letter that it has twice: "spel"."""
         doubled = (f"{key[:n]}{letter}{key[n:]}" for n, letter in enumerate(key))
         return next((one for one in doubled if one in self._orders), "")
+
+    def _asked(self, key: str, found: re.Match[str]) -> str:
+        """Return a word of agents' questions that a word is but for a slip, as the word beside it
+        tells: "how log", "haw long", "an in Rome"; "" for others.
+        """
+        grammar, text = self._grammar, found.string
+        after = _key(text[found.end() :].lstrip(" ").partition(" ")[0])
+        if found.start() == 0 and key in grammar.indefinite and after in grammar.leads:
+            joint = grammar.words.conjunction
+            return joint if is_near(key, joint) else ""
+        if key in grammar.function or len(key) < _LEAST_ASKED:
+            return ""
+        if found.start() == 0 and (words := self._asking.get(after)):
+            near = [one for one in words if is_near(key, one)]
+            return near[0] if len(near) == 1 else ""
+        before = _key(text[: found.start()].rstrip(" ").rpartition(" ")[2])
+        words = self._asked_by.get(before, ())
+        if key in words:
+            return ""
+        others = (one for one in words if len(one) != len(key) and not differs_in_ending(key, one))
+        near = [one for one in others if is_near(key, one)]
+        return near[0] if len(near) == 1 else ""
+
+    def _doubled(self, key: str) -> str:
+        """Return the only known word that a word is but for a letter typed twice or once."""
+        if not self._boldly or len(key) < MIN_LETTERS:
+            return ""
+        twice = {f"{key[:n]}{letter}{key[n:]}" for n, letter in enumerate(key)}
+        once = {key[:n] + key[n + 1 :] for n, (a, b) in enumerate(pairwise(key)) if a == b}
+        words = twice | once
+        right = words & self._known
+        right = right or {one for one in words if any(told.knows(one) for told in self._others)}
+        return right.pop() if len(right) == 1 else ""
 
     def _inflected(self, key: str) -> str:
         """Return a form of the word that the stem of a mistyped one is near to; "" for none."""
@@ -239,6 +290,19 @@ def _card_words(cards: Iterable[object], code: str) -> Iterable[str]:
                 if count > MOST_CARD_WORDS:
                     return
                 yield word
+
+
+def _asked_pairs(cards: Iterable[object], grammar: LanguageGrammar) -> Iterable[tuple[str, str]]:
+    """Yield each question word with the word that follows it in a question of a card, and each
+    demonstrative with each unit of time.
+    """
+    yield from product(grammar.demonstratives, grammar.units)
+    texts = (one for card in cards for one in _texts(card, grammar.code))
+    phrases = [*grammar.words.how_much, *grammar.words.counts]
+    for text in [*texts, *phrases]:
+        for asking, asked in pairwise(plain_of(text).lower().split()):
+            if asking in grammar.questions and asked.isalpha():
+                yield asking, asked
 
 
 def _texts(value: object, code: str) -> Iterable[str]:

@@ -90,18 +90,15 @@ class Spelling:
         """Return whether a word that may be right as it is was rather meant to be another."""
         if len(typed) <= _SURELY_LONG and sorted(typed) != sorted(word):
             return False
-        return not _differs_in_ending(typed, word)
+        return not differs_in_ending(typed, word)
 
     def _short_word(self, typed: str) -> str:
-        """Return the frequent word made of three letters, or of them and one more inside."""
+        """Return the frequent word made of three letters, or of them and one more."""
         found = [
             word
             for word in self._words_near(typed)
             if word in self.frequent
-            and (
-                sorted(word) == sorted(typed)
-                or (len(word) == 4 and word[0] + word[-1] == typed[0] + typed[-1])
-            )
+            and (sorted(word) == sorted(typed) or (len(word) == 4 and word[0] == typed[0]))
             and _distance(typed, word) <= _SLIP
         ]
         return found[0] if len(found) == 1 else ""
@@ -118,6 +115,11 @@ class Spelling:
         ]
 
 
+def is_near(typed: str, word: str) -> bool:
+    """Return whether a typed word is a word but for one slip of a finger."""
+    return _distance(typed, word) <= _SLIP
+
+
 def _letters(word: str) -> int:
     """Return the letters of a word as bits."""
     found = 0
@@ -126,7 +128,7 @@ def _letters(word: str) -> int:
     return found
 
 
-def _differs_in_ending(typed: str, word: str) -> bool:
+def differs_in_ending(typed: str, word: str) -> bool:
     """Return whether two words have the same stem and end otherwise."""
     same = next((n for n, (a, b) in enumerate(zip(typed, word, strict=False)) if a != b), None)
     stem = min(len(typed), len(word)) if same is None else same
