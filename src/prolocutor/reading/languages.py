@@ -247,6 +247,8 @@ def without_chat(text: str, code: str) -> str:
 
     >>> without_chat("Danke, what is the time por favor", "en")
     'what is the time'
+    >>> without_chat("kannst du mir sagen what is the time", "en")
+    'what is the time'
     """
     lead, tail = _courtesy_of_others(code, codes())
     said = strip_accents(text)
@@ -270,12 +272,15 @@ def _courtesy_of_others(
     others = [words for code in every if code != own and (words := find_words(code)) is not None]
     chat = "|".join(one for words in others for one in (*words.courtesy, *words.politeness))
     soft = "|".join(one for words in others for one in words.softeners) or "(?!)"
+    opens = "|".join(one for words in others for one in words.openers if " " in one) or "(?!)"
     known = find_words(own)
+    own_opens = "|".join(known.openers) if known else ""
     mends = "|".join(one for words in (*others, *([known] if known else [])) for one in words.mends)
     chat = chat or "(?!)"
     lead = (
         rf"(?!(?:{mends or '(?!)'})(?!\w))"
-        rf"(?:(?:{chat})(?:[ ,]+(?:{chat}))*[ ]*[,.!]+\s+|(?:{soft})[\s,]+)+"
+        rf"(?:(?:(?:{own_opens or '(?!)'})[\s,]+)*+(?:{opens})[\s,]+"
+        rf"|(?:{chat})(?:[ ,]+(?:{chat}))*[ ]*[,.!]+\s+|(?:{soft})[\s,]+)+"
     )
     patterns = (lead, rf"(?:[\s,]+(?:{soft})|,\s+(?:{chat}))(?=[.!?]*$)")
     first, last = (re.compile(strip_accents(one), re.IGNORECASE) for one in patterns)

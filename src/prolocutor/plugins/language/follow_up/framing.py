@@ -83,10 +83,23 @@ class Framing:
         )
         subjects = _any(map(re.escape, words.subjects))
         verbs = _any(map(re.escape, [*words.forms_of_be, *words.helpers]))
+        spoken = _any([one for one in words.fillers if " " in one])
+        ambiguous = grammar.questions | grammar.leads.keys() | grammar.here
+        ambiguous |= {one for joints in words.joints[:1] for one in joints.split("|")}
+        because = _any([one for one in words.reasons if one not in ambiguous and "'" not in one])
         self._aside = _pattern(
-            rf"[,;–-]+\s+(?:(?:{_any(words.reasons)})(?!\s(?:{verbs})(?!\w))"
-            rf"|(?!(?:{request}|{mends})(?![\w']))(?:{subjects})(?:'\w+)?)(?![\w'])"
+            rf"(?:[,;–-]+\s+(?:(?:{_any(words.reasons)})(?!\s(?:{verbs})(?!\w))"
+            rf"|(?!(?:{request}|{mends})(?![\w']))(?:{subjects})(?:'\w+)?)"
+            rf"|\s+(?:{spoken}|{because})\s+(?:{_any(words.speakers)}))(?![\w'])"
             rf"[^,;.?!:\d]+(?=[.?!]*$)"
+        )
+        joints = _any(words.joints[:1])
+        needs = rf"(?:{polite}|{_any(words.speakers)}|{_any(words.telling)}|{_any(words.links)})"
+        self._joined = _pattern(rf"(?<![\w'])(?:{joints})(?:\s+{needs})*\s+$")
+        self._trailing = _pattern(rf"(?:\s+(?:{spoken}))+(?=[.?!]*$)")
+        self._exclaims = _pattern(
+            rf"(?:\w+[\s,]+)?(?:{_any(words.determiners)})\s+"
+            rf"(?:{_any(words.indefinite)})\s[^.!?;:]+[.!]+\s"
         )
         self._hesitates = _pattern(rf"(?:{hesitates})(?![\w'-])")
         speaks = rf"(?<![\w'])(?:{_any(words.speakers)})(?!\w)"
@@ -126,6 +139,8 @@ class Framing:
         asks = after is not None and after[0].startswith("?")
         if after:
             said = said[: after.start()] + ("?" if asks else "")
+        if "," not in said and len(said.split()) > LEAST_INDIRECT and self._begins(said):
+            said = self._trailing.sub("", said)
         if said == text:
             return text
         said = self._without_joint(said.lstrip("¿¡"))
@@ -140,6 +155,8 @@ class Framing:
 
     def _begins(self, text: str) -> bool:
         """Return whether a text begins as a request does, or names its subject."""
+        if self._exclaims.match(plain_of(text)):
+            return False
         first = plain_of(text).lower().lstrip("¿¡").partition(" ")[0]
         names = first in self._grammar.definite or first[:1].isdigit()
         return names or self._grammar.opens_request(text)
@@ -152,8 +169,12 @@ class Framing:
                 break
             lead, rest = plain[:start], text[start:]
             closed = self._closed.fullmatch(lead) is not None
-            if self._is_content(text[:start]) or (begins and not closed):
-                break
+            if self._is_whole_order(lead, rest):
+                return rest
+            if self._is_content(text[:start]):
+                begins = True
+            if begins and not closed:
+                continue
             if self._hesitates.match(plain, start) or not self._grammar.opens_request(rest):
                 continue
             if closed and clause:
@@ -184,6 +205,13 @@ class Framing:
         whole = goes_on or self._begins(before) or self._grammar.mending.match(plain_of(before))
         return text if named or not whole else before + text[found.end() :]
 
+    def _is_whole_order(self, lead: str, rest: str) -> bool:
+        """Return whether words in which the speakers tell why come before an order that names all
+        it needs: "we leave at six, so wake me at 5".
+        """
+        joined = self._joined.search(lead) is not None and self._speaks.search(lead) is not None
+        return joined and self._orders(rest) and _DIGIT.search(rest) is not None
+
     def _is_content(self, lead: str) -> bool:
         """Return whether words before a request may name its subject."""
         named = not self._grammar.words.nouns_capital and _INNER_NAME.search(lead)
@@ -194,20 +222,24 @@ class Framing:
         first = lead.lower().split(maxsplit=1)[0].strip(TRIMMED)
         if first in self._grammar.leads or self._conditions.match(lead):
             return False
+        if self._exclaims.fullmatch(lead):
+            return True
         return self._speaks.search(lead) is not None or lead.rstrip().endswith("!")
+
+    def _orders(self, text: str) -> bool:
+        return self._grammar.commands.match(plain_of(text)) is not None
 
     def _refers_back(self, rest: str) -> bool:
         """Return whether an order names its thing by a pronoun, so by the words before it."""
         words = {one.strip(TRIMMED) for one in plain_of(rest).lower().split()}
-        is_order = self._grammar.commands.match(plain_of(rest)) is not None
-        return is_order and not words.isdisjoint(self._grammar.things)
+        return self._orders(rest) and not words.isdisjoint(self._grammar.things)
 
     def _leads_in(self, lead: str, rest: str, *, closed: bool) -> bool:
         """Return whether words lead in the question or the order that follows them at once.
 
         `closed`: all of them are such as frame a request.
         """
-        if self._grammar.commands.match(plain_of(rest)) is not None:
+        if self._orders(rest):
             kind = self._kind if closed and " " in rest.strip() else self._kindly  # "my wish list"
             return kind.search(lead) is not None
         return self._tells.search(lead) is not None and self._speaks.search(lead) is not None
