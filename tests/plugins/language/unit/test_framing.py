@@ -36,7 +36,11 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
         ("en", "thank you, dear. And to Rome, where my son lives?", "And to Rome?"),
         ("en", "perfect, and 40 kg?", "and 40 kg?"),
         ("en", "track my order, I need it tomorrow", "track my order"),
-        ("en", "where is the depot in Rome i mean my aunt lives there", "where is the depot in Rome"),
+        (
+            "en",
+            "where is the depot in Rome i mean my aunt lives there",
+            "where is the depot in Rome",
+        ),
         ("en", "send a parcel to Rome because my aunt waits", "send a parcel to Rome"),
         ("en", "where is the parcel right now you know", "where is the parcel right now"),
         ("en", "ugh what a day. anyway where is my parcel", "where is my parcel"),

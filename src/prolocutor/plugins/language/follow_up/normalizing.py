@@ -23,6 +23,7 @@ from prolocutor.plugins.language.follow_up.spelling import (
     differs_in_ending,
     is_near,
 )
+from prolocutor.reading.languages import is_frequent
 from prolocutor.reading.locales.locale import codes
 
 MOST_CARD_WORDS: Final = 20_000
@@ -95,7 +96,7 @@ class _Words:
         agents |= on_cards
         own = _own_words(code)
         frequent = {plain_of(one).lower() for one in grammar.words.frequent.split()}
-        known = {*agents, *own, *frequent}
+        known = {*agents, *own, *frequent, *_alternatives(grammar.words.mends)}
         self._known = frozenset({*known, *(one.replace("ß", "ss") for one in known)})
         self._short = {_key(short): meant for short, meant in grammar.words.shorthand}
         self._joints = frozenset(one for one in own if len(one) > 1)
@@ -188,6 +189,8 @@ class _Words:
             stem = key[: -len(end)]
             if len(stem) > 3 and key.endswith(end) and stem in self._known:
                 return stem[-1] != end and not (end in _DOUBLING and _SHORT_VOWEL.search(stem))
+        if is_frequent(key):
+            return True  # of another language
         inflected = any(f"{key}{end}" in self._known for end in _ENDINGS[:2])
         return inflected or any(one.knows(key) for one in self._others)
 
@@ -279,6 +282,11 @@ def _own_words(code: str) -> frozenset[str]:
     plain = (word for one in phrases if not _PATTERN.search(one) for word in one.split())
     own = {*grammar.function, *(plain_of(one).lower() for one in plain)}
     return frozenset(one for one in own if one.replace("'", "").isalpha())
+
+
+def _alternatives(phrases: Iterable[str]) -> Iterable[str]:
+    """Yield the plain words among phrases that are alternatives: "oops|sorry|that'?s wrong"."""
+    return (one for phrase in phrases for one in phrase.split("|") if one.isalpha())
 
 
 def _card_words(cards: Iterable[object], code: str) -> Iterable[str]:
