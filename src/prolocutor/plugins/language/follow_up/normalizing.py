@@ -154,11 +154,12 @@ class _Words:
             return joint if is_near(key, joint) else ""
         if key in grammar.function or len(key) < _LEAST_ASKED:
             return ""
-        if found.start() == 0 and (words := self._asking.get(after)):
+        words = self._asking.get(after, set())
+        if found.start() == 0 and words:
             near = [one for one in words if is_near(key, one)]
             return near[0] if len(near) == 1 else ""
         before = _key(text[: found.start()].rstrip(" ").rpartition(" ")[2])
-        words = self._asked_by.get(before, ())
+        words = self._asked_by.get(before, set())
         if key in words:
             return ""
         others = (one for one in words if len(one) != len(key) and not differs_in_ending(key, one))
