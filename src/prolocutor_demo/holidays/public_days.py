@@ -28,7 +28,7 @@ _FIXED = {
     "boxing": (12, 26),
     "new year eve": (12, 31),
 }
-_AFTER_EASTER = {
+DAYS_AFTER_EASTER = {
     "shrove tuesday": -47,
     "ash wednesday": -46,
     "palm sunday": -7,
@@ -42,6 +42,7 @@ _AFTER_EASTER = {
     "pentecost monday": 50,
     "corpus christi": 60,
 }
+"""Feasts by their days after Easter Sunday."""
 # Days that may be free of work for another reason.
 _NEVER_PUBLIC = frozenset({"april fools", "halloween", "saint nicholas", "valentine"})
 _TOO_COMMON = frozenset({"national"})
@@ -212,14 +213,14 @@ def _unofficial_days(country: str, year: int) -> tuple[Holiday, ...]:
 def _observance(wanted: str, year: int) -> Holiday | None:
     from dateutil.easter import easter
 
-    names = [*_FIXED, *_AFTER_EASTER]
+    names = [*_FIXED, *DAYS_AFTER_EASTER]
     near = [wanted] if wanted in names else _nearly(wanted, names)
     if not near or not FIRST_YEAR <= year <= LAST_YEAR:
         return None
     name = near[0]
     if name in _FIXED:
         return Holiday(dt.date(year, *_FIXED[name]), _title(name), public=False)
-    day = easter(year) + dt.timedelta(days=_AFTER_EASTER[name])
+    day = easter(year) + dt.timedelta(days=DAYS_AFTER_EASTER[name])
     return Holiday(day, _title(name), public=False)
 
 

@@ -106,7 +106,7 @@ def _relative(words: str, today: dt.date) -> dt.date | None:
 def _feast(words: str, today: dt.date, future: bool) -> dt.date | None:
     found = re.fullmatch(rf"(.+?)(?: (?:in |of )?{_YEAR})?", words)
     name = found[1].replace("'s", "s").replace("'", "") if found else ""
-    feast = _FEASTS.get(name)
+    feast = FEASTS.get(name)
     if found is None or feast is None:
         return None
     if found["year"]:
@@ -174,7 +174,7 @@ def _thanksgiving(year: int) -> dt.date:
 
 _NEAR = {"today": 0, "now": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "right now": 0}
 _NEAR |= {"day after tomorrow": 2, "day before yesterday": -2}
-_FEASTS: dict[str, Callable[[int], dt.date]] = {
+FEASTS: dict[str, Callable[[int], dt.date]] = {
     name: feast
     for names, feast in (
         ("christmas, christmas day, xmas, chrismas, christams, x-mas", _fixed(12, 25)),
@@ -200,3 +200,4 @@ _FEASTS: dict[str, Callable[[int], dt.date]] = {
     )
     for name in names.split(", ")
 }
+"""The day of a feast in a year, by its names."""

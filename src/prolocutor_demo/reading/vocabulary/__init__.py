@@ -9,6 +9,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from prolocutor_demo.dictionary import wordnet
+from prolocutor_demo.holidays.public_days import DAYS_AFTER_EASTER
+from prolocutor_demo.reading.dates import FEASTS
 from prolocutor_demo.reading.geonames import city_table, country_rows
 from prolocutor_demo.reading.languages.heard import heard_in
 from prolocutor_demo.reading.languages.names import LANGUAGES, names_in
@@ -51,8 +53,13 @@ def vocabulary(code: str) -> Vocabulary:
     if code in LANGUAGES:
         heard_in(code, "ready")
         order_in(code, "ready")
-    named = _file("en") if code == "en" else frozenset(_words_of_language(code))
+    named = _english() if code == "en" else frozenset(_words_of_language(code))
     return Vocabulary(named | _places(), complete=code == "en")
+
+
+def _english() -> frozenset[str]:
+    """Return frequent English words, and those of the names of feasts."""
+    return _file("en") | _words([*FEASTS, *DAYS_AFTER_EASTER], _SHORTEST)
 
 
 @functools.cache

@@ -9,8 +9,8 @@ from prolocutor.plugins.language.follow_up.normalizing import Normalizer
 from prolocutor.plugins.language.follow_up.spelling import Spelling
 
 CARD = {
-    "description": "Tracks parcels, tells the opening hours of pharmacies",
-    "examples": ["where is parcel RB123", "which pharmacy is on duty in Leeds"],
+    "description": "Tracks parcels, tosses pennies, tells the opening hours of pharmacies",
+    "examples": ["where is parcel RB123", "which pharmacy is on duty in Leeds", "toss a penny"],
 }
 
 
@@ -57,6 +57,11 @@ POST = AgentProfile(name="post", card=CARD, vocabulary=post_words)
         ("on dty", "en", "on duty"),
         ("a stomp", "en", "a stomp"),
         ("a stommp", "en", "a stomp"),
+        ("toss a peny", "en", "toss a penny"),
+        ("an stamp", "en", "and stamp"),
+        ("20 wit 5", "en", "20 with 5"),
+        ("which pharmacy is on duty in stomp", "en", "which pharmacy is on duty in stomp"),
+        ("stamps oder und", "en", "stamps oder und"),
         ("track it please on friday", "en", "track it on friday"),
         ("the openning hours tommorow", "en", "the opening hours tomorrow"),
         ("wehre cna i buy an envelpoe", "en", "where can i buy an envelope"),

@@ -106,6 +106,8 @@ class FollowUps:
         code = spoken or (turns[-1].language if turns else "")
         text = _mended(text, code)
         meant = self._normalizer.normalized(text, code)
+        if meant.spelled != text:  # courtesies, too, were mistyped
+            meant = self._normalizer.normalized(_unframed(meant.spelled, spoken), code)
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
         found = self._returned(meant.spelled, turns, state, code) if turns else {}

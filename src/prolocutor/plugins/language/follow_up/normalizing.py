@@ -10,18 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Final
 
 import msgspec
 
 from prolocutor.contracts.connector import AgentProfile, Vocabulary
+from prolocutor.plugins.language.follow_up.frames import Frames
 from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of, plain_of
 from prolocutor.plugins.language.follow_up.spelling import (
     MIN_LETTERS,
     Spelling,
-    differs_in_ending,
-    is_near,
+    doubled_or_not,
+    swapped,
 )
 from prolocutor.reading.languages import is_frequent
 from prolocutor.reading.locales.locale import codes
@@ -35,11 +36,8 @@ _DOUBLING: Final = frozenset({"er", "ed", "ing"})
 _SHORT_VOWEL: Final = re.compile(r"^[^aeiou]+[aeiou][^aeiouwxy]$")
 """Stems whose last letter is doubled before an ending: "shop", "shopping"."""
 
-_LEAST_RUN: Final = 5
+_LEAST_RUN: Final = 4
 """Letters of words typed as one."""
-
-_LEAST_ASKED: Final = 3
-"""Letters of a word that is mended by the word beside it."""
 
 
 class Normalized(msgspec.Struct, frozen=True):
@@ -105,12 +103,8 @@ class _Words:
         self._boldly = boldly = any(one.complete for one in self._others)
         self._orders = frozenset("|".join(grammar.words.orders).split("|"))
         self._firsts = self._joints if boldly else self._joints & openers
-        self._grammar = grammar
-        self._asked_by: dict[str, set[str]] = {}
-        self._asking: dict[str, set[str]] = {}
-        for asking, asked in _asked_pairs(cards, grammar):
-            self._asked_by.setdefault(asking, set()).add(asked)
-            self._asking.setdefault(asked, set()).add(asking)
+        texts = [one for card in cards for one in _texts(card, code)]
+        self._frames = Frames(texts, own, grammar)
         often = grammar.function | on_cards | self._orders
         self._spelling = Spelling(words, often & words, boldly=boldly)
 
@@ -121,8 +115,8 @@ class _Words:
     def _respell_word(self, found: re.Match[str]) -> str:
         word = found[0]
         key = word.lower() if word.isascii() else plain_of(word).lower()
-        if asked := self._asked(key, found):
-            return asked
+        if meant := self._in_frame(key, found):
+            return meant
         if found.start() == 0 and key not in self._known and (order := self._order(key)):
             return order
         if key in self._known and key not in self._short:
@@ -133,7 +127,9 @@ class _Words:
             return word if _SIGNS.search(_around(found)) else short
         if len(key) < 3 or not key.isalpha() or self._is_right(key):
             return word
-        right = self._doubled(key) or self._spelling.word_for(key) or self._inflected(key)
+        right = self._spelling.word_for(key)
+        if right not in self._spelling.frequent:
+            right = self._slipped(key) or right or self._inflected(key)
         if inner:
             return f"{right[:1].upper()}{right[1:]}" if _is_slip(key, right) else word
         return right or self._apart(key) or word
@@ -143,39 +139,24 @@ class _Words:
         doubled = (f"{key[:n]}{letter}{key[n:]}" for n, letter in enumerate(key))
         return next((one for one in doubled if one in self._orders), "")
 
-    def _asked(self, key: str, found: re.Match[str]) -> str:
-        """Return a word of agents' questions that a word is but for a slip, as the word beside it
-        tells: "how log", "haw long", "an in Rome"; "" for others.
-        """
-        grammar, text = self._grammar, found.string
-        after = _key(text[found.end() :].lstrip(" ").partition(" ")[0])
-        if found.start() == 0 and key in grammar.indefinite and after in grammar.leads:
-            joint = grammar.words.conjunction
-            return joint if is_near(key, joint) else ""
-        if key in grammar.function or len(key) < _LEAST_ASKED:
-            return ""
-        words = self._asking.get(after, set())
-        if found.start() == 0 and words:
-            near = [one for one in words if is_near(key, one)]
-            return near[0] if len(near) == 1 else ""
-        before = _key(text[: found.start()].rstrip(" ").rpartition(" ")[2])
-        words = self._asked_by.get(before, set())
-        if key in words:
-            return ""
-        others = (one for one in words if len(one) != len(key) and not differs_in_ending(key, one))
-        near = [one for one in others if is_near(key, one)]
-        return near[0] if len(near) == 1 else ""
+    def _in_frame(self, key: str, found: re.Match[str]) -> str:
+        """Return the word that the words on both sides of a word tell; "" for none."""
+        before = found.string[: found.start()].split()[-1:]
+        after = found.string[found.end() :].split(maxsplit=1)[:1]
+        return self._frames.word_between("".join(before), key, "".join(after))
 
-    def _doubled(self, key: str) -> str:
-        """Return the only known word that a word is but for a letter typed twice or once."""
+    def _slipped(self, key: str) -> str:
+        """Return the only known word that a word is but for a letter typed twice or once, or two
+        letters in each other's place.
+        """
         if not self._boldly or len(key) < MIN_LETTERS:
             return ""
-        twice = {f"{key[:n]}{letter}{key[n:]}" for n, letter in enumerate(key)}
-        once = {key[:n] + key[n + 1 :] for n, (a, b) in enumerate(pairwise(key)) if a == b}
-        words = twice | once
-        right = words & self._known
-        right = right or {one for one in words if any(told.knows(one) for told in self._others)}
-        return right.pop() if len(right) == 1 else ""
+        for words in (doubled_or_not(key), swapped(key)):
+            named = words & self._known
+            right = named or {one for one in words if any(told.knows(one) for told in self._others)}
+            if right:
+                return right.pop() if len(right) == 1 else ""
+        return ""
 
     def _inflected(self, key: str) -> str:
         """Return a form of the word that the stem of a mistyped one is near to; "" for none."""
@@ -203,7 +184,7 @@ class _Words:
             one, other = key[:at], key[at:]
             first, second = one in self._firsts, other in self._joints
             joins = first or (second and len(other) > 2 and self._firsts is self._joints)
-            if not (joins and len(key) > _LEAST_RUN) and not (first and second):
+            if not (joins and len(key) > _LEAST_RUN + 1) and not (first and second):
                 continue
             if one in self._known and other in self._known:
                 return f"{one} {other}"
@@ -299,19 +280,6 @@ def _card_words(cards: Iterable[object], code: str) -> Iterable[str]:
                 if count > MOST_CARD_WORDS:
                     return
                 yield word
-
-
-def _asked_pairs(cards: Iterable[object], grammar: LanguageGrammar) -> Iterable[tuple[str, str]]:
-    """Yield each question word with the word that follows it in a question of a card, and each
-    demonstrative with each unit of time.
-    """
-    yield from product(grammar.demonstratives, grammar.units)
-    texts = (one for card in cards for one in _texts(card, grammar.code))
-    phrases = [*grammar.words.how_much, *grammar.words.counts]
-    for text in [*texts, *phrases]:
-        for asking, asked in pairwise(plain_of(text).lower().split()):
-            if asking in grammar.questions and asked.isalpha():
-                yield asking, asked
 
 
 def _texts(value: object, code: str) -> Iterable[str]:

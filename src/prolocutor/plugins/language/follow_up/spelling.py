@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 MIN_LETTERS: Final = 4
@@ -83,6 +84,7 @@ class Spelling:
         best = [word for far, word in ranked if far < ranked[0][0] + _CLEARLY]
         if len(best) > 1:
             best = [one for one in best if one[-1] == typed[-1]] or best
+            best = [one for one in best if len(one) == len(typed)] or best
         return best[0] if len(best) == 1 else ""
 
     @staticmethod
@@ -90,7 +92,7 @@ class Spelling:
         """Return whether a word that may be right as it is was rather meant to be another."""
         if len(typed) <= _SURELY_LONG and sorted(typed) != sorted(word):
             return False
-        return not differs_in_ending(typed, word)
+        return not _differs_in_ending(typed, word)
 
     def _short_word(self, typed: str) -> str:
         """Return the frequent word made of three letters, or of them and one more."""
@@ -117,7 +119,19 @@ class Spelling:
 
 def is_near(typed: str, word: str) -> bool:
     """Return whether a typed word is a word but for one slip of a finger."""
-    return _distance(typed, word) <= _SLIP
+    return abs(len(typed) - len(word)) < 2 and _distance(typed, word) <= _EXTRA
+
+
+def doubled_or_not(key: str) -> set[str]:
+    """Return the words that differ from a word by a letter typed twice or once."""
+    once = {key[:n] + key[n + 1 :] for n, (a, b) in enumerate(pairwise(key)) if a == b}
+    return once | {f"{key[:n]}{letter}{key[n:]}" for n, letter in enumerate(key)}
+
+
+def swapped(key: str) -> set[str]:
+    """Return the words that differ from a word by two inner letters in each other's place."""
+    places = range(1, len(key) - 1)
+    return {f"{key[:n]}{key[n + 1]}{key[n]}{key[n + 2 :]}" for n in places} - {key}
 
 
 def _letters(word: str) -> int:
@@ -128,7 +142,7 @@ def _letters(word: str) -> int:
     return found
 
 
-def differs_in_ending(typed: str, word: str) -> bool:
+def _differs_in_ending(typed: str, word: str) -> bool:
     """Return whether two words have the same stem and end otherwise."""
     same = next((n for n, (a, b) in enumerate(zip(typed, word, strict=False)) if a != b), None)
     stem = min(len(typed), len(word)) if same is None else same
