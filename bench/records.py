@@ -35,7 +35,7 @@ from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.ids import format_time, new_ids
 from prolocutor.plugins.console.channel import Console
-from prolocutor.stores.sqlite.queries import find_statement
+from prolocutor.stores.sqlite.queries import SQL
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.turn_records import pack
 from prolocutor.web.door_context import DoorContext
@@ -91,8 +91,8 @@ async def make(path: Path, conversations: int) -> None:
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute("BEGIN")
     last = Filler(connection, random.Random(1)).fill(conversations)
-    connection.execute(find_statement("index_words"), (0, last))
-    connection.execute(find_statement("set_indexed"), (last,))
+    connection.execute(SQL["index_words"], (0, last))
+    connection.execute(SQL["set_indexed"], (last,))
     connection.execute("COMMIT")
     connection.close()
 

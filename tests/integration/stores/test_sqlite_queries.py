@@ -33,7 +33,7 @@ def test_no_name_is_given_twice() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_named_statement_fits_the_tables(connection: sqlite3.Connection, name: str) -> None:
-    statement = queries.find_statement(name)
+    statement = queries.SQL[name]
 
     connection.execute(f"EXPLAIN {statement}", [0] * connection_parameters(statement))
 

@@ -11,7 +11,7 @@ from prolocutor.errors import ConfigError, StoreAway
 from prolocutor.plugins.postgresql import migrations
 from prolocutor.plugins.postgresql.database_line import Connection, DatabaseLine
 from prolocutor.plugins.postgresql.lanes import JobLane
-from prolocutor.plugins.postgresql.statements import find_statement
+from prolocutor.plugins.postgresql.statements import SQL
 from prolocutor.plugins.postgresql.store_url import StoreUrl
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class LineSession:
 
     async def __call__(self, connection: Connection) -> None:
         """Prepare a connection; raise `ConfigError` if the server cannot be used."""
-        (facts,) = await connection.fetch(find_statement("session_facts"))
+        (facts,) = await connection.fetch(SQL["session_facts"])
         if facts["encoding"] != "UTF8":
             raise ConfigError(
                 f"{self._shown}: the database is in {facts['encoding']}; make one in UTF8: "
@@ -62,8 +62,8 @@ class LineSession:
             settings["synchronous_commit"] = "off"
         elif facts["synchronous_commit"] == "off":
             settings["synchronous_commit"] = "on"
-        await connection.fetch(find_statement("prepare_session"), [*settings], [*settings.values()])
-        await connection.fetch(find_statement("compress_fast"))
+        await connection.fetch(SQL["prepare_session"], [*settings], [*settings.values()])
+        await connection.fetch(SQL["compress_fast"])
 
 
 class ConnectionListener(Protocol):

@@ -13,7 +13,7 @@ from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import StoreAway
 from prolocutor.plugins.postgresql.database_line import Row
 from prolocutor.plugins.postgresql.lanes import JobLane
-from prolocutor.plugins.postgresql.statements import find_statement
+from prolocutor.plugins.postgresql.statements import SQL
 
 NAME: Final = "prolocutor {}"
 """The application name of a replica's connections, before the schema.
@@ -112,7 +112,7 @@ class Membership:
 
     async def fetch(self, name: str, *values: Any, within: float) -> list[Row]:
         """Run a statement on the line for hints and beats."""
-        return await self._lane.fetch(find_statement(name), *values, within=within)
+        return await self._lane.fetch(SQL[name], *values, within=within)
 
     async def _join(self) -> None:
         asked = monotonic()

@@ -13,7 +13,7 @@ from typing import Final
 
 from prolocutor.errors import StoreError
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
-from prolocutor.plugins.postgresql.statements import find_statement
+from prolocutor.plugins.postgresql.statements import SQL
 from prolocutor.plugins.postgresql.store_url import StoreUrl
 
 LOCK_KEY: Final = 7_032_001
@@ -24,10 +24,10 @@ _BREAKING: Final = re.compile(r"^-- breaking$", re.MULTILINE)
 
 async def read_version(line: DatabaseLine, shown: str) -> int:
     """Return the version of the database, 0 if it is new; raise `StoreError` if it is too new."""
-    (row,) = await line.fetch(find_statement("has_migrations"), within=30.0)
+    (row,) = await line.fetch(SQL["has_migrations"], within=30.0)
     if not row[0]:
         return 0
-    (row,) = await line.fetch(find_statement("last_migration"), within=30.0)
+    (row,) = await line.fetch(SQL["last_migration"], within=30.0)
     version, breaking = int(row[0]), int(row[1])
     if breaking > NEWEST:
         raise StoreError(
@@ -51,8 +51,8 @@ async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
         return 0
     await line.execute("BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
     try:
-        await line.fetch(find_statement("lock_migrations"), LOCK_KEY, within=600.0)
-        (row,) = await line.fetch(find_statement("has_schema"), within=30.0)
+        await line.fetch(SQL["lock_migrations"], LOCK_KEY, within=600.0)
+        (row,) = await line.fetch(SQL["has_schema"], within=30.0)
         if url.schema and not row[0]:
             await line.execute(f"CREATE SCHEMA {url.schema}")
         version = await read_version(line, url.shown)
@@ -61,7 +61,7 @@ async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
             if number > version:
                 await line.execute(script)
                 breaking = _BREAKING.search(script) is not None
-                await line.fetch(find_statement("add_migration"), number, breaking, within=30.0)
+                await line.fetch(SQL["add_migration"], number, breaking, within=30.0)
                 done += 1
         await line.execute("COMMIT")
     except BaseException:

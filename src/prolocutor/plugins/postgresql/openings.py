@@ -40,7 +40,7 @@ from prolocutor.plugins.postgresql.remembered import (
     RememberedDialog,
     RememberedPerson,
 )
-from prolocutor.plugins.postgresql.statements import find_statement, stored_text
+from prolocutor.plugins.postgresql.statements import SQL, stored_text
 
 BEGIN: Final = (
     "SELECT * FROM begin_turns($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
@@ -192,7 +192,7 @@ class Openings:
                     outcomes[place] = self._begun(opening, row, person, dialog, replica)
                 except PersonUnreadable as error:
                     outcomes[place] = error
-                    abandoned = find_statement("abandon_turn")
+                    abandoned = SQL["abandon_turn"]
                     await self._line.fetch(abandoned, replica, opening.turn_id, within=TRIP_TIMEOUT)
             elif status == "again":
                 self._remembered.drop(opening.user)

@@ -21,7 +21,7 @@ from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import fresh_ids
 from prolocutor.plugins.postgresql.remembered import Remembered
-from prolocutor.plugins.postgresql.statements import find_statement, name_digest, stored_text
+from prolocutor.plugins.postgresql.statements import SQL, name_digest, stored_text
 
 STATEMENT_TIMEOUT: Final = 65.0
 """Seconds; deleting a person with all that is theirs may take long."""
@@ -172,5 +172,5 @@ class OutsideTurns:
 
     async def _rows(self, name: str, *values: Any, repeatable: bool = True) -> list[Row]:
         return await self._lane.fetch(
-            find_statement(name), *values, within=STATEMENT_TIMEOUT, repeatable=repeatable
+            SQL[name], *values, within=STATEMENT_TIMEOUT, repeatable=repeatable
         )

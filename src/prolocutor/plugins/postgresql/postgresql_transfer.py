@@ -33,7 +33,7 @@ from prolocutor.plugins.postgresql.closings import entry_columns
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
 from prolocutor.plugins.postgresql.database_lines import LineSession
 from prolocutor.plugins.postgresql.statements import (
-    find_statement,
+    SQL,
     name_digest,
     shown_columns,
     shown_text,
@@ -369,7 +369,7 @@ class PostgresqlTransfer:
         return [shown_columns(row) for row in await self._rows(name, *values)]
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._line.fetch(find_statement(name), *values, within=STATEMENT_TIMEOUT)
+        return await self._line.fetch(SQL[name], *values, within=STATEMENT_TIMEOUT)
 
 
 def _words(utterances: Sequence[StoredUtterance]) -> list[tuple[int, float, str]]:

@@ -27,7 +27,7 @@ from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.statements import (
-    find_statement,
+    SQL,
     name_digest,
     shown_columns,
     shown_text,
@@ -312,7 +312,7 @@ class PostgresqlReader:
         return found
 
     async def _rows(self, name: str, *values: Any, within: float = STATEMENT_TIMEOUT) -> list[Row]:
-        return await self._fetch(find_statement(name), *values, within=within)
+        return await self._fetch(SQL[name], *values, within=within)
 
     async def _fetch(
         self, statement: str, *values: Any, within: float = STATEMENT_TIMEOUT

@@ -15,7 +15,7 @@ from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.plugins.postgresql.reader import read_entries
 from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus, StandbyStatus
-from prolocutor.plugins.postgresql.statements import find_statement, shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import SQL, shown_text, stored_text
 from prolocutor.stores.statements import make_struct
 
 STATEMENT_TIMEOUT: Final = 10.0
@@ -185,7 +185,7 @@ class ReplicaWork:
         return await self._membership.fetch(name, *values, within=STATEMENT_TIMEOUT)
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._lane.fetch(find_statement(name), *values, within=STATEMENT_TIMEOUT)
+        return await self._lane.fetch(SQL[name], *values, within=STATEMENT_TIMEOUT)
 
 
 def _unfinished_turns(rows: list[Row]) -> list[UnfinishedTurn]:

@@ -44,9 +44,5 @@ def name_digest(first: str, second: str) -> bytes:
     return hashlib.blake2b(given, digest_size=16).digest()
 
 
-_QUERIES: Final = named_statements("prolocutor.plugins.postgresql")
-
-
-def find_statement(name: str) -> str:
-    """Return the statement of a name."""
-    return _QUERIES[name]
+SQL: Final = named_statements("prolocutor.plugins.postgresql")
+"""The statements of `sql/queries/` by name."""

@@ -36,7 +36,7 @@ from prolocutor.plugins.postgresql.searches import (
     SharedFoundPlace,
 )
 from prolocutor.plugins.postgresql.statements import (
-    find_statement,
+    SQL,
     shown_columns,
     shown_text,
     stored_text,
@@ -231,11 +231,11 @@ class PostgresqlTurnRecords:
 
     async def _write(self, name: str, *values: Any) -> list[Row]:
         return await self._changes.fetch(
-            find_statement(name), *values, within=STATEMENT_TIMEOUT, repeatable=False
+            SQL[name], *values, within=STATEMENT_TIMEOUT, repeatable=False
         )
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._fetch(find_statement(name), *values)
+        return await self._fetch(SQL[name], *values)
 
     async def _fetch(self, statement: str, *values: Any) -> list[Row]:
         return await self._reading.fetch(statement, *values, within=STATEMENT_TIMEOUT)

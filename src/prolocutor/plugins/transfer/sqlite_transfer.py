@@ -35,7 +35,7 @@ from prolocutor.stores.sqlite.connection import (
     translate_error,
 )
 from prolocutor.stores.sqlite.ownership import Ownership
-from prolocutor.stores.sqlite.queries import PendingRows, find_statement
+from prolocutor.stores.sqlite.queries import SQL, PendingRows
 from prolocutor.stores.sqlite.sqlite_store import Sqlite
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 from prolocutor.stores.statements import make_struct
@@ -87,27 +87,21 @@ class SqliteTransfer:
 
     async def users(self) -> list[str]:
         """Return all users with stored data."""
-        return await self._run_threaded(
-            lambda db: [user for (user,) in db.execute(find_statement("users"))]
-        )
+        return await self._run_threaded(lambda db: [user for (user,) in db.execute(SQL["users"])])
 
     async def feed_floor(self) -> int:
         """Return the number after which the feed of a new person starts."""
-        return await self._run_threaded(
-            lambda db: int(db.execute(find_statement("feed_floor")).fetchone()[0])
-        )
+        return await self._run_threaded(lambda db: int(db.execute(SQL["feed_floor"]).fetchone()[0]))
 
     async def raise_feed_floor(self, floor: int) -> None:
         """Raise the number after which the feed of a new person starts."""
-        await self._run_threaded(
-            lambda db: db.execute(find_statement("raise_meta_floor"), (floor,))
-        )
+        await self._run_threaded(lambda db: db.execute(SQL["raise_meta_floor"], (floor,)))
 
     async def unrecorded_turns(self) -> UnrecordedTurns:
         """Return the counts of turns without records, and all amounts."""
 
         def read(db: sqlite3.Connection) -> UnrecordedTurns:
-            amounts = [Amount(*row) for row in db.execute(find_statement("all_amounts"))]
+            amounts = [Amount(*row) for row in db.execute(SQL["all_amounts"])]
             return structs.replace(_records(db).unrecorded_turns(), amounts=amounts)
 
         return await self._run_threaded(read)
@@ -117,9 +111,9 @@ class SqliteTransfer:
 
         def write(db: sqlite3.Connection) -> None:
             _records(db).put_unrecorded(counted)
-            db.execute(find_statement("delete_all_amounts"))
+            db.execute(SQL["delete_all_amounts"])
             rows = [structs.astuple(one)[:-1] for one in counted.amounts]
-            db.executemany(find_statement("add_amount"), rows)
+            db.executemany(SQL["add_amount"], rows)
 
         await self._run_transaction(write)
 
@@ -192,7 +186,7 @@ def _condition(db: sqlite3.Connection) -> list[str]:
 
 def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
     def rows(name: str, *values: Any) -> list[Any]:
-        return db.execute(find_statement(name), values).fetchall()
+        return db.execute(SQL[name], values).fetchall()
 
     agenda = [make_struct(AgendaEntry, (user, *row)) for row in rows("copied_agenda", user)]
     records = [StoredRecord(*row) for row in rows("copied_records", user)]
@@ -235,24 +229,24 @@ def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
 def _delete(db: sqlite3.Connection, user: str) -> None:
     for table in _OF_USER:
         db.execute(f"DELETE FROM {table} WHERE user = ?", (user,))
-    found = db.execute(find_statement("copied_person"), (user,)).fetchone()
+    found = db.execute(SQL["copied_person"], (user,)).fetchone()
     if found is None:
         return
     person, human_id, _ = found
     kept = _records(db)
-    for (dialog,) in db.execute(find_statement("dialogs_of_person"), (person,)).fetchall():
+    for (dialog,) in db.execute(SQL["dialogs_of_person"], (person,)).fetchall():
         kept.forget(dialog, -1)
         for statement in ("hypotheses", "utterances"):
-            db.execute(find_statement(f"delete_{statement}"), (dialog, -1))
+            db.execute(SQL[f"delete_{statement}"], (dialog, -1))
         for statement in ("delete_bots", "delete_facts", "delete_ratings", "delete_spoke",
                           "delete_dialogs"):  # fmt: skip
-            db.execute(find_statement(statement), (f"[{dialog}]",))
+            db.execute(SQL[statement], (f"[{dialog}]",))
     for table in _OF_PERSON:
         db.execute(f"DELETE FROM {table} WHERE person = ?", (person,))
-    db.execute(find_statement("delete_human"), (human_id,))
-    db.execute(find_statement("delete_person"), (person,))
-    db.execute(find_statement("index_no_further"))
-    db.execute(find_statement("set_remains"), (1,))
+    db.execute(SQL["delete_human"], (human_id,))
+    db.execute(SQL["delete_person"], (person,))
+    db.execute(SQL["index_no_further"])
+    db.execute(SQL["set_remains"], (1,))
 
 
 def _records(db: sqlite3.Connection) -> TurnRecordWriter:
@@ -261,7 +255,7 @@ def _records(db: sqlite3.Connection) -> TurnRecordWriter:
 
 def _write_person(db: sqlite3.Connection, person: StoredPerson) -> None:
     def put(name: str, rows: list[tuple[Any, ...]]) -> None:
-        db.executemany(find_statement(name), rows)
+        db.executemany(SQL[name], rows)
 
     user = person.user
     for entry in person.agenda:
@@ -269,21 +263,19 @@ def _write_person(db: sqlite3.Connection, person: StoredPerson) -> None:
                            entry.body, entry.dropped)])  # fmt: skip
     if person.human_id is None:
         return
-    cursor = db.execute(find_statement("copy_person"), (user, person.human_id, person.feed_end))
+    cursor = db.execute(SQL["copy_person"], (user, person.human_id, person.feed_end))
     number = cursor.lastrowid
     put("add_versions", [(person.human_id, v.number, v.changes, v.state) for v in person.human])
     names: dict[str, int | None] = {}
     for name, said in person.said.items():
-        names[name] = db.execute(find_statement("copy_name"), (number, name, said)).lastrowid
+        names[name] = db.execute(SQL["copy_name"], (number, name, said)).lastrowid
     dialogs: dict[str, int | None] = {}
     for one in person.dialogs:
         taken = db.execute("SELECT 1 FROM dialogs WHERE dialog = ?", (one.number,)).fetchone()
         values = (None if taken else one.number, number, one.name, one.dialog_id, one.id,
                   one.bot_id, one.channel_type, one.date_start, one.active, bool(one.ratings),
                   one.attributes, one.round)  # fmt: skip
-        dialog = dialogs[one.dialog_id] = db.execute(
-            find_statement("copy_dialog"), values
-        ).lastrowid
+        dialog = dialogs[one.dialog_id] = db.execute(SQL["copy_dialog"], values).lastrowid
         _put_dialog(db, one, dialog)
     put("add_feed", [(number, row.n, dialogs[row.dialog_id], row.message, names[row.dialog_name],
                       row.id, row.closing) for row in person.feed])  # fmt: skip
@@ -297,40 +289,34 @@ def _write_person(db: sqlite3.Connection, person: StoredPerson) -> None:
 
 def _put_records(db: sqlite3.Connection, person: StoredPerson) -> None:
     for one in person.records:
-        found = (
-            db.execute(find_statement("dialog_about"), (one.about,)).fetchone()
-            if one.about
-            else None
-        )
+        found = db.execute(SQL["dialog_about"], (one.about,)).fetchone() if one.about else None
         dialog = None if found is None else found[0]
-        db.execute(find_statement("put_record"), (person.user, one.kind, one.key, one.body, dialog))
+        db.execute(SQL["put_record"], (person.user, one.kind, one.key, one.body, dialog))
 
 
 def _put_dialog(db: sqlite3.Connection, one: StoredDialog, dialog: int | None) -> None:
     db.executemany(
-        find_statement("add_versions"),
+        SQL["add_versions"],
         [(one.bot_id, v.number, v.changes, v.state) for v in one.bot],
     )
     places: dict[int, int | None] = {}
     for said in one.utterances:
         values = (None, dialog, said.position, said.utt_id, said.by_bot, said.user_version,
                   said.date_time, said.body)  # fmt: skip
-        place = places[said.position] = db.execute(
-            find_statement("add_utterances"), values
-        ).lastrowid
+        place = places[said.position] = db.execute(SQL["add_utterances"], values).lastrowid
         if said.hypotheses is not None:
-            db.execute(find_statement("add_hypotheses"), (place, said.hypotheses))
-    db.executemany(find_statement("add_spoke"), [(skill, dialog) for skill in one.skills])
+            db.execute(SQL["add_hypotheses"], (place, said.hypotheses))
+    db.executemany(SQL["add_spoke"], [(skill, dialog) for skill in one.skills])
     if one.facts is None:
-        db.execute(find_statement("copy_facts"), (dialog,))
+        db.execute(SQL["copy_facts"], (dialog,))
     else:
         *counts, last, channel = structs.astuple(one.facts)
         place = None if last is None else places[last]
-        db.execute(find_statement("add_facts"), (dialog, *counts, place, channel))
+        db.execute(SQL["add_facts"], (dialog, *counts, place, channel))
     ids = {said.position: said.utt_id for said in one.utterances}
     _records(db).put_back(
         [(places[turn.position] or 0, ids[turn.position], turn) for turn in one.turns]
     )
     for rating in one.ratings:
         place = None if rating.position is None else places[rating.position]
-        db.execute(find_statement("add_rating"), (dialog, place, rating.value, rating.shown))
+        db.execute(SQL["add_rating"], (dialog, place, rating.value, rating.shown))

@@ -23,7 +23,7 @@ from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.profile_changes import translate_errors
 from prolocutor.stores.sqlite import query_rows
-from prolocutor.stores.sqlite.queries import PendingRows, find_statement
+from prolocutor.stores.sqlite.queries import SQL, PendingRows
 from prolocutor.stores.sqlite.query_rows import Columns, DialogRow, UtteranceRow
 
 MAX_PERSONS: Final = 1024
@@ -32,14 +32,6 @@ MAX_DIALOGS: Final = 4
 MAX_WINDOW: Final = 32
 """The largest number of cached utterances of one dialog; a longer window is read in each turn."""
 MAX_WINDOW_BYTES: Final = 65_536
-
-_PERSON: Final = find_statement("person_of")
-_ACTIVE: Final = find_statement("active_dialog")
-_BY_NUMBER: Final = find_statement("dialog_by_number")
-_LAST: Final = find_statement("last_utterances")
-_RATINGS: Final = find_statement("ratings_from")
-_OPEN_REQUESTS: Final = find_statement("open_requests")
-_NUMBERING: Final = find_statement("numbering")
 
 
 class DialogHead:
@@ -141,14 +133,14 @@ class HeadCache:
         if head is not None:
             self._persons.move_to_end(user)
             return head
-        row = self._connection.execute(_PERSON, (user,)).fetchone()
+        row = self._connection.execute(SQL["person_of"], (user,)).fetchone()
         if row is None:
             return None
         person, human_id, feed = row
         head = PersonHead(person, user, human_id, feed)
         with translate_errors(user):
             head.human = query_rows.latest(self._connection, human_id)
-        for key, turn_id, hash_ in self._connection.execute(_OPEN_REQUESTS, (person,)):
+        for key, turn_id, hash_ in self._connection.execute(SQL["open_requests"], (person,)):
             head.open_requests[key] = (turn_id, hash_)
         self._persons[user] = head
         return head
@@ -164,7 +156,7 @@ class HeadCache:
             if _reaches(head, window):
                 return head
             self._rows.write(self._connection)
-        row = self._connection.execute(_ACTIVE, (person.person, name)).fetchone()
+        row = self._connection.execute(SQL["active_dialog"], (person.person, name)).fetchone()
         if row is None:
             return None
         head = self._read(person, row, window)
@@ -183,7 +175,7 @@ class HeadCache:
         found = person.numberings.get(name)
         if found is not None:
             return found
-        row = self._connection.execute(_NUMBERING, (person.person, name)).fetchone()
+        row = self._connection.execute(SQL["numbering"], (person.person, name)).fetchone()
         if row is None:
             return None
         found = MessageNumbering(*row)
@@ -199,7 +191,7 @@ class HeadCache:
 
     def dialog_by_number(self, person: PersonHead, dialog: int, window: int | None) -> DialogHead:
         """Return the head of a dialog, possibly closed."""
-        row = self._connection.execute(_BY_NUMBER, (dialog,)).fetchone()
+        row = self._connection.execute(SQL["dialog_by_number"], (dialog,)).fetchone()
         return self._read(person, row, window)
 
     def __len__(self) -> int:
@@ -233,7 +225,9 @@ class HeadCache:
         head.skills = set()
         head.window = MAX_WINDOW if window is None else min(MAX_WINDOW, window)
         limit = -1 if window is None else max(1, window)
-        found: list[Columns] = self._connection.execute(_LAST, (head.dialog, limit)).fetchall()
+        found: list[Columns] = self._connection.execute(
+            SQL["last_utterances"], (head.dialog, limit)
+        ).fetchall()
         utterances = [UtteranceRow(*columns) for columns in reversed(found)]
         head.length = utterances[-1].position + 1 if utterances else 0
         head.recent = self._parts(person, head, utterances)
@@ -263,7 +257,9 @@ class HeadCache:
     def _show_ratings(self, head: DialogHead) -> None:
         first = head.recent[0][1] if head.recent else 0
         ratings: dict[int | None, list[bytes]] = {}
-        for utterance, shown in self._connection.execute(_RATINGS, (head.dialog, first)).fetchall():
+        for utterance, shown in self._connection.execute(
+            SQL["ratings_from"], (head.dialog, first)
+        ).fetchall():
             ratings.setdefault(utterance, []).append(shown)
         if of_dialog := ratings.get(None):
             head.attributes = agent_state.attributes_with_ratings(head.attributes, of_dialog)
@@ -283,9 +279,6 @@ def _set_ratings(parts: UtteranceParts, ratings: list[bytes]) -> UtteranceParts:
 def _reaches(head: DialogHead, window: int | None) -> bool:
     needed = head.length if window is None else min(window, head.length)
     return len(head.recent) >= needed
-
-
-_FEED_FLOOR: Final = find_statement("feed_floor")
 
 
 class HeadFactory:
@@ -311,7 +304,7 @@ class HeadFactory:
     def person(self, source: TurnOpening | Delivery) -> PersonHead:
         """Make a person."""
         self._person += 1
-        (feed,) = self._connection.execute(_FEED_FLOOR).fetchone()
+        (feed,) = self._connection.execute(SQL["feed_floor"]).fetchone()
         head = PersonHead(self._person, source.user, source.new_dialog.human_id, feed)
         head.human = ProfileVersion(0, agent_state.new_human(head.human_id, head.user))
         self._rows.people += (head.person, head.user, head.human_id, head.feed)

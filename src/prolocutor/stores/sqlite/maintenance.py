@@ -13,7 +13,7 @@ from typing import Any, Final
 from prolocutor.dialog import agent_state, plain
 from prolocutor.errors import NotFound
 from prolocutor.stores.sqlite.head_cache import HeadCache
-from prolocutor.stores.sqlite.queries import PendingRows, find_statement
+from prolocutor.stores.sqlite.queries import SQL, PendingRows
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 
 PIECE_BYTES: Final = 4 << 20
@@ -106,22 +106,15 @@ MAX_ROWS: Final = 500
 MAX_BLOCKED_TRIES: Final = 3
 """Times that other programs may hold up the overwriting of pages before it is postponed."""
 
-_DOOM: Final = find_statement("doom")
-_NEXT: Final = find_statement("next_doom")
-_DONE: Final = find_statement("done_doom")
-_FROM: Final = find_statement("doomed_from")
 _DELETE_UTTERANCES: Final = (
-    find_statement("delete_hypotheses"),
-    find_statement("delete_utterances"),
+    SQL["delete_hypotheses"],
+    SQL["delete_utterances"],
 )
 _DELETE_SOME: Final = {
-    "versions": find_statement("delete_some_versions"),
-    "feed": find_statement("delete_some_feed"),
-    "requests": find_statement("delete_some_requests"),
+    "versions": SQL["delete_some_versions"],
+    "feed": SQL["delete_some_feed"],
+    "requests": SQL["delete_some_requests"],
 }
-_DELETE_NAMES: Final = find_statement("delete_dialog_names")
-_REMAINS: Final = find_statement("remains")
-_SET_REMAINS: Final = find_statement("set_remains")
 
 
 class Erasure:
@@ -136,7 +129,7 @@ class Erasure:
         self._connection = connection
         self._records = records
         self._gaps = gaps
-        (remains,) = connection.execute(_REMAINS).fetchone()
+        (remains,) = connection.execute(SQL["remains"]).fetchone()
         self.remains = bool(remains)
         """Whether pages of the file may still hold deleted data."""
         self.due = False
@@ -146,12 +139,12 @@ class Erasure:
 
     def note(self) -> None:
         """Note a deletion: its bytes may be in the file."""
-        self._connection.execute(_SET_REMAINS, (1,))
+        self._connection.execute(SQL["set_remains"], (1,))
         self.remains = self._noted = True
 
     def doom(self, what: str, key: int | str) -> None:
         """Have rows deleted soon, to which nothing leads any more."""
-        self._connection.execute(_DOOM, (what, key))
+        self._connection.execute(SQL["doom"], (what, key))
 
     def erase(self) -> bool:
         """Do the next piece; return whether there is more."""
@@ -182,18 +175,18 @@ class Erasure:
                 return
         self._overwriting, self._through = False, True
         if not self._noted:
-            self._connection.execute(_SET_REMAINS, (0,))
+            self._connection.execute(SQL["set_remains"], (0,))
             self.remains = False
 
     def _delete_rows(self) -> bool:
         """Delete some of the doomed rows; return whether there were any."""
-        found = self._connection.execute(_NEXT, (MAX_ROWS,)).fetchall()
+        found = self._connection.execute(SQL["next_doom"], (MAX_ROWS,)).fetchall()
         left = MAX_ROWS
         for doom, what, key in found:
             deleted = self._delete_some(what, key, left)
             if deleted >= left:
                 break
-            self._connection.execute(_DONE, (doom,))
+            self._connection.execute(SQL["done_doom"], (doom,))
             left -= deleted + 1
             if left <= 0:
                 break
@@ -205,43 +198,32 @@ class Erasure:
         if what != "utterances":
             deleted = execute(_DELETE_SOME[what], (key, most)).rowcount
             if what == "feed" and deleted < most:
-                execute(_DELETE_NAMES, (key,))
+                execute(SQL["delete_dialog_names"], (key,))
             return deleted
-        first = execute(_FROM, (key, most - 1)).fetchone()
+        first = execute(SQL["doomed_from"], (key, most - 1)).fetchone()
         place = (key, -1 if first is None else first[0] - 1)
         self._records.forget(*place)
         return [execute(statement, place).rowcount for statement in _DELETE_UTTERANCES][-1]
 
 
-_DIALOG_TO_RATE: Final = find_statement("dialog_to_rate")
-_UTTERANCE_TO_RATE: Final = find_statement("utterance_to_rate")
-_ADD_RATING: Final = find_statement("add_rating")
-_MARK_RATED: Final = find_statement("mark_rated")
-_DIALOGS_OF_PERSON: Final = find_statement("dialogs_of_person")
-_DELETABLE: Final = find_statement("deletable_dialog")
-_RAISE_META_FLOOR: Final = find_statement("raise_meta_floor")
-_RAISE_FEED_FLOOR: Final = find_statement("raise_feed_floor")
-_RAISE_ID_FLOOR: Final = find_statement("raise_id_floor")
 _DOOM_DIALOGS: Final = (
-    find_statement("doom_utterances"),
-    find_statement("doom_bots"),
-    find_statement("delete_facts"),
-    find_statement("delete_ratings"),
-    find_statement("delete_records_of_dialogs"),
-    find_statement("delete_spoke"),
-    find_statement("delete_dialogs"),
+    SQL["doom_utterances"],
+    SQL["doom_bots"],
+    SQL["delete_facts"],
+    SQL["delete_ratings"],
+    SQL["delete_records_of_dialogs"],
+    SQL["delete_spoke"],
+    SQL["delete_dialogs"],
 )
 _DELETE_OF_DIALOG: Final = (
-    find_statement("delete_feed_of_dialog"),
-    find_statement("delete_requests_of_dialog"),
+    SQL["delete_feed_of_dialog"],
+    SQL["delete_requests_of_dialog"],
 )
-_DELETE_OPEN_TURNS: Final = find_statement("delete_open_turns")
-_DELETE_PERSON: Final = find_statement("delete_person")
 _DELETE_OF_USER: Final = (
-    find_statement("delete_entries"),
-    find_statement("delete_records"),
-    find_statement("keep_amounts_of_nobody"),
-    find_statement("delete_amounts_of"),
+    SQL["delete_entries"],
+    SQL["delete_records"],
+    SQL["keep_amounts_of_nobody"],
+    SQL["delete_amounts_of"],
 )
 
 
@@ -268,12 +250,12 @@ class Maintenance:
 
     def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add a rating to the dialog's."""
-        if not self._rate(_DIALOG_TO_RATE, dialog_id, rating, user, at):
+        if not self._rate(SQL["dialog_to_rate"], dialog_id, rating, user, at):
             raise NotFound(f"there is no dialog {dialog_id}", field="dialog_id")
 
     def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add a rating to the utterance's."""
-        if not self._rate(_UTTERANCE_TO_RATE, utt_id, rating, user, at):
+        if not self._rate(SQL["utterance_to_rate"], utt_id, rating, user, at):
             raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
 
     def delete_person(self, user: str) -> bool:
@@ -290,13 +272,13 @@ class Maintenance:
             if beside:
                 self._erasure.note()
             return beside > 0
-        execute(_RAISE_META_FLOOR, (head.feed,))
-        self._doom([dialog for (dialog,) in execute(_DIALOGS_OF_PERSON, (head.person,))])
+        execute(SQL["raise_meta_floor"], (head.feed,))
+        self._doom([dialog for (dialog,) in execute(SQL["dialogs_of_person"], (head.person,))])
         self._erasure.doom("feed", head.person)
         self._erasure.doom("requests", head.person)
         self._erasure.doom("versions", head.human_id)
-        execute(_DELETE_OPEN_TURNS, (head.person,))
-        execute(_DELETE_PERSON, (head.person,))
+        execute(SQL["delete_open_turns"], (head.person,))
+        execute(SQL["delete_person"], (head.person,))
         self._heads.drop(user)
         return True
 
@@ -305,15 +287,15 @@ class Maintenance:
         self._rows.write(self._connection)
         deleted = []
         for dialog in dialogs:
-            row = self._connection.execute(_DELETABLE, (dialog, before)).fetchone()
+            row = self._connection.execute(SQL["deletable_dialog"], (dialog, before)).fetchone()
             if row is None:
                 continue
             (user,) = row
             head = self._heads.person(user)
             if head is None:
                 continue
-            self._connection.execute(_RAISE_FEED_FLOOR, (head.feed, head.person))
-            self._connection.execute(_RAISE_ID_FLOOR, (head.person, dialog))
+            self._connection.execute(SQL["raise_feed_floor"], (head.feed, head.person))
+            self._connection.execute(SQL["raise_id_floor"], (head.person, dialog))
             for statement in _DELETE_OF_DIALOG:
                 self._connection.execute(statement, (head.person, dialog))
             self._heads.drop(head.user)
@@ -330,8 +312,8 @@ class Maintenance:
         dialog, utterance, owner = row
         shown = agent_state.rating(rating, user, at)
         value = plain.encode(rating).decode()
-        self._connection.execute(_ADD_RATING, (dialog, utterance, value, shown))
-        self._connection.execute(_MARK_RATED, (dialog,))
+        self._connection.execute(SQL["add_rating"], (dialog, utterance, value, shown))
+        self._connection.execute(SQL["mark_rated"], (dialog,))
         if utterance is not None:
             self._records.note_rating(utterance, dialog, rating)
         self._heads.drop(owner)

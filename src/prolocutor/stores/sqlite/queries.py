@@ -16,11 +16,13 @@ MAX_ROWS: Final = 32
 faster.
 """
 
-_QUERIES: Final = named_statements("prolocutor.stores.sqlite")
+SQL: Final = named_statements("prolocutor.stores.sqlite")
+"""The statements of `sql/queries/` by name."""
+
 _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
 
 
-def find_statement(name: str) -> str:
+def SQL[name: str] -> str:
     """Return the statement of a name."""
     return _QUERIES[name]
 
@@ -40,9 +42,6 @@ def _repeat_group(statement: str, rows: int) -> str:
     return statement[: last.start()] + groups + statement[last.end() :]
 
 
-_REMOVE_OPEN_TURNS: Final = find_statement("remove_open_turns")
-_SET_ROUND: Final = find_statement("set_round")
-_SET_BODY: Final = find_statement("set_body")
 
 
 class PendingRows:
@@ -84,14 +83,14 @@ class PendingRows:
                     connection.execute(many, part)
                 values.clear()
         if self.rounds:
-            connection.executemany(_SET_ROUND, [(round_, i) for i, round_ in self.rounds.items()])
+            connection.executemany(SQL["set_round"], [(round_, i) for i, round_ in self.rounds.items()])
             self.rounds.clear()
         if self.bodies:
             rows = [(body, *place) for place, body in self.bodies.items()]
-            connection.executemany(_SET_BODY, rows)
+            connection.executemany(SQL["set_body"], rows)
             self.bodies.clear()
         if self.closed:
-            for many, part in split_rows(_REMOVE_OPEN_TURNS, self.closed):
+            for many, part in split_rows(SQL["remove_open_turns"], self.closed):
                 if connection.execute(many, part).rowcount != len(part) // 2:
                     raise StoreError(
                         f"turn {part[1]} is not open: it was finished already, or deleted"
@@ -100,7 +99,7 @@ class PendingRows:
 
 
 _STATEMENTS: Final = tuple(
-    (name, find_statement(statement))
+    (name, SQL[statement])
     for name, statement in (
         ("people", "add_people"),
         ("dialog_names", "add_dialog_names"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -13,7 +13,7 @@ from prolocutor.contracts.store import OpenedTurn, ProfileVersion
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.profile_changes import KEY_FRAME_INTERVAL, VersionRow, rebuilt
 from prolocutor.errors import StoreCorrupt
-from prolocutor.stores.sqlite.queries import find_statement
+from prolocutor.stores.sqlite.queries import SQL
 
 Columns = tuple[Any, ...]
 """A row as SQLite returns it; no query hands it on without naming its columns."""
@@ -76,13 +76,9 @@ class SqliteOpenedTurn(OpenedTurn, kw_only=True):
     dialog: int
 
 
-_LATEST: Final = find_statement("latest_versions")
-_BETWEEN: Final = find_statement("versions_between")
-
-
 def latest(connection: sqlite3.Connection, owner: str) -> ProfileVersion:
     """Return the newest version of a human's or bot's profile."""
-    rows: list[VersionRow] = connection.execute(_LATEST, (owner,)).fetchall()
+    rows: list[VersionRow] = connection.execute(SQL["latest_versions"], (owner,)).fetchall()
     if not rows:
         raise StoreCorrupt(f"the profile {owner} is missing; put back a copy of the file")
     number = rows[-1][0]
@@ -95,7 +91,7 @@ def states(connection: sqlite3.Connection, owner: str, numbers: Iterable[int]) -
     for frame, wanted in groupby(sorted(set(numbers)), lambda number: number // KEY_FRAME_INTERVAL):
         some = list(wanted)
         rows = connection.execute(
-            _BETWEEN, (owner, frame * KEY_FRAME_INTERVAL, some[-1])
+            SQL["versions_between"], (owner, frame * KEY_FRAME_INTERVAL, some[-1])
         ).fetchall()
         found |= rebuilt(owner, rows, set(some))
     return found

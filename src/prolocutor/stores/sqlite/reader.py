@@ -31,7 +31,7 @@ from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import StoreCorrupt, StoreError
 from prolocutor.stores.sqlite import query_rows, searches
 from prolocutor.stores.sqlite.connection import NEWEST, connect, file_version, translate_error
-from prolocutor.stores.sqlite.queries import find_statement
+from prolocutor.stores.sqlite.queries import SQL
 from prolocutor.stores.sqlite.query_rows import (
     Columns,
     DialogAndPersonRow,
@@ -50,37 +50,6 @@ _NEVER: Final = (1 << 63) - 1
 MANY_NAMES: Final = 1000
 """Conversations of a person from which on they are many."""
 
-_FEED: Final = find_statement("feed_after")
-_DIALOG_NAME: Final = find_statement("dialog_name")
-_FEED_TAIL: Final = find_statement("feed_tail")
-_FEED_TAIL_AFTER: Final = find_statement("feed_tail_after")
-_FEED_BEFORE: Final = find_statement("feed_before")
-_CONVERSATIONS: Final = find_statement("conversations_before")
-_CONVERSATIONS_OF_MANY: Final = find_statement("conversations_of_many")
-_COUNT_NAMES: Final = find_statement("count_names")
-_DIALOGS_NAMED: Final = find_statement("dialogs_named")
-_ROUND: Final = find_statement("round_of")
-_DUE: Final = find_statement("due_entries")
-_NEXT_DUE: Final = find_statement("next_due")
-_ENTRIES: Final = find_statement("entries_of")
-_RECORDS: Final = find_statement("records_of")
-_AMOUNTS: Final = find_statement("amounts_between")
-_RECORD: Final = find_statement("record_of")
-_RECORDS_SINCE: Final = find_statement("records_since")
-_RECORD_COUNT: Final = find_statement("number_of_kind")
-_RATINGS_SINCE: Final = find_statement("ratings_since")
-_RATING_COUNT: Final = find_statement("rating_count")
-_PERSON: Final = find_statement("person_of")
-_FIND_DIALOG: Final = find_statement("find_dialog")
-_DIALOG: Final = find_statement("dialog_with_person")
-_FIND_UTTERANCE: Final = find_statement("find_utterance")
-_UTTERANCES: Final = find_statement("utterances_from")
-_RATINGS: Final = find_statement("ratings_from")
-_ACTIVE: Final = find_statement("active_dialog_id")
-_OWNER: Final = find_statement("owner_of")
-_AFTER: Final = find_statement("dialogs_after")
-_AFTER_OF: Final = find_statement("dialogs_after_of")
-_LAST_DATES: Final = find_statement("last_dates")
 
 _UNREADABLE: Final = (msgspec.MsgspecError, LookupError, TypeError, ValueError)
 """Exceptions for files that SQLite can read but the store has not written."""
@@ -117,11 +86,13 @@ class SqliteReader:
 
     def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, including rows of open turns."""
-        return _feed_rows(self.connection.execute(_FEED, (user, after, limit)).fetchall())
+        return _feed_rows(
+            self.connection.execute(SQL["feed_after"], (user, after, limit)).fetchall()
+        )
 
     def feed_end(self, user: str) -> int:
         """Return the last number of the feed."""
-        row = self.connection.execute(_PERSON, (user,)).fetchone()
+        row = self.connection.execute(SQL["person_of"], (user,)).fetchone()
         if row is None:
             return 0
         _, _, feed_end = row
@@ -131,19 +102,19 @@ class SqliteReader:
         self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
         """Return the last rows of a dialog name, or the first after the message `after`."""
-        named_so = self.connection.execute(_DIALOG_NAME, (user, dialog_name)).fetchone()
+        named_so = self.connection.execute(SQL["dialog_name"], (user, dialog_name)).fetchone()
         if named_so is None:
             return []
         if after is None:
-            rows = self.connection.execute(_FEED_TAIL, (*named_so, limit)).fetchall()
+            rows = self.connection.execute(SQL["feed_tail"], (*named_so, limit)).fetchall()
             return _feed_rows(rows[::-1])
         values = (*named_so, limit, after)
-        return _feed_rows(self.connection.execute(_FEED_TAIL_AFTER, values).fetchall())
+        return _feed_rows(self.connection.execute(SQL["feed_tail_after"], values).fetchall())
 
     def feed_before(self, user: str, before: int | None = None, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, the latest first."""
         values = (user, before or _NEVER, limit)
-        return _feed_rows(self.connection.execute(_FEED_BEFORE, values).fetchall())
+        return _feed_rows(self.connection.execute(SQL["feed_before"], values).fetchall())
 
     def conversations(
         self, user: str, before: int | None = None, limit: int = 50
@@ -152,8 +123,10 @@ class SqliteReader:
 
         Few are found by their names, many by going back in the feed.
         """
-        (names,) = self.connection.execute(_COUNT_NAMES, (user, MANY_NAMES)).fetchone()
-        statement = _CONVERSATIONS if names < MANY_NAMES else _CONVERSATIONS_OF_MANY
+        (names,) = self.connection.execute(SQL["count_names"], (user, MANY_NAMES)).fetchone()
+        statement = (
+            SQL["conversations_before"] if names < MANY_NAMES else SQL["conversations_of_many"]
+        )
         rows = self.connection.execute(statement, (user, before or _NEVER, limit)).fetchall()
         return [
             ConversationRow(name, n, at, first or (opening and unpack_opening(opening).message))
@@ -162,69 +135,71 @@ class SqliteReader:
 
     def dialogs_named(self, user: str, dialog_name: str) -> list[int]:
         """Return the numbers of all dialogs of a name."""
-        rows = self.connection.execute(_DIALOGS_NAMED, (user, dialog_name)).fetchall()
+        rows = self.connection.execute(SQL["dialogs_named"], (user, dialog_name)).fetchall()
         return [number for (number,) in rows]
 
     def round(self, user: str, dialog_name: str) -> bytes:
         """Return the round of the active dialog of a name."""
-        (found,) = self.connection.execute(_ROUND, (user, dialog_name)).fetchone() or (NO_ROUND,)
+        (found,) = self.connection.execute(SQL["round_of"], (user, dialog_name)).fetchone() or (
+            NO_ROUND,
+        )
         return bytes(found)
 
     def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         """Return the entries of the agenda with `due <= now`."""
-        return _entries(self.connection.execute(_DUE, (now, limit)).fetchall())
+        return _entries(self.connection.execute(SQL["due_entries"], (now, limit)).fetchall())
 
     def next_due(self, after: float) -> float | None:
         """Return the earliest `due` later than `after`."""
-        due: tuple[float | None] = self.connection.execute(_NEXT_DUE, (after,)).fetchone()
+        due: tuple[float | None] = self.connection.execute(SQL["next_due"], (after,)).fetchone()
         return due[0]
 
     def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
         """Return a person's entries, all or those of a skill."""
-        return _entries(self.connection.execute(_ENTRIES, (user, skill)).fetchall())
+        return _entries(self.connection.execute(SQL["entries_of"], (user, skill)).fetchall())
 
     def records(self, user: str, kind: str) -> dict[str, bytes]:
         """Return the documents of a kind by key."""
-        return dict(self.connection.execute(_RECORDS, (user, kind)).fetchall())
+        return dict(self.connection.execute(SQL["records_of"], (user, kind)).fetchall())
 
     def record(self, user: str, kind: str, key: str) -> bytes | None:
         """Return a document."""
-        found = self.connection.execute(_RECORD, (user, kind, key)).fetchone()
+        found = self.connection.execute(SQL["record_of"], (user, kind, key)).fetchone()
         return None if found is None else found[0]
 
     def amounts(self, kind: str, first: str, last: str) -> list[Amount]:
         """Return the sums of a kind in some periods."""
-        rows = self.connection.execute(_AMOUNTS, (kind, first, last))
+        rows = self.connection.execute(SQL["amounts_between"], (kind, first, last))
         return [Amount(*row) for row in rows]
 
     def records_since(self, kind: str, after: int = 0, limit: int = 10_000) -> list[StoredDocument]:
         """Return the latest documents of a kind with numbers above `after`."""
-        rows = self.connection.execute(_RECORDS_SINCE, (kind, after, limit))
+        rows = self.connection.execute(SQL["records_since"], (kind, after, limit))
         return [StoredDocument(*row) for row in rows]
 
     def record_count(self, kind: str) -> int:
         """Return how many documents of a kind there are."""
-        number: int = self._value(_RECORD_COUNT, kind)
+        number: int = self._value(SQL["number_of_kind"], kind)
         return number
 
     def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:
         """Return the latest ratings of replies with numbers above `after`."""
-        rows = self.connection.execute(_RATINGS_SINCE, (after, limit))
+        rows = self.connection.execute(SQL["ratings_since"], (after, limit))
         return [rated_reply(*row) for row in rows]
 
     def rating_count(self) -> int:
         """Return how many ratings of replies there are."""
-        number: int = self._value(_RATING_COUNT)
+        number: int = self._value(SQL["rating_count"])
         return number
 
     def find(self, id_: str) -> int | None:
         """Return the number of a dialog by `dialog_id` or `_id`."""
-        number: int | None = self._value(_FIND_DIALOG, id_)
+        number: int | None = self._value(SQL["find_dialog"], id_)
         return number
 
     def head(self, number: int) -> Dialog | None:
         """Return a dialog without its utterances."""
-        row = self.connection.execute(_DIALOG, (number,)).fetchone()
+        row = self.connection.execute(SQL["dialog_with_person"], (number,)).fetchone()
         if row is None:
             return None
         dialog = DialogAndPersonRow(*row)
@@ -248,11 +223,13 @@ class SqliteReader:
 
     def turn(self, utt_id: str) -> list[Utterance]:
         """Return the human's text before a reply, and the reply."""
-        row = self.connection.execute(_FIND_UTTERANCE, (utt_id,)).fetchone()
+        row = self.connection.execute(SQL["find_utterance"], (utt_id,)).fetchone()
         if row is None:
             return []
         number, position = row
-        dialog = DialogAndPersonRow(*self.connection.execute(_DIALOG, (number,)).fetchone())
+        dialog = DialogAndPersonRow(
+            *self.connection.execute(SQL["dialog_with_person"], (number,)).fetchone()
+        )
         first = max(position - 1, 0)
         return self.utterances(number, dialog.human_id, dialog.bot_id, first, 2)[0]
 
@@ -260,7 +237,9 @@ class SqliteReader:
         self, number: int, human_id: str, bot_id: str, position: int, limit: int = PAGE_ROWS
     ) -> tuple[list[Utterance], int]:
         """Return a page of utterances from this position on, and the position after it."""
-        found = self.connection.execute(_UTTERANCES, (number, position, limit)).fetchall()
+        found = self.connection.execute(
+            SQL["utterances_from"], (number, position, limit)
+        ).fetchall()
         rows = [UtteranceRow(*columns) for columns in found]
         of_human = (row.user_version for row in rows if not row.by_bot)
         of_bot = (row.user_version for row in rows if row.by_bot)
@@ -283,18 +262,20 @@ class SqliteReader:
     def ratings(self, number: int) -> Ratings:
         """Return the ratings of a dialog (under None) and its utterances, by their number."""
         found: Ratings = {}
-        for utterance, shown in self.connection.execute(_RATINGS, (number, 0)).fetchall():
+        for utterance, shown in self.connection.execute(
+            SQL["ratings_from"], (number, 0)
+        ).fetchall():
             found.setdefault(utterance, []).append(shown)
         return found
 
     def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
         """Return the id of the active dialog of a name."""
-        dialog_id: DialogId | None = self._value(_ACTIVE, user, dialog_name)
+        dialog_id: DialogId | None = self._value(SQL["active_dialog_id"], user, dialog_name)
         return dialog_id
 
     def find_owner(self, id_: str) -> str | None:
         """Return the user of a dialog or utterance."""
-        user: str | None = self._value(_OWNER, id_)
+        user: str | None = self._value(SQL["owner_of"], id_)
         return user
 
     def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
@@ -305,14 +286,16 @@ class SqliteReader:
     def next_numbers(self, number: int, user: str | None, limit: int) -> list[int]:
         """Return the numbers of the next dialogs."""
         if user is None:
-            rows = self.connection.execute(_AFTER, (number, limit)).fetchall()
+            rows = self.connection.execute(SQL["dialogs_after"], (number, limit)).fetchall()
         else:
-            rows = self.connection.execute(_AFTER_OF, (number, user, limit)).fetchall()
+            rows = self.connection.execute(
+                SQL["dialogs_after_of"], (number, user, limit)
+            ).fetchall()
         return [found for (found,) in rows]
 
     def last_dates(self, number: int, limit: int) -> list[tuple[int, str]]:
         """Return the numbers of the next dialogs, and when something was said there last."""
-        return self.connection.execute(_LAST_DATES, (number, limit)).fetchall()
+        return self.connection.execute(SQL["last_dates"], (number, limit)).fetchall()
 
     def _value(self, statement: str, *parameters: str | int) -> Any:
         """Return the only column of the only row, None if there is no row."""

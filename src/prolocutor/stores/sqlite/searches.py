@@ -10,7 +10,7 @@ import msgspec
 
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.contracts.turn_record_store import ConversationQuery, DialogPlace
-from prolocutor.stores.sqlite.queries import find_statement
+from prolocutor.stores.sqlite.queries import SQL
 from prolocutor.stores.statements import FLAG_BITS, QueryConditions
 from prolocutor.stores.turn_records import search_words
 
@@ -52,8 +52,6 @@ _HITS_COUNTED: Final = 20_000
 """Turns with the words looked for that counts look at."""
 _COMMON_TURNS: Final = 400
 """Turns with a word from which on beginnings are not looked for."""
-_IS_RARE: Final = find_statement("is_rare")
-_HITS_OF: Final = find_statement("hits_of")
 
 
 def statement(query: DialogQuery) -> tuple[str, list[Any]]:
@@ -183,7 +181,7 @@ class ConversationSearch:
         For a prefix the index has to join the turns of all words with the prefix.
         """
         whole = f'"{word}"'
-        (found,) = self._connection.execute(_HITS_OF, (whole, _COMMON_TURNS)).fetchone()
+        (found,) = self._connection.execute(SQL["hits_of"], (whole, _COMMON_TURNS)).fetchone()
         return whole if found == _COMMON_TURNS else f"{whole} *"
 
     def _source(self, flag: str | None) -> str:
@@ -199,5 +197,5 @@ class ConversationSearch:
 
     def _is_rare(self) -> bool:
         """Return whether the agent of the query spoke in few dialogs."""
-        (count,) = self._connection.execute(_IS_RARE, (self._query.agent,)).fetchone()
+        (count,) = self._connection.execute(SQL["is_rare"], (self._query.agent,)).fetchone()
         return bool(count <= _RARE_DIALOGS)

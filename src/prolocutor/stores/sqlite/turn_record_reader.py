@@ -24,7 +24,7 @@ from prolocutor.contracts.turn_record_store import (
     TurnPlace,
     TurnQuery,
 )
-from prolocutor.stores.sqlite.queries import find_statement
+from prolocutor.stores.sqlite.queries import SQL
 from prolocutor.stores.sqlite.reader import SqliteReader
 from prolocutor.stores.sqlite.searches import ConversationSearch, FoundPlace
 from prolocutor.stores.sqlite.turn_record_writer import read_totals
@@ -44,17 +44,6 @@ MOST_HITS: Final = 4000
 _LAST: Final = 2**62
 """More than the number of any utterance."""
 
-_HOURS: Final = find_statement("hours_between")
-_FIGURES: Final = find_statement("figures_between")
-_AGENT: Final = find_statement("figures_of_agent")
-_HEAD: Final = find_statement("conversation_head")
-_DIALOG: Final = find_statement("find_dialog")
-_AFTER: Final = find_statement("turns_after")
-_BEFORE: Final = find_statement("turns_before")
-_LATEST: Final = find_statement("latest_turns")
-_PLACE: Final = find_statement("place_of_turn")
-_KEPT: Final = find_statement("kept_turn")
-_RATINGS: Final = find_statement("values_of_ratings")
 
 _figures: Final = msgspec.json.Decoder(AgentSpan)
 
@@ -87,16 +76,16 @@ class TurnRecordReader(SqliteReader):
         """Return the hours with turns."""
         return [
             make_struct(TurnHour, row)
-            for row in self.connection.execute(_HOURS, (since, until)).fetchall()
+            for row in self.connection.execute(SQL["hours_between"], (since, until)).fetchall()
         ]
 
     def figures(self, since: float, until: float, agent: str | None = None) -> list[AgentSpan]:
         """Return the figures of agents."""
         execute = self.connection.execute
         if agent is None:
-            rows = execute(_FIGURES, (since, until)).fetchall()
+            rows = execute(SQL["figures_between"], (since, until)).fetchall()
         else:
-            rows = execute(_AGENT, (since, until, agent)).fetchall()
+            rows = execute(SQL["figures_of_agent"], (since, until, agent)).fetchall()
         return [_figures.decode(figures) for (figures,) in rows]
 
     def totals(self, since: float, until: float, step: int | None = None) -> list[AgentSpan]:
@@ -109,7 +98,7 @@ class TurnRecordReader(SqliteReader):
 
     def conversation_head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
-        row = self.connection.execute(_HEAD, (dialog_id,)).fetchone()
+        row = self.connection.execute(SQL["conversation_head"], (dialog_id,)).fetchone()
         return None if row is None else make_head(row)
 
     def turns(
@@ -121,8 +110,10 @@ class TurnRecordReader(SqliteReader):
             return []
         end = _LAST if newest else -1
         values = (number, end if after is None else after, 2 * limit + 1)
-        rows = self.connection.execute(_BEFORE if newest else _AFTER, values).fetchall()
-        ratings = dict(self.connection.execute(_RATINGS, (number,)).fetchall())
+        rows = self.connection.execute(
+            SQL["turns_before"] if newest else SQL["turns_after"], values
+        ).fetchall()
+        ratings = dict(self.connection.execute(SQL["values_of_ratings"], (number,)).fetchall())
         return page_of_turns(rows, ratings, limit, newest=newest)
 
     def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
@@ -131,24 +122,24 @@ class TurnRecordReader(SqliteReader):
         complete = False
         while not complete:
             values = (self._number_of(found.next), found.bits, found.wanted)
-            complete = found.take(self.connection.execute(_LATEST, values).fetchall())
+            complete = found.take(self.connection.execute(SQL["latest_turns"], values).fetchall())
         return found.page()
 
     def _number_of(self, place: TurnPlace | None) -> int:
         """Return the number of a turn in a list; if deleted, of the turn before it."""
         if place is None:
             return _LAST
-        row = self.connection.execute(_PLACE, (place.utt_id, place.at)).fetchone()
+        row = self.connection.execute(SQL["place_of_turn"], (place.utt_id, place.at)).fetchone()
         number: int = row[0]
         return number
 
     def kept_turn(self, utt_id: str) -> KeptTurn | None:
         """Return the turn with the reply of this id."""
-        row = self.connection.execute(_KEPT, (utt_id,)).fetchone()
+        row = self.connection.execute(SQL["kept_turn"], (utt_id,)).fetchone()
         if row is None:
             return None
         turn, number, *columns = row
-        ratings = dict(self.connection.execute(_RATINGS, (number,)).fetchall())
+        ratings = dict(self.connection.execute(SQL["values_of_ratings"], (number,)).fetchall())
         return kept_turn(utt_id, columns, ratings.get(turn))
 
     def _hits(

@@ -23,7 +23,7 @@ from prolocutor.stores.agent_figures import (
     summed_up,
     take_span,
 )
-from prolocutor.stores.sqlite.queries import PendingRows, find_statement, split_rows
+from prolocutor.stores.sqlite.queries import SQL, PendingRows, split_rows
 from prolocutor.stores.turn_records import (
     COUNTS,
     DOWN,
@@ -37,15 +37,6 @@ from prolocutor.stores.turn_records import (
     unpack,
 )
 
-_SUMMED: Final = find_statement("figures_summed")
-_SET_SUMMED: Final = find_statement("set_figures_summed")
-_NEXT: Final = find_statement("next_figures")
-_OF_ALL: Final = find_statement("figures_between")
-_DAY: Final = find_statement("day_of_agent")
-_PUT_DAY: Final = find_statement("put_day")
-_DELETE_DAYS: Final = find_statement("delete_days")
-_DAYS: Final = find_statement("days_between")
-
 _figures: Final = msgspec.json.Decoder(AgentSpan)
 
 
@@ -57,22 +48,24 @@ class AgentDays:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        (self._summed,) = connection.execute(_SUMMED).fetchone()
+        (self._summed,) = connection.execute(SQL["figures_summed"]).fetchone()
 
     def sum_up(self, now: float) -> bool:
         """Add the next ended hour to its day; return whether there may be more."""
         execute = self._connection.execute
-        (summed,) = execute(_SUMMED).fetchone()  # an earlier transaction may have been undone
+        (summed,) = execute(
+            SQL["figures_summed"]
+        ).fetchone()  # an earlier transaction may have been undone
         self._summed = summed
-        (at,) = execute(_NEXT, (summed,)).fetchone()
+        (at,) = execute(SQL["next_figures"], (summed,)).fetchone()
         if at is None or at // HOUR * HOUR + 2 * HOUR > now:
             return False
         hour = at // HOUR * HOUR
-        spans = map(_decode_span, execute(_OF_ALL, (hour, hour + HOUR)))
+        spans = map(_decode_span, execute(SQL["figures_between"], (hour, hour + HOUR)))
         for name, total in summed_up(spans, hour).items():
             self._add(hour // DAY, name, total, 1)
         self._summed = hour + HOUR
-        execute(_SET_SUMMED, (self._summed,))
+        execute(SQL["set_figures_summed"], (self._summed,))
         return True
 
     def change(self, figures: dict[FiguresKey, AgentSpan], sign: int) -> None:
@@ -83,29 +76,33 @@ class AgentDays:
 
     def delete(self, before: float) -> None:
         """Delete the days before a time."""
-        self._connection.execute(_DELETE_DAYS, (int(before) // DAY,))
+        self._connection.execute(SQL["delete_days"], (int(before) // DAY,))
 
     def _add(self, day: int, name: str, more: AgentSpan, sign: int) -> None:
-        row = self._connection.execute(_DAY, (day, name)).fetchone()
+        row = self._connection.execute(SQL["day_of_agent"], (day, name)).fetchone()
         if row is None and sign < 0:
             return
         known = new_span(day * DAY, name) if row is None else _decode_span(row)
         (add_span if sign > 0 else take_span)(known, more)
-        self._connection.execute(_PUT_DAY, (day, name, msgspec.json.encode(known)))
+        self._connection.execute(SQL["put_day"], (day, name, msgspec.json.encode(known)))
 
 
 def read_totals(connection: sqlite3.Connection, since: float, until: float) -> list[AgentSpan]:
     """Return the total figures of agents, by name: by whole days where available, else by spans."""
     execute = connection.execute
-    (summed,) = execute(_SUMMED).fetchone()
+    (summed,) = execute(SQL["figures_summed"]).fetchone()
     first, last = -int(-since // DAY), int(min(until, summed) // DAY)
     found: dict[str, AgentSpan] = {}
     if first >= last:
-        summed_up(map(_decode_span, execute(_OF_ALL, (since, until))), since, found)
+        summed_up(map(_decode_span, execute(SQL["figures_between"], (since, until))), since, found)
     else:
-        summed_up(map(_decode_span, execute(_OF_ALL, (since, first * DAY))), since, found)
-        summed_up(map(_decode_span, execute(_DAYS, (first, last))), since, found)
-        summed_up(map(_decode_span, execute(_OF_ALL, (last * DAY, until))), since, found)
+        summed_up(
+            map(_decode_span, execute(SQL["figures_between"], (since, first * DAY))), since, found
+        )
+        summed_up(map(_decode_span, execute(SQL["days_between"], (first, last))), since, found)
+        summed_up(
+            map(_decode_span, execute(SQL["figures_between"], (last * DAY, until))), since, found
+        )
     return [found[name] for name in sorted(found)]
 
 
@@ -125,36 +122,7 @@ records of their first turns."""
 _SETTLED_ROWS: Final = 2
 """Changed rows up to which a merge has done nothing (SQLite's documentation of `merge`)."""
 
-_PLACE: Final = find_statement("turn_place")
-_DIALOG: Final = find_statement("dialog_number")
-_ADD_TURNS: Final = find_statement("add_turns")
-_ADD_FACTS: Final = find_statement("add_facts")
-_ADD_LOST: Final = find_statement("add_lost_facts")
-_TOUCH: Final = find_statement("touch_facts")
-_COUNT: Final = find_statement("count_records")
-_RECORD_COUNT: Final = find_statement("record_count")
-_HOURS: Final = find_statement("hours_between")
-_ALL_TURNS: Final = find_statement("all_turns")
 _EVER: Final = (0, 2**62)
-_ADD_HOUR: Final = find_statement("add_hour")
-_FIGURES: Final = find_statement("figures_of")
-_PUT_FIGURES: Final = find_statement("put_figures")
-_TO_RATE: Final = find_statement("turn_to_rate")
-_SET_FLAGS: Final = find_statement("set_flags")
-_SET_DOWN: Final = find_statement("set_down")
-_LAST_INDEXED: Final = find_statement("last_indexed")
-_NEXT_INDEXED: Final = find_statement("next_indexed")
-_SET_INDEXED: Final = find_statement("set_indexed")
-_INDEX: Final = find_statement("index_words")
-_INDEX_CHECKED: Final = find_statement("index_words_checked")
-_FORGET_WORDS: Final = find_statement("forget_words")
-_MERGE: Final = find_statement("merge_words")
-_TURNS: Final = find_statement("turns_to_forget")
-_FORGET_TURNS: Final = find_statement("forget_turns")
-_OLDEST: Final = find_statement("oldest_turns")
-_DELETE_UP_TO: Final = find_statement("delete_turns_up_to")
-_DELETE_HOURS: Final = find_statement("delete_hours")
-_DELETE_FIGURES: Final = find_statement("delete_figures")
 
 
 class TurnRecordWriter:
@@ -171,7 +139,7 @@ class TurnRecordWriter:
     ) -> None:
         self._connection = connection
         # Where the last utterances were deleted, their numbers are given again from now on.
-        connection.execute(find_statement("index_no_further"))
+        connection.execute(SQL["index_no_further"])
         self._replies = replies
         self._rows = rows
         self._days = AgentDays(connection)
@@ -189,7 +157,7 @@ class TurnRecordWriter:
         for record in records:
             place = self._replies.pop(record.utt_id, None)
             if place is None:
-                place = execute(_PLACE, (record.utt_id,)).fetchone()
+                place = execute(SQL["turn_place"], (record.utt_id,)).fetchone()
             if place is None:
                 self._touch(record)
                 continue
@@ -205,24 +173,24 @@ class TurnRecordWriter:
             add_figures(figures, record)
         if not turns:
             return
-        for many, part in split_rows(_ADD_TURNS, turns):
+        for many, part in split_rows(SQL["add_turns"], turns):
             execute(many, part)
-        for many, part in split_rows(_ADD_FACTS, list(chain.from_iterable(facts.values()))):
+        for many, part in split_rows(SQL["add_facts"], list(chain.from_iterable(facts.values()))):
             execute(many, part)
-        execute(_COUNT, (len(turns) // 6,))
+        execute(SQL["count_records"], (len(turns) // 6,))
         self._count(hours, figures)
 
     def note_rating(self, turn: int, dialog: int, rating: object) -> None:
         """Note the rating of a reply, by the number of its utterance."""
-        row = self._connection.execute(_TO_RATE, (turn,)).fetchone()
+        row = self._connection.execute(SQL["turn_to_rate"], (turn,)).fetchone()
         if row is None:
             return
         at, before, packed = row
         after = rate_flags(before, thumb(rating))
         if after == before:
             return
-        self._connection.execute(_SET_FLAGS, (after, turn))
-        self._connection.execute(_SET_DOWN, (dialog,))
+        self._connection.execute(SQL["set_flags"], (after, turn))
+        self._connection.execute(SQL["set_down"], (dialog,))
         down = (after & DOWN) - (before & DOWN)
         hour = int(at) // HOUR * HOUR
         figures: dict[FiguresKey, AgentSpan] = {}
@@ -245,9 +213,9 @@ class TurnRecordWriter:
         for place, utt_id, one in turns:
             rows += (place, one.at, one.seconds, one.cost, one.flags, one.record)
             _tally(hours, figures, one.at, one.flags, one.record, utt_id)
-        for many, part in split_rows(_ADD_TURNS, rows):
+        for many, part in split_rows(SQL["add_turns"], rows):
             self._connection.execute(many, part)
-        self._connection.execute(_COUNT, (len(turns),))
+        self._connection.execute(SQL["count_records"], (len(turns),))
         self._count(hours, figures)
 
     def unrecorded_turns(self) -> UnrecordedTurns:
@@ -256,9 +224,9 @@ class TurnRecordWriter:
         execute = self._connection.execute
         hours = [
             TurnHour(at=at, **dict(zip(COUNTS, counts, strict=True)))
-            for at, *counts in execute(_HOURS, _EVER)
+            for at, *counts in execute(SQL["hours_between"], _EVER)
         ]
-        agents = subtract_spans(map(_decode_span, execute(_OF_ALL, _EVER)), recorded)
+        agents = subtract_spans(map(_decode_span, execute(SQL["figures_between"], _EVER)), recorded)
         return UnrecordedTurns(subtract_hours(hours, recorded_hours), agents)
 
     def put_unrecorded(self, counted: UnrecordedTurns) -> None:
@@ -266,7 +234,7 @@ class TurnRecordWriter:
         hours, figures = self._tally_turns()
         for table in ("hours", "agent_figures", "agent_days"):
             self._connection.execute(f"DELETE FROM {table}")
-        self._connection.execute(_SET_SUMMED, (0,))
+        self._connection.execute(SQL["set_figures_summed"], (0,))
         self._days = AgentDays(self._connection)
         self._count(hours, figures)
         self._count(
@@ -277,7 +245,7 @@ class TurnRecordWriter:
     def _tally_turns(self) -> tuple[dict[int, TurnHour], dict[FiguresKey, AgentSpan]]:
         hours: dict[int, TurnHour] = {}
         figures: dict[FiguresKey, AgentSpan] = {}
-        for at, flags, packed, utt_id in self._connection.execute(_ALL_TURNS):
+        for at, flags, packed, utt_id in self._connection.execute(SQL["all_turns"]):
             _tally(hours, figures, at, flags, packed, utt_id)
         return hours, figures
 
@@ -288,15 +256,15 @@ class TurnRecordWriter:
     def forget(self, dialog: int, position: int) -> None:
         """Delete the records of a dialog's turns after a position, before the turns go."""
         execute = self._connection.execute
-        kept = execute(_TURNS, (dialog, position)).fetchall()
+        kept = execute(SQL["turns_to_forget"], (dialog, position)).fetchall()
         hours: dict[int, TurnHour] = {}
         figures: dict[FiguresKey, AgentSpan] = {}
         for at, flags, packed, utt_id in kept:
             _tally(hours, figures, at, flags, packed, utt_id)
         self._count(hours, figures, -1)
-        execute(_FORGET_TURNS, (dialog, position))
-        execute(_COUNT, (-len(kept),))
-        execute(_FORGET_WORDS, (dialog, position))
+        execute(SQL["forget_turns"], (dialog, position))
+        execute(SQL["count_records"], (-len(kept),))
+        execute(SQL["forget_words"], (dialog, position))
         self._merge_begins = True
 
     def erase_words(self) -> bool:
@@ -306,7 +274,7 @@ class TurnRecordWriter:
         """
         changed = self._connection.total_changes
         self._connection.execute(
-            _MERGE, (-MAX_MERGED_PAGES if self._merge_begins else MAX_MERGED_PAGES,)
+            SQL["merge_words"], (-MAX_MERGED_PAGES if self._merge_begins else MAX_MERGED_PAGES,)
         )
         self._merge_begins = self._connection.total_changes - changed < _SETTLED_ROWS
         return not self._merge_begins
@@ -315,21 +283,21 @@ class TurnRecordWriter:
         """Index the words of some turns, delete some old records; return whether there is more."""
         self._rows.write(self._connection)
         if self._looks_for_lost:
-            self._connection.execute(_ADD_LOST, (LOOKED_AT,))
+            self._connection.execute(SQL["add_lost_facts"], (LOOKED_AT,))
             self._looks_for_lost = False
         more = self._index()
         more = self._trim(now - keep, most) or more
         floor = int(now - max(keep, FIGURES_KEPT))
-        self._connection.execute(_DELETE_HOURS, (floor,))
-        self._connection.execute(_DELETE_FIGURES, (floor,))
+        self._connection.execute(SQL["delete_hours"], (floor,))
+        self._connection.execute(SQL["delete_figures"], (floor,))
         self._days.delete(floor)
         return self._days.sum_up(now) or more
 
     def _touch(self, record: TurnRecord) -> None:
         """Note a dialog's turn without a reply."""
-        found = self._connection.execute(_DIALOG, (record.dialog_id,)).fetchone()
+        found = self._connection.execute(SQL["dialog_number"], (record.dialog_id,)).fetchone()
         if found is not None:
-            self._connection.execute(_TOUCH, (record.started, *found))
+            self._connection.execute(SQL["touch_facts"], (record.started, *found))
 
     def _count(
         self,
@@ -340,40 +308,40 @@ class TurnRecordWriter:
         execute = self._connection.execute
         for one in hours.values():
             counts = [sign * getattr(one, name) for name in COUNTS]
-            execute(_ADD_HOUR, (one.at, *counts))
+            execute(SQL["add_hour"], (one.at, *counts))
         for key, more in figures.items():
-            row = execute(_FIGURES, key).fetchone()
+            row = execute(SQL["figures_of"], key).fetchone()
             if row is None and sign < 0:
                 continue
             known = new_span(*key) if row is None else _figures.decode(row[0])
             (add_span if sign > 0 else take_span)(known, more)
-            execute(_PUT_FIGURES, (*key, msgspec.json.encode(known)))
+            execute(SQL["put_figures"], (*key, msgspec.json.encode(known)))
         self._days.change(figures, sign)
 
     def _index(self) -> bool:
         execute = self._connection.execute
-        (last,) = execute(_LAST_INDEXED).fetchone()
-        (end,) = execute(_NEXT_INDEXED, (last, MAX_INDEXED)).fetchone()
+        (last,) = execute(SQL["last_indexed"]).fetchone()
+        (end,) = execute(SQL["next_indexed"], (last, MAX_INDEXED)).fetchone()
         if end is None:
             return False
         try:
-            execute(_INDEX, (last, end))
+            execute(SQL["index_words"], (last, end))
         except sqlite3.OperationalError:  # a body is damaged: look at each of them first
-            execute(_INDEX_CHECKED, (last, end))
-        execute(_SET_INDEXED, (end,))
+            execute(SQL["index_words_checked"], (last, end))
+        execute(SQL["set_indexed"], (end,))
         return bool(end - last >= MAX_INDEXED)
 
     def _trim(self, before: float, most: int) -> bool:
         execute = self._connection.execute
-        (count,) = execute(_RECORD_COUNT).fetchone()
+        (count,) = execute(SQL["record_count"]).fetchone()
         doomed = 0
-        oldest = execute(_OLDEST, (MAX_TRIMMED,)).fetchall()
+        oldest = execute(SQL["oldest_turns"], (MAX_TRIMMED,)).fetchall()
         while doomed < len(oldest) and (oldest[doomed][1] < before or count - doomed > most):
             doomed += 1
         if not doomed:
             return False
-        execute(_DELETE_UP_TO, (oldest[doomed - 1][0],))
-        execute(_COUNT, (-doomed,))
+        execute(SQL["delete_turns_up_to"], (oldest[doomed - 1][0],))
+        execute(SQL["count_records"], (-doomed,))
         return doomed == MAX_TRIMMED
 
 

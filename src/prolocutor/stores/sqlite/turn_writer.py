@@ -39,24 +39,8 @@ from prolocutor.stores.sqlite.head_cache import (
     MessageNumbering,
     PersonHead,
 )
-from prolocutor.stores.sqlite.queries import PendingRows, find_statement
+from prolocutor.stores.sqlite.queries import SQL, PendingRows
 from prolocutor.stores.sqlite.query_rows import DialogRow, SqliteOpenedTurn
-
-_PUT: Final = find_statement("put_entry")
-_TAKE: Final = find_statement("take_entry")
-_TAKE_AS_GIVEN: Final = find_statement("take_entry_as_given")
-_COUNT: Final = find_statement("count_entries")
-_EARLIEST: Final = find_statement("earliest_entry")
-_TO_DROP: Final = find_statement("entry_to_drop")
-_DROP: Final = find_statement("drop_entry")
-_COUNT_DROPPED: Final = find_statement("count_dropped")
-_AMOUNT: Final = find_statement("amount")
-_ADD_AMOUNT: Final = find_statement("add_amount")
-_DELETE_AMOUNTS: Final = find_statement("delete_amounts")
-_PUT_RECORD: Final = find_statement("put_record")
-_DIALOG_OF: Final = find_statement("dialog_about")
-_RECORD: Final = find_statement("record_of")
-_DELETE_RECORD: Final = find_statement("delete_record")
 
 
 class AgendaWriter:
@@ -69,14 +53,14 @@ class AgendaWriter:
         """Write an entry; beyond the limit another entry is removed, and counted."""
         self.strike(entry.user, entry.skill, entry.key)
         dropped = self._make_room(entry.user, limit)
-        self._execute(_PUT, _values(entry))
+        self._execute(SQL["put_entry"], _values(entry))
         if dropped:
-            number, _ = self._execute(_EARLIEST, (entry.user,)).fetchone()
-            self._execute(_COUNT_DROPPED, (dropped, number))
+            number, _ = self._execute(SQL["earliest_entry"], (entry.user,)).fetchone()
+            self._execute(SQL["count_dropped"], (dropped, number))
 
     def strike(self, user: str, skill: str, key: str) -> bool:
         """Take an entry off the agenda; return False if it is missing."""
-        return self._execute(_TAKE, (user, skill, key)).rowcount > 0
+        return self._execute(SQL["take_entry"], (user, skill, key)).rowcount > 0
 
     def change(
         self, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[AgendaEntry]
@@ -89,7 +73,10 @@ class AgendaWriter:
 
     def settle(self, entry: AgendaEntry | None, again: AgendaEntry | None) -> bool:
         """Take the entry off, or replace it by `again`; return False if it is not as given."""
-        if entry is not None and not self._execute(_TAKE_AS_GIVEN, _values(entry)).rowcount:
+        if (
+            entry is not None
+            and not self._execute(SQL["take_entry_as_given"], _values(entry)).rowcount
+        ):
             return False
         if again is not None:
             self.schedule(again)
@@ -97,12 +84,12 @@ class AgendaWriter:
 
     def put_record(self, user: str, kind: str, key: str, body: bytes, about: str = "") -> None:
         """Write a document, replacing the document of this kind and key."""
-        found = self._execute(_DIALOG_OF, (about,)).fetchone() if about else None
+        found = self._execute(SQL["dialog_about"], (about,)).fetchone() if about else None
         self.add_record(user, kind, key, body, None if found is None else found[0])
 
     def add_record(self, user: str, kind: str, key: str, body: bytes, dialog: int | None) -> None:
         """Write a document, to be deleted with the dialog of this number."""
-        self._execute(_PUT_RECORD, (user, kind, key, body, dialog))
+        self._execute(SQL["put_record"], (user, kind, key, body, dialog))
 
     def change_records(self, changes: Sequence[RecordChange]) -> bool:
         """Make all of the changes of documents, or leave all unchanged; return whether they were
@@ -110,7 +97,7 @@ class AgendaWriter:
         """
         due = []
         for one in changes:
-            found = self._execute(_RECORD, (one.user, one.kind, one.key)).fetchone()
+            found = self._execute(SQL["record_of"], (one.user, one.kind, one.key)).fetchone()
             body = None if found is None else found[0]
             if body == one.after:
                 continue
@@ -129,30 +116,30 @@ class AgendaWriter:
         for place, one in enumerate(added):
             if one.limit is not None:
                 of = (one.kind, one.user, one.name, one.period)
-                found = self._execute(_AMOUNT, of).fetchone()
+                found = self._execute(SQL["amount"], of).fetchone()
                 if (0.0 if found is None else found[0]) + one.amount > one.limit:
                     return place
         sums = []
         for one in added:
             values = (one.kind, one.user, one.name, one.period, one.amount, one.number)
-            sums.append(self._execute(_ADD_AMOUNT, values).fetchone()[0])
+            sums.append(self._execute(SQL["add_amount"], values).fetchone()[0])
         return sums
 
     def delete_amounts(self, kind: str, before: str) -> None:
         """Delete the sums of a kind in earlier periods."""
-        self._execute(_DELETE_AMOUNTS, (kind, before))
+        self._execute(SQL["delete_amounts"], (kind, before))
 
     def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if it is missing."""
-        return self._execute(_DELETE_RECORD, (user, kind, key)).rowcount > 0
+        return self._execute(SQL["delete_record"], (user, kind, key)).rowcount > 0
 
     def _make_room(self, user: str, limit: int) -> int:
         """Drop entries to make room for another entry; return the number of dropped entries."""
-        (count,) = self._execute(_COUNT, (user,)).fetchone()
+        (count,) = self._execute(SQL["count_entries"], (user,)).fetchone()
         gone = 0
         for _ in range(count - max(1, limit) + 1):
-            number, dropped = self._execute(_TO_DROP, (user,)).fetchone()
-            self._execute(_DROP, (number,))
+            number, dropped = self._execute(SQL["entry_to_drop"], (user,)).fetchone()
+            self._execute(SQL["drop_entry"], (number,))
             gone += dropped + 1
         return gone
 
@@ -168,11 +155,6 @@ def _values(entry: AgendaEntry) -> tuple[str, str, str, str, float, bytes, int]:
         entry.body,
         entry.dropped,
     )
-
-
-_ANSWERED: Final = find_statement("answered_request")
-_OLDEST: Final = find_statement("oldest_request")
-_DELETE: Final = find_statement("forget_requests")
 
 
 class RequestLog:
@@ -193,7 +175,9 @@ class RequestLog:
             if self._rows.requests:
                 self._rows.write(self._connection)
             since = opening.started - DAY
-            row = self._connection.execute(_ANSWERED, (person.person, key, since)).fetchone()
+            row = self._connection.execute(
+                SQL["answered_request"], (person.person, key, since)
+            ).fetchone()
             if row is None:
                 return None
             turn_id, digest, outcome = row
@@ -225,21 +209,12 @@ class RequestLog:
         many are examined as were added since the last time, so old requests run out.
         """
         execute, since = self._connection.execute, self._newest_start - DAY
-        oldest = execute(_OLDEST).fetchone()
+        oldest = execute(SQL["oldest_request"]).fetchone()
         if oldest is not None:
             (at,) = oldest
             if at < since:
-                execute(_DELETE, (2 * self._added + 100, since))
+                execute(SQL["forget_requests"], (2 * self._added + 100, since))
         self._added = 0
-
-
-_OPEN_TURN: Final = find_statement("open_turn")
-_OPEN_TURNS: Final = find_statement("open_turns")
-_COUNT_ATTEMPT: Final = find_statement("count_attempt")
-_CLOSE_DIALOG: Final = find_statement("close_dialog")
-_DIALOG_BY_NUMBER: Final = find_statement("dialog_by_number")
-_HYPOTHESES: Final = find_statement("hypotheses_of")
-_LAST_NUMBERS: Final = find_statement("last_numbers")
 
 
 MOST_REPLIES: Final = 2_000
@@ -264,7 +239,7 @@ class TurnWriter:
         self._requests = requests
         self.replies: dict[str, tuple[int, int]] = {}
         """The numbers of the latest replies and of their dialogs, by `utt_id`."""
-        numbers = connection.execute(_LAST_NUMBERS).fetchone()
+        numbers = connection.execute(SQL["last_numbers"]).fetchone()
         person, dialog, dialog_name, self._utterance = (number or 0 for number in numbers)
         self._factory = HeadFactory(
             connection,
@@ -380,17 +355,17 @@ class TurnWriter:
         """Return the open turns, oldest first."""
         return [
             UnfinishedTurn(turn_id=turn_id, user=user, started=started, attempts=attempts)
-            for turn_id, user, started, attempts in self._connection.execute(_OPEN_TURNS)
+            for turn_id, user, started, attempts in self._connection.execute(SQL["open_turns"])
         ]
 
     def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
         """Count another attempt and return the data for the turn's start."""
-        row = self._connection.execute(_OPEN_TURN, (turn_id,)).fetchone()
+        row = self._connection.execute(SQL["open_turn"], (turn_id,)).fetchone()
         if row is None:
             raise NotFound(f"no turn {turn_id} is open", field="turn_id")
         number, dialog_number, feed, attempts, packed, feed_id = row
         opening = unpack_opening(packed)
-        self._connection.execute(_COUNT_ATTEMPT, (number, turn_id))
+        self._connection.execute(SQL["count_attempt"], (number, turn_id))
         person = self._heads.person(opening.user)
         assert person is not None
         dialog = self._heads.dialog(person, opening.dialog_name, window)
@@ -407,7 +382,7 @@ class TurnWriter:
         dialog = self._heads.dialog(person, dialog_name, 0) if person else None
         if person is None or dialog is None:
             return None
-        self._connection.execute(_CLOSE_DIALOG, (dialog.dialog,))
+        self._connection.execute(SQL["close_dialog"], (dialog.dialog,))
         person.dialogs.pop(dialog_name, None)
         return dialog.dialog_id
 
@@ -431,7 +406,7 @@ class TurnWriter:
             if self._rows.hypotheses:
                 self._rows.write(self._connection)
             for i in [i for i, one in enumerate(shown) if not one.by_bot][-hypotheses:]:
-                row = self._connection.execute(_HYPOTHESES, (recent[i][1],)).fetchone()
+                row = self._connection.execute(SQL["hypotheses_of"], (recent[i][1],)).fetchone()
                 if row is not None:
                     (found,) = row
                     shown[i] = structs.replace(shown[i], hypotheses=found)
@@ -459,7 +434,9 @@ class TurnWriter:
         self._rows.versions += (owner, new.number, plain.encode(new.changes), frame)
 
     def _bot_id(self, dialog: int) -> str:
-        return DialogRow(*self._connection.execute(_DIALOG_BY_NUMBER, (dialog,)).fetchone()).bot_id
+        return DialogRow(
+            *self._connection.execute(SQL["dialog_by_number"], (dialog,)).fetchone()
+        ).bot_id
 
     def _add_utterance(
         self,

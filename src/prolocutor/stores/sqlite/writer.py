@@ -20,7 +20,7 @@ from prolocutor.stores.sqlite.connection import (
 )
 from prolocutor.stores.sqlite.head_cache import HeadCache
 from prolocutor.stores.sqlite.maintenance import Erasure, Maintenance, PageGaps
-from prolocutor.stores.sqlite.queries import PendingRows, find_statement
+from prolocutor.stores.sqlite.queries import SQL, PendingRows
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 from prolocutor.stores.sqlite.turn_writer import AgendaWriter, RequestLog, TurnWriter
 from prolocutor.stores.sqlite.worker_thread import StoreJob
@@ -33,8 +33,6 @@ DELETE_EXPIRED_AFTER: Final = 16
 """Commits between two deletions of expired requests."""
 PATIENCE_MS: Final = 200
 """Milliseconds that truncating the log may wait for readers."""
-
-_GENERATION: Final = find_statement("generation")
 
 
 class SqliteWriter:
@@ -58,8 +56,8 @@ class SqliteWriter:
             version = file_version(connection, self.path)
             prepare_writing(connection, self._durability)
             migrate(connection, version)
-            connection.execute(find_statement("next_generation"))
-            (self._generation,) = connection.execute(_GENERATION).fetchone()
+            connection.execute(SQL["next_generation"])
+            (self._generation,) = connection.execute(SQL["generation"]).fetchone()
             self._rows = PendingRows()
             self.heads = HeadCache(connection, self._rows)
             self.agenda = AgendaWriter(connection)
@@ -106,7 +104,7 @@ class SqliteWriter:
         self.file.check()
         try:
             connection.execute("BEGIN IMMEDIATE")
-            if connection.execute(_GENERATION).fetchone() != (self._generation,):
+            if connection.execute(SQL["generation"]).fetchone() != (self._generation,):
                 raise StoreLost(f"{self.path}: another process took over this store")
             outcomes = [_done(job) for job in jobs]
             self._rows.write(connection)
