@@ -27,10 +27,9 @@ from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.sharing import Sharing, find_sharing
-from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.turn_record import RecordKeeping
-from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.assistant.turn_runner import TurnNews, TurnRunner
 from prolocutor.assistant.turns import Turns
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, call_keepers, make_programs
@@ -287,22 +286,18 @@ def assemble(
         journal=journal,
         interpreter=InputInterpreter(
             skills,
-            find_wish=programs.find_wish,
+            programs=programs,
             switch_confidence=settings.switch_confidence,
             digressions=settings.digressions,
             answers_controls=pipeline.own_words,
             asks=AskKinds(settings.asks),
         ),
-        programs=programs,
-        listeners=listeners,
-        scheduler=scheduler,
-        observers=observers,
+        news=TurnNews(listeners, scheduler, handovers, observers),
         recover_within=settings.recover_within,
         handovers=handovers,
         health=health,
         clock=steady,
         line=line,
-        speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
         keepers=life.keepers,
     )
     if sharing is not None:

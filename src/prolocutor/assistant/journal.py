@@ -13,6 +13,7 @@ import msgspec
 from prolocutor.assistant.feed import row_of_input, rows_of_reply
 from prolocutor.assistant.rounds.decision import TurnEffects
 from prolocutor.assistant.rounds.secrets import KnownRounds, is_password_input, mask_input
+from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
     NO_ROUND,
@@ -20,9 +21,9 @@ from prolocutor.contracts.store import (
     NewDialog,
     NewRecord,
     OpenedTurn,
+    Store,
     TurnClosing,
     TurnOpening,
-    TurnStore,
 )
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
@@ -65,7 +66,7 @@ class Journal:
 
     def __init__(
         self,
-        store: TurnStore,
+        store: Store,
         *,
         engine: Engine,
         clock: Callable[[], float] = time.time,
@@ -76,6 +77,8 @@ class Journal:
         self._clock = clock
         self._shared = shared
         self._rounds = KnownRounds()
+        self.speaking = SpeakingSkills(store) if prepared.reads_skills else None
+        """The skills that spoke in dialogs, where a formatter reads them."""
         self.in_hand: set[str] = set()
         """The ids of the turns that this process opened and has not stored."""
         self._window = prepared.window
@@ -225,6 +228,8 @@ class Journal:
         self.in_hand.discard(said.turn_id)
         after = opened.round if effects.round is None else effects.round
         self._rounds.note(said.user, said.dialog_name, after)
+        if self.speaking is not None and draft.reply is not None:
+            self.speaking.note(opened, draft.reply.active_skill)
         return result
 
     @property

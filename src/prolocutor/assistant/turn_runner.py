@@ -28,12 +28,10 @@ from prolocutor.assistant.rounds.interpreter import InputInterpreter, read_round
 from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.sharing import PersonLine, Place
-from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.turn_record import make_record
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.connector import CallKeeper
-from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import (
     NO_ROUND,
     AnsweredRequest,
@@ -79,35 +77,25 @@ class TurnRunner:
         engine: Engine,
         journal: Journal,
         interpreter: InputInterpreter,
-        programs: Programs,
-        listeners: FeedListeners,
-        scheduler: AgendaScheduler,
-        observers: ObserverGroup,
+        news: TurnNews,
         recover_within: float,
         handovers: Handovers,
         health: StoreHealth,
         clock: Callable[[], float] = time.time,
         line: PersonLine | None = None,
-        speaking: SpeakingSkills | None = None,
         keepers: Sequence[CallKeeper] = (),
     ) -> None:
         self._keepers = keepers
         self._clock = clock
         self._line = line
-        self._speaking = speaking
         self.taken_up = 0
         """Turns that were cut off and taken up here."""
         self.refused = 0
         """Turns that were run here and stored by another replica."""
-        self.running: set[str] = set()
-        """The ids of the turns that run now."""
         self._engine = engine
         self._journal = journal
         self._interpreter = interpreter
-        self._programs = programs
-        self._listeners = listeners
-        self._scheduler = scheduler
-        self._observers = observers
+        self._news = news
         self._recover_within = recover_within
         self._handovers = handovers
         self._health = health
@@ -134,7 +122,7 @@ class TurnRunner:
             if isinstance(opened, AnsweredRequest):
                 result = TurnResult.from_outcome(opened.reply or b"")
             else:
-                self._listeners.wake(input.user)
+                self._news.feeds.wake(input.user)
                 if opened.attempt > 1 and not is_withheld(opened):
                     input = opened_input(opened)
                 if listener is not None:
@@ -172,6 +160,10 @@ class TurnRunner:
             level = logging.INFO if others else logging.ERROR
             log.log(level, "turn %s cannot be taken up: %s", turn_id, error)
 
+    def is_running(self, turn_id: str) -> bool:
+        """Return whether a turn is run here, and its reply is not stored yet."""
+        return turn_id in self._journal.in_hand
+
     async def _run(
         self,
         opened: OpenedTurn,
@@ -180,21 +172,7 @@ class TurnRunner:
         listener: TurnListener | None = None,
         stop: StopSignal | None = None,
     ) -> TurnResult:
-        turn_id = opened.opening.turn_id
-        self.running.add(turn_id)
-        try:
-            return await self._run_to_end(opened, input, started, listener, stop)
-        finally:
-            self.running.discard(turn_id)
-
-    async def _run_to_end(
-        self,
-        opened: OpenedTurn,
-        input: TurnInput,
-        started: float,
-        listener: TurnListener | None,
-        stop: StopSignal | None,
-    ) -> TurnResult:
+        turn_id, news, run = opened.opening.turn_id, self._news, self._engine.run
         handed_over = opened.round != NO_ROUND or input.operator is not None
         if handed_over and (unasked := self._handovers.make_turn(opened, input)) is not None:
             return await self._close(*unasked, started)
@@ -204,13 +182,15 @@ class TurnRunner:
             decision = self._interpreter.read(opened, input)
             if decision.program is not None:
                 seconds = started + self._engine.prepared.limits.deadline - monotonic()
-                decision = await run_program(decision, self._programs, seconds)
-            if self._speaking is not None:
-                await self._speaking.add_to(opened)
-            turn = await self._engine_run(opened, decision, started, listener, stop)
+                decision = await run_program(decision, self._interpreter.programs, seconds)
+            if self._journal.speaking is not None:
+                await self._journal.speaking.add_to(opened)
+            watch = news.follow(opened) if news.observers.followers else None
+            turn = await run(opened, decision.start, started, listener, watch, stop)
             if decision.instead is not None and turn.draft.final_reply().by == ITSELF:
                 decision = replace(decision.instead, state=decision.state)
-                turn = await self._engine_run(opened, decision, started, listener, stop)
+                watch = news.follow(opened) if news.observers.followers else None
+                turn = await run(opened, decision.start, started, listener, watch, stop)
             reply = turn.draft.final_reply()
             if reply.by == STOPPED:  # what was open before it stays open
                 decision = Decision(start=decision.start, state=decision.state)
@@ -227,23 +207,9 @@ class TurnRunner:
                 spoken = [one.skill for one in turn.draft.speakers]
                 await keeper.turn_ends(opened.opening, spoken)
         except Exception:
-            log.exception(
-                "turn %s broke; this is a fault of Prolocutor, please report it",
-                opened.opening.turn_id,
-            )
+            log.exception("turn %s broke; this is a fault of Prolocutor, please report it", turn_id)
             return await self._interrupt(opened)
         return await self._close(turn, effects, started)
-
-    async def _engine_run(
-        self,
-        opened: OpenedTurn,
-        decision: Decision,
-        started: float,
-        listener: TurnListener | None,
-        stop: StopSignal | None,
-    ) -> Turn:
-        watch = FollowedTurn(opened, self._observers) if self._observers.followers else None
-        return await self._engine.run(opened, decision.start, started, listener, watch, stop)
 
     async def _interrupt(self, opened: OpenedTurn) -> TurnResult:
         """End a turn that was cut off, with the fallback text; an open ask stays open.
@@ -259,9 +225,8 @@ class TurnRunner:
         return await self._close(turn, turn_effects(opened, decision, turn.draft), monotonic())
 
     async def _close(self, turn: Turn, effects: TurnEffects, started: float) -> TurnResult:
-        lessons: Sequence[NewRecord] = ()
-        if self._observers.learners:
-            lessons = self._observers.collect_lessons(make_record(turn, monotonic() - started))
+        learns = bool(self._news.observers.learners)
+        lessons = self._news.lessons(turn, started) if learns else ()
         try:
             result = await self._journal.close_turn(turn, effects, lessons)
         except TakenOver:
@@ -269,22 +234,51 @@ class TurnRunner:
             if self._line is None:
                 raise
             return await self._line.reply_to(turn.draft.opened)
-        self._listeners.wake(result.user)
-        if self._speaking is not None and turn.draft.reply is not None:
-            self._speaking.note(turn.draft.opened, turn.draft.reply.active_skill)
+        await self._news.turn_stored(turn, effects, result, started)
+        return result
+
+
+class TurnNews:
+    """Tells all that wait for turns: persons' feeds, operators, the agenda, and observers."""
+
+    def __init__(
+        self,
+        feeds: FeedListeners,
+        agenda: AgendaScheduler,
+        handovers: Handovers,
+        observers: ObserverGroup,
+    ) -> None:
+        self.feeds = feeds
+        self._agenda = agenda
+        self._handovers = handovers
+        self.observers = observers
+
+    def follow(self, opened: OpenedTurn) -> FollowedTurn:
+        """Tell followers that a turn begins; return what tells them of its services."""
+        return FollowedTurn(opened, self.observers)
+
+    def lessons(self, turn: Turn, started: float) -> Sequence[NewRecord]:
+        """Return the lessons of learners, to be stored with a turn."""
+        return self.observers.collect_lessons(make_record(turn, monotonic() - started))
+
+    async def turn_stored(
+        self, turn: Turn, effects: TurnEffects, result: TurnResult, started: float
+    ) -> None:
+        """Tell of a turn whose reply is stored."""
+        opened = turn.draft.opened
+        self.feeds.wake(result.user)
         if effects.handover is not None:
             await self._handovers.note(turn, effects.handover)
             if effects.handover.state == "waits":
-                self._observers.dialog_waits(result.dialog_id)
+                self.observers.dialog_waits(result.dialog_id)
         for entry in effects.entries:
-            self._scheduler.expect(entry.due)
+            self._agenda.expect(entry.due)
         if effects.waiting is not None:
             load_ahead()
-        elif turn.draft.opened.round != NO_ROUND:
-            self._scheduler.round_ended(result.user, turn.draft.opened.opening.dialog_name)
+        elif opened.round != NO_ROUND:
+            self._agenda.round_ended(result.user, opened.opening.dialog_name)
         result.make_record = partial(make_record, turn, monotonic() - started)
-        if self._observers.observers and result.record is not None:
-            self._observers.turn_ended(result.record)
+        if self.observers.observers and result.record is not None:
+            self.observers.turn_ended(result.record)
         for work in turn.afterwards:
             work()
-        return result

@@ -205,7 +205,7 @@ class Turns:
 
     def is_running(self, turn_id: str) -> bool:
         """Return whether this turn runs now, in this process."""
-        return turn_id in self._runner.running
+        return self._runner.is_running(turn_id)
 
     def _forget_signal(self, input: TurnInput, stop: StopSignal) -> None:
         """Forget the signal of a turn that has ended, or was refused."""

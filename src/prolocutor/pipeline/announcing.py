@@ -75,7 +75,7 @@ class TurnAnnouncer:
 
     def close(self) -> None:
         """Drop the references to the ledger and the words, which refer to this object too."""
-        self._ledger.watch = None
+        self._ledger.watches = ()
         self._words.clear()
         self._speaker = None
 

@@ -118,28 +118,6 @@ class LedgerWatch(Protocol):
         """Note that a service has settled, whether it was asked or not."""
 
 
-class LedgerWatches:
-    """Two watches of the same ledger."""
-
-    def __init__(self, first: LedgerWatch, second: LedgerWatch) -> None:
-        self._both = (first, second)
-
-    def note_asked(self, entry: LedgerEntry) -> None:
-        """Pass it on to both."""
-        for watch in self._both:
-            watch.note_asked(entry)
-
-    def note_settled(self, entry: LedgerEntry) -> None:
-        """Pass it on to both."""
-        for watch in self._both:
-            watch.note_settled(entry)
-
-
-def join_watches(first: LedgerWatch | None, second: LedgerWatch | None) -> LedgerWatch | None:
-    """Return a watch that passes everything on to both; without both, the given watch or None."""
-    return LedgerWatches(first, second) if first and second else first or second
-
-
 class Due(Enum):
     """The next task of a turn."""
 
@@ -166,7 +144,7 @@ class Ledger:
 
     `excluded` are skills not to be asked. `selecting`: the first skills are not selected yet;
     `closed`: no more skills will be selected; `running` counts the unsettled among the selected
-    skills, `unsettled` all unsettled services except the last chance. `watch`, if any, is told
+    skills, `unsettled` all unsettled services except the last chance. `watches` are told
     about services.
     """
 
@@ -182,7 +160,7 @@ class Ledger:
         self.closed = False
         self.running = 0
         self.unsettled = len(prepared.steps)
-        self.watch: LedgerWatch | None = None
+        self.watches: Sequence[LedgerWatch] = ()
         self._prepared = prepared
         self._skills = [every[at] for at in prepared.skill_indices]
         self._annotators = [every[at] for at in prepared.candidate_indices]
@@ -251,8 +229,8 @@ class Ledger:
         if entry.started is None:
             entry.started = now
             entry.standing = "asked"
-            if self.watch is not None:
-                self.watch.note_asked(entry)
+            for watch in self.watches:
+                watch.note_asked(entry)
         entry.calls += calls
 
     def settle(
@@ -270,8 +248,8 @@ class Ledger:
         entry.ended = now
         if error is not None:
             entry.error = error
-        if self.watch is not None:
-            self.watch.note_settled(entry)
+        for watch in self.watches:
+            watch.note_settled(entry)
         step, entries = entry.step, self.entries
         if step.stage is _SKILL:
             if entry.wave is not None or outcome != "skipped":

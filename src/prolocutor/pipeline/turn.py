@@ -30,7 +30,6 @@ from prolocutor.pipeline.ledger import (
     LedgerEntry,
     LedgerWatch,
     SkillWave,
-    join_watches,
 )
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.requests import (
@@ -91,7 +90,8 @@ class Turn:
         self.announcer = listener and TurnAnnouncer(
             listener, prepared.commit, self._ledger, self._selection, self.draft, start
         )
-        self._ledger.watch = join_watches(self.announcer, watch)
+        if self.announcer is not None or watch is not None:
+            self._ledger.watches = [one for one in (self.announcer, watch) if one is not None]
         self._calls: RunningCalls[CallToken] = RunningCalls(
             asyncio.get_running_loop(), prepared.strays
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -19,7 +19,7 @@ from prolocutor.assistant.rounds.answer_context import read_answer_context
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skill
 from prolocutor.assistant.rounds.program_turns import program_source
-from prolocutor.contracts.programs import ProgramSource, ProgramStart, ProgramWish
+from prolocutor.contracts.programs import ProgramRunner, ProgramSource, ProgramStart
 from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
@@ -59,22 +59,22 @@ _MAX_CHARACTERS: Final = max(map(len, _CONTROL_PHRASES)) + 2
 class InputInterpreter:
     """Decides the meaning of inputs, from the open ask and the input alone.
 
-    So a turn that runs again after a crash decides the same. `find_wish` finds wishes about running
-    programs (`ProgramRunner.find_wish`).
+    So a turn that runs again after a crash decides the same. `programs` runs the programs that
+    inputs ask for, and finds wishes about them.
     """
 
     def __init__(
         self,
         skills: Sequence[Skill],
         *,
-        find_wish: Callable[[str], ProgramWish | None],
+        programs: ProgramRunner,
         switch_confidence: float = DEFAULTS.switch_confidence,
         digressions: str = DEFAULTS.digressions,
         answers_controls: bool = True,
         asks: AskKinds = USUAL,
     ) -> None:
         self._asks = asks
-        self._find_wish = find_wish
+        self.programs = programs
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
         self._digressions = digressions
@@ -166,7 +166,7 @@ class InputInterpreter:
             going_on = self._about_more(opened, input, state.more, find_control(text))
             if going_on is not None:
                 return going_on
-        wish = self._find_wish(text)
+        wish = self.programs.find_wish(text)
         if wish is not None:
             program = ProgramStart(opened=opened, wish=wish)
             start = TurnStart(input=input, preferred=state.preferred)
