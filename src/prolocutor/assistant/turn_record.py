@@ -57,7 +57,7 @@ def make_record(turn: Turn, seconds: float) -> TurnRecord:
         hypotheses=hypotheses,
         faults=[{**one, "what": legible(one["what"])} for one in turn.faults],
         utt_id=said.bot_utt_id,
-        reasons=[{**one, "reason": _whole_text(one["reason"])} for one in turn.reasons],
+        reasons=turn.reasons,
         remarks=turn.remarks,
         traceparent=first_traceparent(opened) if opened.attempt > 1 else None,
         cost=sum([one.cost for one in services]),
@@ -69,11 +69,6 @@ def make_record(turn: Turn, seconds: float) -> TurnRecord:
         no_answer=b'"no_answer"' in reply.attributes
         and plain.decode(reply.attributes).get("no_answer") is True,
     )
-
-
-def _whole_text(text: str) -> str:
-    """Return a text whole, as what quotes a person stands at its end."""
-    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 class _Pairing(msgspec.Struct, frozen=True):

@@ -46,7 +46,8 @@ class TurnResult:
         self.make_record: Callable[[], TurnRecord] | None = None
         """Makes the record of the turn when it is first read."""
         self.repeated = turn is None
-        self._turn = turn
+        self.turn = turn
+        """The turn that ran; None where the result is repeated."""
         self._spoken: SpokenReply | None = None
         self._state: JsonObject | None = None
         self._reply: BotUtterance | None = None
@@ -88,9 +89,9 @@ class TurnResult:
     @property
     def is_failure(self) -> bool:
         """Whether nobody answered, and a service that was asked failed or was late."""
-        if self._turn is None or self.spoken.active_skill:
+        if self.turn is None or self.spoken.active_skill:
             return False
-        return any(one.failed for one in self._turn.records())
+        return any(one.failed for one in self.turn.records())
 
     @property
     def hypotheses(self) -> list[Hypothesis]:
@@ -100,12 +101,12 @@ class TurnResult:
     @property
     def hypothesis_states(self) -> list[JsonObject]:
         """The agent state of all hypotheses."""
-        return self._turn.draft.hypotheses() if self._turn else []
+        return self.turn.draft.hypotheses() if self.turn else []
 
     @property
     def annotations(self) -> JsonObject:
         """The annotations of the human utterance."""
-        return self._turn.draft.annotations() if self._turn else {}
+        return self.turn.draft.annotations() if self.turn else {}
 
     def outcome(self) -> bytes:
         """Return the outcome for `from_outcome`; it is stored for a request that is sent again."""

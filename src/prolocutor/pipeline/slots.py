@@ -320,6 +320,8 @@ class SkillSelection:
 
     def _note(self, selector: str, names: list[str], reason: str) -> None:
         if reason:
+            if not reason.isascii():  # quotes of a person may have lone surrogates
+                reason = reason.encode(errors="replace").decode()
             self.reasons.append({"service": selector, "asked": names, "reason": reason})
 
 

@@ -288,17 +288,17 @@ def _turn_input(found: FoundDialog, given: ChatInput, skill: str | None) -> Turn
 
 
 def _details(found: FoundDialog, result: TurnResult, operator: bool) -> AnswerDetails:
-    reply, record, waiting = result.spoken, result.record, result.waiting
+    reply, turn, waiting = result.spoken, result.turn, result.waiting
     messages = reply.attributes.get("messages")
-    reasons = record.reasons if record is not None else []
+    reasons = turn.reasons if turn is not None else []
     return AnswerDetails(
         conversation_id=found.id,
         dialog_id=result.dialog_id,
         utt_id=reply.utt_id,
         skill=reply.active_skill,
         confidence=reply.confidence,
-        by=record.by if record is not None else "",
-        asked=record.asked if record is not None else [],
+        by=turn.draft.final_reply().by if turn is not None else "",
+        asked=turn.asked_skills() if turn is not None else [],
         reasons=reasons if operator else [cut_quotes(one) for one in reasons],
         ask=waiting.ask if waiting is not None else None,
         choices=[one.title for one in waiting.choices] if waiting is not None else (),
