@@ -22,11 +22,6 @@ SQL: Final = named_statements("prolocutor.stores.sqlite")
 _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
 
 
-def SQL[name: str] -> str:
-    """Return the statement of a name."""
-    return _QUERIES[name]
-
-
 def split_rows(statement: str, values: list[Any]) -> Iterator[tuple[str, list[Any]]]:
     """Split a flat list of values into statements of at most `MAX_ROWS` rows each."""
     step = statement.count("?") * MAX_ROWS
@@ -40,8 +35,6 @@ def _repeat_group(statement: str, rows: int) -> str:
     last = list(_GROUP.finditer(statement))[-1]
     groups = ", ".join([last.group()] * rows)
     return statement[: last.start()] + groups + statement[last.end() :]
-
-
 
 
 class PendingRows:
@@ -83,7 +76,9 @@ class PendingRows:
                     connection.execute(many, part)
                 values.clear()
         if self.rounds:
-            connection.executemany(SQL["set_round"], [(round_, i) for i, round_ in self.rounds.items()])
+            connection.executemany(
+                SQL["set_round"], [(round_, i) for i, round_ in self.rounds.items()]
+            )
             self.rounds.clear()
         if self.bodies:
             rows = [(body, *place) for place, body in self.bodies.items()]
