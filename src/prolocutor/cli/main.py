@@ -28,9 +28,8 @@ MOVED: Final = r"prolocutor\.\S+ is now "
 def prolocutor() -> None:
     """One assistant out of many black-box conversational agents.
 
-    Without a file of your own, all commands use the demo assistant: thirteen agents that
-    calculate, convert, tell the time, look up words and countries, keep lists and chat. It works
-    offline.
+    Without a file of your own, all commands use the demo assistant. Its agents calculate,
+    convert, tell the time, look up words and countries, keep lists and chat, all offline.
 
     \b
     Start here:

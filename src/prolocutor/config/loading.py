@@ -17,6 +17,7 @@ from prolocutor.config.service_entries import ServiceEntry, check_options, check
 from prolocutor.config.settings import LOOPBACK, NOBODY, Settings
 from prolocutor.config.yaml_file import ConfigFaults, Fault, YamlDocument, YamlNode, read
 from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.names import did_you_mean
 from prolocutor.plan.graph import Graph, compile_graph
 from prolocutor.plan.pipeline import SINGLE, Pipeline, Stage
 from prolocutor.web.authentication import NO_TRUST
@@ -270,6 +271,8 @@ def _check_graph(
     def record(error: ConfigError) -> None:
         key = key_in_file(error.key or "", keys)
         node = document.find(key)
+        if any(one.suggestion == did_you_mean(key, [key]) for one in findings.faults):
+            return  # what is missing here stands under a misspelt key, which is told
         fault = Fault(document.file, node.line, key or None, error.what, column=node.column)
         if not any(one.key == fault.key and one.line == node.line for one in findings.faults):
             findings.faults.append(fault)

@@ -490,6 +490,7 @@ def _options(
     if made is UNREAD or len(findings.faults) > before:
         if hint := call_hint(node.value):
             findings.faults[-1] = replace(findings.faults[-1], suggestion=hint)
+        _check_address(given.get(form.main), findings)
         return ""
     main = getattr(made, form.main, "")
     if isinstance(main, str) and ADDRESS.match(main):
@@ -506,6 +507,16 @@ def _options(
     if values.pop("process", False):
         name = "process"
     return Call(main, name, values) if values or name is not None else main
+
+
+def _check_address(node: YamlNode | None, findings: Findings) -> None:
+    """Note the faults of an address beside other faults of a call, which is not built then."""
+    url = None if node is None else node.value
+    if node is None or not isinstance(url, str) or not ADDRESS.match(url):
+        return
+    if did_you_mean(url.partition(":")[0].lower(), SCHEMES.names()):
+        check_scheme(node, url, findings)
+    check_url(node, url, findings)
 
 
 def check_scheme(node: YamlNode, url: str, findings: Findings) -> bool:

@@ -84,10 +84,10 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     """The new `model` compared with the model in use.
 
     The new model learned `learned` labels, `fresh` of which are operators' labels that the model in
-    use had not learned. `rows` are over questions that neither model had learned, unless `note`
-    says otherwise. `flips` are the changes when the new model is put live, over all questions with
-    a right agent: `won` and `lost` count them, 50 of each are listed, without questions of which
-    only a thumb is known. `sure_before` and `sure_after` are the reliability curves of the two
+    use had not learned. `rows` and `flips` are over questions that neither model had learned, by
+    folds, unless `note` says otherwise. `flips` are the changes over all questions with a right
+    agent: `won` and `lost` count them, 50 of each are listed, without questions of which only a
+    thumb is known. `sure_before` and `sure_after` are the reliability curves of the two
     models, over the same questions and questions that nobody can answer.
     """
 

@@ -184,6 +184,7 @@ _ENUM: Final = re.compile(r"Invalid enum value (.+)", re.DOTALL)
 def _words_of(type_: Any, path: str) -> list[str]:
     """Return the words that the field at a path may be, none if that is not known."""
     name, _, rest = path.partition(".")
+    name = name.partition("[")[0]
     hint = next((one.type for one in _fields(type_) if one.encode_name == name), None)
     parts = [hint]
     for part in parts:

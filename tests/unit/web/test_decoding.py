@@ -15,6 +15,7 @@ from prolocutor.web.requests import AsgiRequest
 
 class Part(msgspec.Struct):
     n: Annotated[int, Meta(ge=1)] = 1
+    size: Literal["s", "l"] = "s"
     tags: list[str] = []
 
 
@@ -23,6 +24,7 @@ class Whole(msgspec.Struct):
     kind: Literal["a", "b"] = "a"
     mark: Annotated[float, Meta(extra={"error": "a mark is a number"})] = 1.0
     part: Part | None = None
+    parts: list[Part] = []
     either: str | int | None = None
 
     def __post_init__(self) -> None:
@@ -65,6 +67,11 @@ def request(query: bytes = b"", path_id: str = "7", **headers: str) -> AsgiReque
         (b'{"text": null}', "text", "text should be a text"),
         (b'{"text": "", "kind": "c"}', "kind", "kind should be a or b, not 'c'"),
         (b'{"text": "", "mark": "1"}', "mark", "a mark is a number"),
+        (
+            b'{"text": "", "parts": [{}, {"size": "m"}]}',
+            "parts[1].size",
+            "parts[1].size should be s or l, not 'm'",
+        ),
         (b'{"text": "", "part": 1}', "part", "part should be an object"),
         (b'{"text": "", "part": {"n": 0}}', "part.n", "part.n should be a whole number >= 1"),
         (b'{"text": "", "part": {"tags": [1]}}', "part.tags[0]", "part.tags[0] should be a text"),

@@ -7,6 +7,7 @@ const FORMS = {
   short: { minute: "2-digit" },
   exact: { minute: "2-digit", second: "2-digit" },
   whole: { dateStyle: "long", timeStyle: "long" },
+  brief: { day: "numeric", month: "short" },
   weekday: { weekday: "short", day: "numeric", month: "short" },
   day: { weekday: "long", day: "numeric", month: "long" },
   date: { day: "numeric", month: "long", year: "numeric" },
@@ -56,6 +57,11 @@ export function shortTime(time) {
 
 export function exactTime(time) {
   return form("exact").format(time);
+}
+
+// Write a day without its year.
+export function briefDay(time) {
+  return form("brief").format(time);
 }
 
 // Write a day with its weekday, in short.

@@ -387,11 +387,23 @@ def test_the_keyboard_is_enough(page: Page, server: PretendedServer, data: Inven
     expect(page.get_by_text("almond:local", exact=True)).to_have_count(0)
 
 
+FIRST_BAR = """(over) => {
+  const canvas = over.closest(".u-wrap").querySelector("canvas");
+  const scale = canvas.width / canvas.clientWidth;
+  const [left, height] = [over.offsetLeft * scale, over.clientHeight * scale];
+  const context = canvas.getContext("2d");
+  const drawn = (x) => context.getImageData(left + x, 0, 1, height).data.some(Boolean);
+  return Array.from({ length: 20 }, (_, x) => drawn(x)).indexOf(true);
+}"""
+"""Gives the pixels from the left edge of the drawing to its first bar."""
+
+
 def test_a_time_is_chosen_by_dragging(page: Page, server: PretendedServer) -> None:
     opened(page, server, rows=False)
     chart = page.get_by_role("img", name="Turns an hour").locator(".u-over")
     box = chart.bounding_box()
     assert box
+    assert chart.evaluate(FIRST_BAR) > 0  # the first bar is whole
     page.mouse.move(box["x"] + 100, box["y"] + 20)
     page.mouse.down()
     page.mouse.move(box["x"] + 300, box["y"] + 20, steps=3)

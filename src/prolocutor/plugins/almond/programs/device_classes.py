@@ -78,8 +78,9 @@ def read_manifest(source: str) -> str:
         return source
     try:
         return Path(source).read_text("utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise ConfigError(f"the manifest {source!s:.200} cannot be read: {error}") from None
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise ConfigError(f"the manifest {source!s:.200} cannot be read: {why}") from None
 
 
 def _parse_manifest(skill: Skill) -> Iterable[Class]:

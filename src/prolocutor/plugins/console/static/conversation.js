@@ -144,7 +144,7 @@ function SaidTurn({ operator, one, before, here, href, replace }) {
   const nobody = listOf(one.flags).includes("none");
   const words = html`
     ${text(one.said) && html`<span class="own-words" dir="auto">${clipped(saidLine(one.said))}</span>`}
-    ${text(one.reply) && html`<span class="their-words"><${Face} name=${spoke[0] ?? text(one.by)} /><span dir="auto">${clipped(replyLine(one, operator))}</span></span>`}
+    ${text(one.reply) && html`<span class="their-words"><${Face} name=${spoke[0] ?? (nobody ? "" : text(one.by))} /><span dir="auto">${clipped(replyLine(one, operator))}</span></span>`}
     <span class="under"><b>${nobody ? "nobody" : spoke.join(", ") || "no reply"}</b>${Number.isFinite(one.seconds) && ` ${duration(one.seconds)}`}${one.cost > 0 && ` · ${money(one.cost)}`}
       <${Signs} flags=${one.flags} rating=${one.rating} stopped=${one.stopped} /> <${When} className="at" at=${one.at} /></span>`;
   return html`${day(one.at) !== day(before?.at) && html`<li class="day faint">${day(one.at)}</li>`}

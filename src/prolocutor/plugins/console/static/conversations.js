@@ -47,7 +47,7 @@ export default function Conversations({ at, operator }) {
       <${Menus} filters=${filters} agents=${operator.agents} choose=${choose} />
     </div>
     <${History} filters=${filters} choose=${choose} />
-    <div class="rows-head" role="group" aria-label="Order"><span></span><span>Person</span><span>Conversation, said last</span><span>Answered by</span>
+    <div class="rows-head" role="group" aria-label="Order"><span></span><span>Person</span><span>Said last</span><span>Answered by</span>
       ${ORDERS.map(([id, name]) => html`<${Order} id=${id} name=${id === "cost" ? costName() : name} order=${filters.words ? "" : order ?? ""} words=${filters.words} choose=${choose} />`)}</div>
     <${States} of=${found} what="The list" rows=${14} filtered=${Object.keys(filters).length > 0}
       empty=${html`<${Nobody} />`} none=${html`<${NoneFits} filters=${filters} total=${counts.value?.all} />`}>

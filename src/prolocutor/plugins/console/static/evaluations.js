@@ -34,7 +34,7 @@ function Runs({ at, operator }) {
       <label class="search"><${Drawing} name="search" /><span class="hidden">Search the runs</span><input type="search" placeholder="Name, assistant, data" value=${words} onInput=${(event) => go(here({ words: event.target.value }), { replace: true })} /></label><${Start} at=${at} operator=${operator} again=${found.again} /></header>
     <${States} of=${{ ...found, value: found.value && shown }} what="The list of runs" filtered=${Boolean(words)} empty=${empty}
       none=${html`<${Nothing} title="No run fits"><p><a href=${here({ words: "" })}>Show all</a></p></${Nothing}>`}>
-      <div class="runs-box" ref=${box} tabindex="-1"><table class="runs"><thead><tr><th scope="col">run</th><th scope="col">assistant</th><th scope="col">data</th><th scope="col" class="r">examples</th><th scope="col" class="r">accuracy</th><th scope="col" class="r">half within</th><th scope="col" class="r">failed</th><th scope="col" class="r">begun</th></tr></thead>
+      <div class="runs-box" ref=${box} tabindex="-1"><table class="runs"><thead><tr><th scope="col">Run</th><th scope="col">Assistant</th><th scope="col">Data</th><th scope="col" class="r">Examples</th><th scope="col" class="r">Accuracy</th><th scope="col" class="r">Half within</th><th scope="col" class="r">Failed</th><th scope="col" class="r">Begun</th></tr></thead>
         <tbody>${shown.map((one) => html`<${RunLine} run=${one} key=${one.name} />`)}</tbody></table></div>
     </${States}></div>`;
 }
@@ -101,7 +101,7 @@ function Run({ name, at, operator }) {
         options=${[["", "no run"], ...others.map((one) => [one.name, text(one.name)])]} /></label></div></header>
     <${States} of=${found} what="The run">${run && html`<div class="run-box" tabindex="-1">
       ${run.note && html`<p class="warn run-note">${sentence(run.note)}.</p>`}
-      <div class="run-tables">${run.pairs ? html`<${Differences} pairs=${run.pairs} />` : html`<${Scores} run=${run} />`}
+      <div class="run-tables">${run.pairs ? html`<${Differences} pairs=${run.pairs} main=${listOf(run.main)} />` : html`<${Scores} run=${run} />`}
         <${Groups} groups=${run.groups} metric=${run.metric} /><${About} run=${run} /></div>
       <nav class="chips" aria-label="Which examples">${Object.entries(kinds).map(([one, words]) => html`<a class="chip" href=${here({ kind: one })} data-replace aria-current=${one === kind ? "true" : undefined}>${words} ${Number.isFinite(counts[one]) && html`<small>${count(counts[one])}</small>`}</a>`)}
         ${listOf(run.groups).length > 1 && html`<${Choice} label="Which group" value=${group} choose=${(value) => go(here({ group: value }))} options=${[["", "all groups"], ...run.groups.map((one) => [one.name, text(one.name)])]} />`}</nav>
@@ -113,9 +113,9 @@ function Rows({ name, kind, against, group, operator }) {
   const box = useRef(null);
   useRowKeys(box, list.more);
   return html`<${States} of=${list} what="The examples" rows=${4} empty=${html`<p class="faint end">There are none.</p>`}>
-    <div ref=${box}><ol class="examples">${listOf(list.value).map((row) => html`<li key=${`${row.n}/${row.repeat}`} tabindex="0" data-row=${`${row.n}/${row.repeat}`} aria-label=${`Example ${row.n}`}>
-      <p class="example-text"><small class="faint">${row.n}${row.repeat ? `, time ${row.repeat + 1}` : ""}${row.group ? ` · ${text(row.group)}` : ""}</small> ${text(row.text)}</p>
-      <dl><div><dt>right</dt><dd>${listOf(row.labels).map((one, n) => html`${n > 0 && html` <span class="faint">or</span> `}${text(one)}`)}${!listOf(row.labels).length && "–"}</dd></div>
+    <div ref=${box}><ol class="examples">${listOf(list.value).map((row) => html`<li key=${`${row.n}/${row.repeat}`} tabindex="0" data-row=${`${row.n}/${row.repeat}`} aria-label=${`Example ${row.n + 1}`}>
+      <p class="example-text"><small class="faint">${row.n + 1}${row.repeat ? `, time ${row.repeat + 1}` : ""}${row.group ? ` · ${text(row.group)}` : ""}</small> ${text(row.text)}</p>
+      <dl><div><dt>right</dt><dd>${listOf(row.labels).map((one, n) => html`${n > 0 && html` <span class="faint">or</span> `}${replyLine({ spoke: row.here.by, reply: one }, operator)}`)}${!listOf(row.labels).length && "–"}</dd></div>
         ${row.there && html`<${Answer} name="there" one=${row.there} operator=${operator} />`}<${Answer} name=${row.there ? "here" : "said"} one=${row.here} operator=${operator} /></dl></li>`)}</ol>
     <${More} list=${list} /></div></${States}>`;
 }
@@ -139,13 +139,23 @@ function Figures({ title, figures }) {
     <tbody>${listOf(figures).map((one) => html`<tr><th scope="row" title=${text(one.name)}>${figureName(one.name)}</th><td class="r"><b>${value(one)}</b></td><td class="r faint">${interval(one)}</td></tr>`)}</tbody></table>`;
 }
 
-function Differences({ pairs }) {
+// The differences of the figures that matter for the task; all others on demand.
+function Differences({ pairs, main }) {
+  const all = listOf(pairs.differences);
+  const first = all.filter((one) => main.includes(one.name));
+  const rest = first.length ? all.filter((one) => !first.includes(one)) : [];
+  const left = pairs.only_here + pairs.only_there;
+  return html`<div><${Pairs} caption=${`Beside ${text(pairs.against)}, over ${plural(pairs.pairs, "example")} in both`} rows=${first.length ? first : all} />
+    ${rest.length > 0 && html`<details class="made"><summary>${plural(rest.length, "more figure")}</summary><${Pairs} caption="Other figures" rows=${rest} /></details>`}
+    <p class="faint">${left > 0 && `${count(pairs.only_here)} examples are here alone, ${count(pairs.only_there)} there alone, and left out. `}A star marks a difference whose 95 % interval does not hold 0.</p></div>`;
+}
+
+function Pairs({ caption, rows }) {
   const mark = (one) => (one.low > 0 || one.high < 0 ? html`<b>*</b>` : "");
-  return html`<div><table class="scores"><caption>Beside ${text(pairs.against)}, over ${plural(pairs.pairs, "example")} in both</caption>
+  return html`<table class="scores"><caption>${caption}</caption>
     <thead><tr><th scope="col"><span class="hidden">figure</span></th><th scope="col" class="r">there</th><th scope="col" class="r">here</th><th scope="col" class="r">difference</th><th scope="col" class="r">better, worse</th></tr></thead>
-    <tbody>${listOf(pairs.differences).map((one) => html`<tr><th scope="row" title=${text(one.name)}>${figureName(one.name)}</th><td class="r">${number(one.first)}</td><td class="r"><b>${number(one.second)}</b></td>
-      <td class="r">${signed(one.difference.value)} ${mark(one.difference)} <small class="faint">${interval(one.difference, signed)}</small></td><td class="r">${count(one.better)}, ${count(one.worse)}</td></tr>`)}</tbody></table>
-    <p class="faint">${pairs.only_here + pairs.only_there > 0 && `${count(pairs.only_here)} examples are here alone, ${count(pairs.only_there)} there alone, and left out. `}A star marks a difference whose 95 % interval does not hold 0.</p></div>`;
+    <tbody>${rows.map((one) => html`<tr><th scope="row" title=${text(one.name)}>${figureName(one.name)}</th><td class="r">${number(one.first)}</td><td class="r"><b>${number(one.second)}</b></td>
+      <td class="r">${signed(one.difference.value)} ${mark(one.difference)} <small class="faint">${interval(one.difference, signed)}</small></td><td class="r">${count(one.better)}, ${count(one.worse)}</td></tr>`)}</tbody></table>`;
 }
 
 function Groups({ groups, metric }) {

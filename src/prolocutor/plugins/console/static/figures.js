@@ -25,7 +25,7 @@ export const setCurrency = (name) => (currency = String(name ?? ""));
 // Give an amount without its currency, which stands in the heading then (`costName`).
 export function amount(value) {
   if (!Number.isFinite(value) || value === 0) return "–";
-  return Math.abs(value) < 0.1 ? value.toFixed(4) : value.toFixed(2);
+  return Math.abs(value) < 1 ? value.toFixed(4) : value.toFixed(2);
 }
 
 // Give an amount with its currency.
@@ -59,6 +59,7 @@ export function ago(at, now = Date.now() / 1000) {
 export const wholeTime = (at) => (valid(at) ? times.wholeTime(1000 * at) : "unknown");
 export const clock = (at) => (valid(at) ? times.shortTime(1000 * at) : "–");
 export const exactClock = (at) => (valid(at) ? times.exactTime(1000 * at) : "–");
+export const briefDay = (at) => (valid(at) ? times.briefDay(1000 * at) : "–");
 export const day = (at) => (valid(at) ? times.weekday(1000 * at) : "–");
 
 // A time: how long ago, with the whole time as its title.

@@ -50,7 +50,7 @@ function Row({ one, first, spoke, call, at, ticks, lines, end }) {
   const taken = seconds(one.ended) - seconds(one.started);
   const [before, behind] = [seconds(one.started), end - seconds(one.ended)];
   const room = !ran || Math.max(before, behind) > 0.15 * end;
-  const place = !ran ? { left: "0.3rem" } : before > behind ? { right: `calc(100% - ${at(one.started)} + 0.4rem)` } : { left: `calc(${at(one.ended)} + 0.4rem)` };
+  const place = !ran ? { left: "0.3rem" } : before > behind ? { right: `calc(100% - ${at(one.started)} + 0.4rem)`, maxWidth: `calc(${at(one.started)} - 0.4rem)` } : { left: `calc(${at(one.ended)} + 0.4rem)`, maxWidth: `calc(100% - ${at(one.ended)} - 0.4rem)` };
   const error = text(one.error);
   return html`<div class=${`bar-row ${first ? "first" : ""} ${outcome}`} role="row">
     <span class="name" role="rowheader">${first && html`<small>${STAGES[one.stage] ?? text(one.stage)}</small>`}<b class=${spoke ? "spoke" : ""} title=${text(one.name)}>${call ? html`<button title=${`What ${text(one.name)} was asked, and its reply`} onClick=${() => call(text(one.name))}>${text(one.name)}</button>` : text(one.name)}</b></span>

@@ -48,13 +48,16 @@ function whole(found, { since, until }) {
   return [at, column(found?.turns), column(found?.bad)];
 }
 
+// Half a bar: the first and the last stand whole in the drawing.
+const half = ({ data: [at] }) => (at.length > 1 ? (at[1] - at[0]) / 2 : 1800);
+
 function options(colour, uPlot, step, choose) {
   const bars = uPlot.paths.bars({ size: [0.72, 20] });
   const bar = (name) => ({ fill: colour(name), stroke: colour(name), width: 0, points: { show: false }, paths: bars });
   return {
     padding: [4, 0, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
-    scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.05)] } },
+    scales: { x: { range: (plot, low, high) => [low - half(plot), high + half(plot)] }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.05)] } },
     axes: [axis(colour, { size: 20, grid: { show: false }, gap: 2, space: 60, incrs: [step], values: (_, ticks) => ticks.map((at) => (step < 86_400 ? clock(at) : day(at))) }), { show: false }],
     series: [{}, bar("bar"), bar("wrong")],
     hooks: {

@@ -1,7 +1,7 @@
 // Turns as they run, and those that have just ended.
 
 import { useFetched, usePages } from "./fetching.js";
-import { clock, count, day, duration, exactClock, personName, useNow, wholeTime } from "./figures.js";
+import { briefDay, clock, count, day, duration, exactClock, personName, useNow, wholeTime } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
 import { EMPTY, MOST, follow } from "./live_line.js";
 import { Choice, More, Nothing, Signs, listOf, replyLine, saidLine } from "./parts.js";
@@ -84,7 +84,7 @@ function Ended({ one, failed, operator, waits, deadline }) {
   const slow = one.flags.includes("slow");
   const none = one.flags.includes("none");
   const failure = failed && listOf(one.failures).find(({ service }) => service === failed);
-  return html`<li><time class="when faint" title=${wholeTime(one.at)}>${day(one.at) === day(Date.now() / 1000) ? exactClock(one.at) : `${day(one.at).slice(4)} ${clock(one.at)}`}</time><span class="who-said faint" title=${text(one.user)}>${personName(one.user)}</span>
+  return html`<li><time class="when faint" title=${wholeTime(one.at)}>${day(one.at) === day(Date.now() / 1000) ? exactClock(one.at) : `${briefDay(one.at)} ${clock(one.at)}`}</time><span class="who-said faint" title=${text(one.user)}>${personName(one.user)}</span>
     <a class="said" data-row=${one.turn_id} href=${link(["conversations", one.dialog_id, ...(one.utt_id ? [one.utt_id] : [])])}>${saidLine(one.said) || html`<i class="faint">no words</i>`} <small class=${failure ? "wrong" : ""}>${failure ? text(failure.error) || failureName(failure.code || failure.outcome) : replyLine(one, operator)}</small></a>
     <span class=${`asking ${none ? "warn" : ""}`}>${none ? "nobody" : one.spoke.map(text).join(", ")}</span>
     <span class="mini" title="On a logarithmic scale up to the deadline"><i class=${slow ? "late" : ""} style=${{ width: part(one.seconds, deadline) }}></i></span>

@@ -15,7 +15,7 @@ const NAMES = {
 };
 const PATHS = [["", "Measured path"], ["limits", "Path of the time-outs"]];
 const GAP = 28, ROW = 34, TOP = 34;
-const [NARROW, WIDE, STACKED] = [132, 190, 640]; // the width of a service, and below which stages stand under each other
+const [NARROW, WIDE, STACKED] = [132, 230, 640]; // the width of a service, and below which stages stand under each other
 
 export default function Plan({ at }) {
   const found = useFetched("/plan", {}, { every: 10 });

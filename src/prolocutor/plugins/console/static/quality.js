@@ -38,7 +38,7 @@ export default function Quality({ at, operator }) {
   const choose = (one) => go(here({ item: one?.id ?? "", turn: one?.id === named.value?.id ? turn : "" }), { replace: true });
   return html`<div class="page quality">
     <header class="head"><h1>Quality</h1>
-      <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} of ${plural(totals.value.kinds, "kind")} · 7 days` : ""}</p>
+      <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} in 7 days` : ""}</p>
       <div class="steps"><${Sign} sign=${sign} /><span class="step-word not-phone">${totals.value && plural(totals.value.labels, "label")}${models.value?.thumbs > 0 && `, ${plural(models.value.thumbs, "thumb")}`}</span>
         <${Models} models=${models} writes=${operator.writes} />
         <${Train} roles=${listOf(models.value?.roles)} idle=${work.given.length ? [] : listOf(models.value?.idle)} busy=${Boolean(job) && job !== broken} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
@@ -62,7 +62,7 @@ function NoWork() {
 
 // Which questions are shown, by a sign.
 function Sign({ sign }) {
-  const options = [["", "all"], ...Object.entries(SIGNS)];
+  const options = [["", "all signs"], ...Object.entries(SIGNS)];
   const choose = (chosen) => go(here({ sign: chosen, item: "" }));
   return html`<select aria-label="Which questions" value=${sign} onChange=${(event) => choose(event.target.value)}>
     ${options.map(([one, words]) => html`<option value=${one} selected=${one === sign}>${words}</option>`)}</select>`;
@@ -133,7 +133,7 @@ function WorkList({ work, found, chosen, choose, takeBack, operator, learns }) {
       <button class=${`item ${item === chosen ? "here" : ""}`} aria-current=${item === chosen ? "true" : undefined} onClick=${() => choose(item)}>
         <b class="times">${count(item.times)}×</b><span class="item-text">${saidLine(item.text)}</span>
         <span class="under"><${Signs} item=${item} /> <${When} at=${item.last} className="faint" /></span></button></li>`)}</ol>
-      ${!open.length && html`<${Nothing} title="All done"><p class="faint">New ones come as people talk. ${plural(given.length, "label")} of yours wait for a training.</p>
+      ${!open.length && html`<${Nothing} title="All done"><p class="faint">New ones come as people talk. ${plural(given.length, "label of yours waits", "labels of yours wait")} for a training.</p>
         ${given.length > 0 && html`<button class="press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</${Nothing}>`}
       <${More} list=${found}>${open.length > 0 ? "most often first" : ""}</${More}></div>
     ${chosen && html`<${LabelForm} key=${`${chosen.id} ${chosen.label?.id}`} item=${chosen} offers=${offersOf(chosen)} operator=${operator} writes=${operator.writes} learns=${learns}

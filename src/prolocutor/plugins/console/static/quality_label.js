@@ -45,7 +45,7 @@ export function LabelForm({ item, offers, operator, writes: may, learns, label, 
     ${answers.length > 0 && html`<ol class="offers">${answers.map((one, n) => html`<li key=${one.agent}><button class="offer" disabled=${!writes} aria-pressed=${pressed(one.agent)} onClick=${() => pick(one.agent)}>
       <kbd>${n + 1}</kbd><span class="offer-name"><b>${text(one.agent)}</b><small title=${Number.isFinite(one.right) ? "the ranker's probability that it is right" : "its own confidence"}>${share(one)}</small></span>
       <span class="offer-text">${replyLine({ spoke: one.agent, reply: one.text }, operator)}</span></button></li>`)}</ol>`}
-    <p class="others"><span class="faint">${answers.length ? "not asked then, the likeliest first" : speakers.length ? "the likeliest first" : "nobody answered; the likeliest first"}</span>
+    <p class="others"><span class="faint">${answers.length ? "not asked then, the likeliest first" : "the likeliest first"}</span>
       ${others.map((name, n) => other(name, n + answers.length))}
       ${every ? rest.map((name) => other(name, MOST)) : rest.length > 0 && html`<button class="other" onClick=${() => setEvery(true)}>all ${count(listOf(all).length)}…</button>`}</p>
     <div class="acts"><button class="press small-press" disabled=${!writes} onClick=${() => send([])}><kbd>0</kbd> Nobody</button>

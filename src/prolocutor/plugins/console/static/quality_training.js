@@ -18,7 +18,7 @@ export function Train({ roles, idle, busy, writes, inTurn }) {
     const made = await attempt(null, () => inTurn(() => send("POST", "/train", { what })));
     if (made) go(here({ job: made.job, model: "" }), { replace: true });
   };
-  const why = (role) => (busy ? "A training runs." : !writes ? "Your key may only read." : idle.includes(role) ? "There are no labels yet: say below who should have answered." : "");
+  const why = (role) => (busy ? "A training runs." : !writes ? "Your key may only read." : idle.includes(role) ? "No labels yet: say below who should have answered." : "");
   const [reason] = roles.map(why).filter(Boolean);
   return html`${roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${Boolean(why(role))} title=${why(role)}
       aria-describedby=${reason ? "why-no-training" : undefined} onClick=${() => train(role)}>Train the ${text(role)}</button>`)}
@@ -64,13 +64,13 @@ function PutLive({ model, live, models, close }) {
     <p class="faint">${live ? html`<code>${text(model.id)}</code> takes the place of <code>${text(live.id)}</code>.` : html`No ${text(model.role)} is in use yet: <code>${text(model.id)}</code> will be the first.`}</p></${Confirm}>`;
 }
 
-// Say what becomes of the labelled questions, which it has learned: "17 questions get better, none gets worse."
+// Say what becomes of labelled questions, by folds: "17 questions get better, none gets worse."
 function promise(report) {
   if (!report) return "It was not trained here, so nobody knows whether it is better.";
   const { won, lost } = report;
-  if (!won && !lost) return "No question that it learned gets better or worse.";
+  if (!won && !lost) return "No question gets better or worse.";
   const get = (number, how) => `${number ? plural(number, "question") : "no question"} ${number > 1 ? "get" : "gets"} ${how}`;
-  return sentence(`Of what it learned ${get(won, "better")}, ${lost ? `${count(lost)} ${lost === 1 ? "gets" : "get"} worse` : "none gets worse"}.`);
+  return sentence(`${report.note ? "of what it learned " : ""}${get(won, "better")}, ${lost ? `${count(lost)} ${lost === 1 ? "gets" : "get"} worse` : "none gets worse"}.`);
 }
 
 function Figures({ report }) {
@@ -117,7 +117,7 @@ const offBy = (bins) => {
 function Flips({ report }) {
   const flips = listOf(report.flips);
   if (!flips.length) return html`<p class="faint">No labelled question changes between right and wrong.</p>`;
-  return html`<div class="flips-box" tabindex="0" role="group" aria-label="Questions that change"><table class="flips"><caption>${plural(report.won, "labelled question becomes", "labelled questions become")} right, ${count(report.lost)} wrong</caption>
+  return html`<div class="flips-box" tabindex="0" role="group" aria-label="Questions that change"><table class="flips"><caption>${plural(report.won, "labelled question becomes", "labelled questions become")} right, ${count(report.lost)} wrong${report.note ? "" : ", each asked without having been learned"}</caption>
     <thead><tr><th scope="col"><span class="hidden">Better or worse</span></th><th scope="col">question</th><th scope="col">in use</th><th scope="col">new</th></tr></thead>
     <tbody>${flips.map((one) => html`<tr><td class=${one.won ? "good" : "wrong"}>${one.won ? "+" : "−"}<span class="hidden">${one.won ? " better" : " worse"}</span></td><td>${text(one.text)}</td><td class="faint">${text(one.before)}</td><td>${text(one.after)}</td></tr>`)}</tbody></table></div>`;
 }

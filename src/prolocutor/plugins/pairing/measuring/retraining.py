@@ -159,7 +159,7 @@ async def _learn_and_compare(
     elif live is not None:
         before, note = await _choose_unseen(its, after, plan, material, progress)
     comparison = _Comparison(material, order)
-    won, lost, flips = comparison.flips(its, mine)
+    won, lost, flips = comparison.flips(*((before, after) if before else (its, mine)))
     parts = {**made.model.parts, **material.parts()}
     return TrainingReport(
         model=save_model(order.out, msgspec.structs.replace(made.model, parts=parts)),

@@ -174,7 +174,7 @@ async def test_who_is_not_to_be_asked_twice_is_not() -> None:
     [
         ("class @a {", "gadgets.card.manifest: line 1, column 11: "),
         ("@a.b(); {", "gadgets.card.manifest: line 1"),
-        ("nowhere.tt", "the manifest nowhere.tt cannot be read: "),
+        ("nowhere.tt", "the manifest nowhere.tt cannot be read: No such file or directory"),
         (5, "a manifest is a file or its source"),
     ],
 )

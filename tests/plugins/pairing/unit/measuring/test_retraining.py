@@ -82,7 +82,7 @@ def test_it_knows_what_the_one_before_knew_and_the_new_labels(live: Path) -> Non
     assert (live / "model.json").read_bytes() == before
 
 
-def test_figures_are_over_unseen_questions_and_flips_over_what_changes(live: Path) -> None:
+def test_figures_and_changes_are_over_unseen_questions(live: Path) -> None:
     report, _ = trained(live, labels=labels(NEW | {"my eggs are too runny": "tea"}))
     rows = {one.name: one for one in report.rows}
 
@@ -92,13 +92,8 @@ def test_figures_are_over_unseen_questions_and_flips_over_what_changes(live: Pat
     assert unseen.interval[0] <= unseen.difference <= unseen.interval[1]
     assert rows[NEW_LABELS].after == 1.0
     assert rows[NEW_LABELS].interval is None
-    flip = next(one for one in report.flips if one.text == "my eggs are too runny")
-    assert flip.before == "eggs"
-    assert flip.after == "tea"
-    assert flip.won is True
-    assert report.won - report.lost == pytest.approx(
-        10 * (rows[NEW_LABELS].difference / 2), abs=1.01
-    )
+    assert report.won - report.lost == pytest.approx(report.learned * unseen.difference)
+    assert "my eggs are too runny" not in {one.text for one in report.flips if one.won}
 
 
 def test_the_next_training_learns_each_label_once_and_forgets_those_that_were_taken_back(
