@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from prolocutor.asks import yesno
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
-from prolocutor.reading.languages import without_framing
+from prolocutor.reading.languages import asks, denies, is_frequent, without_framing
 from prolocutor.reading.locales.locale import codes, find_words
 from prolocutor.reading.plain_text import bare, plain, strip_accents
 
@@ -43,6 +43,9 @@ _NAMED_NUMBER: Final = re.compile(
     r"(?:(?:the )?(?:number|option|choice|item|answer) )?(?P<word>[a-z]+)"
 )
 _AROUND: Final = ("hesitation", "fillers", "openers", "politeness", "softeners")
+_MOST_AMONG: Final = 6
+"""Words of an answer that names a title among others."""
+
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:e[mnrs]?|[ao]s?|s)$")
 _BRACKETS: Final = re.compile(r"\(([^()]+)\)$")
 _ABOUT: Final = re.compile(r"^(?:the|a|an) | (?:one|option|choice)$")
@@ -53,6 +56,8 @@ def read(text: str, context: AnswerContext) -> Outcome:
     titles = [plain(choice.title) for choice in context.choices]
     phrase = _LEAD.sub("", bare(text), count=1)
     short = _LEAD.sub("", without_framing(bare(text), *_AROUND), count=1)
+    if (titled := _titled(text, titles)) is not None:
+        return _choose(titled, context)
     for said in dict.fromkeys((plain(text), bare(text), phrase, short)):
         index = _index(said, titles)
         if index is not None:
@@ -66,6 +71,31 @@ def read(text: str, context: AnswerContext) -> Outcome:
         if len(meant) == 1:
             return _choose(meant[0], context)
     return NotUnderstood(OneOfChoices.hint)
+
+
+def _titled(text: str, titles: list[str]) -> int | None:
+    """Return the only title that is said after frequent words alone: "the one with pear"."""
+    words = without_framing(bare(text), *_AROUND).split()
+    if len(words) > _MOST_AMONG or asks(text) or denies(text):
+        return None
+    small = _small_words(codes())
+    empty = (is_frequent(word) or word in small for word in words)
+    lead = next((n for n, is_empty in enumerate(empty) if not is_empty), 0)
+    said = _stem(" ".join(words[lead:]))
+    found = [n for n, title in enumerate(titles) if _stem(title) == said]
+    return found[0] if lead and len(found) == 1 else None
+
+
+@cache
+def _small_words(every: tuple[str, ...]) -> frozenset[str]:
+    """Return the words of all languages that lead to a thing: "the", "one", "with"."""
+    known = [words for code in every if (words := find_words(code)) is not None]
+    lists = [
+        (one.articles, one.indefinite, one.demonstratives, *one.prepositions, one.joints)
+        for one in known
+    ]
+    phrases = (phrase for some in lists for each in some for phrase in each)
+    return frozenset(re.findall(r"\w+", " ".join(phrases)))
 
 
 def _stem(said: str) -> str:

@@ -24,7 +24,12 @@ _NAMES: Final[tuple[Control, ...]] = (
 @cache
 def _controls(every: tuple[str, ...]) -> dict[str, Control]:
     """Return the control commands by their wordings in every language."""
-    return {phrase: name for name in _NAMES for phrase in reply_wordings(name)}
+    return {
+        said: name
+        for name in _NAMES
+        for phrase in reply_wordings(name)
+        for said in (phrase, phrase.replace("'", ""))
+    }
 
 
 @cache
@@ -43,7 +48,7 @@ _LEAD: Final = re.compile(
 _TAIL: Final = re.compile(
     r"[\s,.!]+(?:please|thanks|thank you|then|now|bitte|danke|einfach|wieder|s'il te plaît|merci"
     r"|por favor|gracias|mejor|then|ok(?:ay)?|all of it|it|actually|anyway|doch|lieber|tout|va|ya"
-    r"|en fait|finalement|eigentlich|al final)$"
+    r"|en fait|finalement|eigentlich|al final|any ?more|any longer|after all|at all)$"
 )
 _TAKES_BACK: Final = (
     r"(?:(?:no+|nah|nein|nee|non|oh|sorry|ach|perdón|pardon)[\s,.]+)?"
@@ -136,6 +141,22 @@ def _same_in_each_part(said: str) -> Control | None:
     return first if first is not None and all(one == first for one in others) else None
 
 
+def _leaves_in_a_row(said: str) -> Control | None:
+    """Return the first of several commands to leave without a sign between: "forget it cancel"."""
+    words = tuple(strip_accents(_MARKS.sub(" ", said[: _MAX_CHARACTERS + 1])).split())
+    known = _controls_without_accents(codes())
+    found: list[Control] = []
+    while words and len(said) <= _MAX_CHARACTERS:
+        lengths = range(len(words), 0, -1)
+        length = next((n for n in lengths if known.get(" ".join(words[:n])) in _LEAVING), 0)
+        if not length:
+            return None
+        found.append(known[" ".join(words[:length])])
+        words = words[length:]
+    return found[0] if found else None
+
+
+_LEAVING: Final = frozenset({"nevermind", "stop"})
 _LEADS: Final = re.compile(rf"(?:{_LEAD.pattern})*")
 _PARTS: Final = re.compile(r"[\s.]*[,.;!…][\s.]*")
 
@@ -152,6 +173,7 @@ def find_control(text: str) -> Control | None:
     said, controls = plain(text).strip(" .,!"), _controls(codes())
     found = controls.get(said) or controls.get(bare(text)) or _strip_leads(said)
     found = found or controls.get(said.strip("?¿ ")) or _same_in_each_part(said)
+    found = found or _leaves_in_a_row(said)
     if found is not None:
         return found
     answer = yesno.read_yes_no(text, firmly=True)

@@ -29,6 +29,9 @@ WINES = offering("Red wine", "White wine", "Beer")
         ("die zweite bitte", "Rot|Grün", 1),
         ("quiero la roja", "Rojo|Verde", 0),
         ("el segundo, por favor", "Vino|Cerveza", 1),
+        ("the one with pear", "Cherry|Apple|Pear", 2),
+        ("one with apple please", "Cherry|Apple|Pear", 1),
+        ("celle avec la poire", "Cerise|Pomme|Poire", 2),
     ],
 )
 def test_a_small_phrase_around_a_title_chooses_it(text: str, titles: str, idx: int) -> None:

@@ -10,7 +10,9 @@ CONTROLS = {
     "never mind, thanks|ach lass|dann eben nicht|laisse béton|bah non finalement|oublie tout ça|"
     "hm, weißt du was, lass mal|"
     "euh non, laisse tomber en fait|on reflection, neither|"
-    "olvídalo mejor|olvidalo ya|mejor no|on second thought, no|eh, leave it then",
+    "olvídalo mejor|olvidalo ya|mejor no|on second thought, no|eh, leave it then|"
+    "I don't need it any more|i dont want to do this any longer|forget it cancel|"
+    "spielt keine rolle|laisse tomber annule|ya no hace falta",
     "stop": "stop|Stop!|be quiet|shut up|please stop|that's enough",
     "help": "help|help!|help me|can you help me?|what can I say?|what are my options?",
     "more": "more|show me more|next|more please|what else?|go on",
@@ -18,7 +20,8 @@ CONTROLS = {
     "yes": "yes|yeah|Yep!|yes please|yes, thanks|of course|sure|I do",
     "no": "no|nope|no thanks|no, thank you.|nah|not really|I don't want to|no way",
 }
-OTHERS = """cancel my booking at the Hilton|cancel the timer|stop the timer|stop by the shop|
+OTHERS = """cancel my booking at the Hilton|i don't want it on friday|
+cancel the timer|stop the timer|stop by the shop|
 forget it all and start over with jazz|never mind the gap|help yourself|help me with my homework|
 more or less|more milk|back pain|next friday|go back to sleep now|not yet|
 yesterday|nice|cool|roger|

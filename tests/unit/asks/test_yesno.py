@@ -15,7 +15,8 @@ why not?|you bet|by all means|no problem|no doubt|that's right|that is correct|I
 I think so|I guess so|I'd love to|I would like that|it is|yes please|yes, please!|yeah sure|
 oh yes, absolutely|yes yes yes|ok then, yes|sure, why not|with pleasure|agreed|fine by me|👍|
 👍🏽|yup, thanks|well, yes|“Yes”|yes, it is|good idea|
-Ich stimme zu|zustimmen, bitte|j'approuve|aprobado"""
+Ich stimme zu|zustimmen, bitte|j'approuve|aprobado|
+yes go on|ja mach das|oui vas-y|sí, adelante"""
 NO = """no|No.|NOOOO|nope|nah|naw|nay|n|never|negative|not really|not at all|not now|not today|
 no way|no thanks|no thank you|No, thank you very much!|no need|absolutely not|certainly not|
 of course not|I don't think so|I do not think so|I think not|I don't|I don’t want to|I'm not|

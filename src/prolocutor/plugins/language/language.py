@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from prolocutor.plugins.language.language_wishes import wished_language
+from prolocutor.plugins.language.language_wishes import wished_language, without_wish
 from prolocutor.reading.languages import language_of_request
 
 DEFAULT: Final = "en"
@@ -25,8 +25,8 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
         return {"code": chosen[:2].lower(), "confidence": 1.0, "by": "attribute"}
     *earlier, last = request["human_utterances"]
     text = last.get("text")
-    wished = wished_language(text) if isinstance(text, str) else None
-    if wished is not None:
+    wished = (wished_language(text) or without_wish(text)[1]) if isinstance(text, str) else ""
+    if wished:
         return {"code": wished, "confidence": 1.0, "by": "wish"}
     found = language_of_request(text) if isinstance(text, str) else None
     if found is not None:

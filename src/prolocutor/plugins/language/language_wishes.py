@@ -34,13 +34,16 @@ _COURTESY: Final = (
     r"please|pls|plz|bitte|s'il (?:te|vous) plait|stp|svp|por favor|thanks|danke|merci|gracias"
     r"|now|jetzt|maintenant|ahora|instead|again|from now on|ab jetzt|sprechen|reden"
 )
-_WISH: Final = re.compile(
+_WORDS: Final = (
     rf"(?>(?:{_LEADS})[\s,]++){{0,2}}(?P<speak>(?:{_SPEAK})\s++(?:to\s++)?)?+"
     r"(?P<lead>(?:in|auf|en)\s++)?+"
     rf"(?:{'|'.join(f'(?P<{code}>{names})' for code, names in _NAMES.items())})"
-    rf"(?P<courtesy>(?:[\s,]++(?:{_COURTESY}))*+)[\s.!?]*+",
-    re.IGNORECASE,
+    rf"(?P<courtesy>(?:[\s,]++(?:{_COURTESY}))*+)"
 )
+_WISH: Final = re.compile(rf"{_WORDS}[\s.!?]*+", re.IGNORECASE)
+_WISH_FIRST: Final = re.compile(rf"{_WORDS}(?P<sign>[\s,:;.!–-]+)(?=\S)", re.IGNORECASE)
+"""A wish before a request."""
+
 MAX_CHARACTERS: Final = 80
 """Characters of the longest wish that is read."""
 
@@ -58,6 +61,20 @@ def wished_language(text: str) -> str | None:
     if found is None or not (found["speak"] or found["lead"] or found["courtesy"]):
         return None
     return next(code for code in _NAMES if found[code])
+
+
+def without_wish(text: str) -> tuple[str, str]:
+    """Return a request without the wish for a language before it, and that language.
+
+    >>> without_wish("auf Deutsch bitte: was ist das"), without_wish("in German cities it is cold")
+    (('was ist das', 'de'), ('in German cities it is cold', ''))
+    """
+    found = _WISH_FIRST.match(strip_accents(text))
+    if found is None or not (found["speak"] or found["lead"]):
+        return text, ""
+    if not (found["sign"].strip() or found["courtesy"]):
+        return text, ""
+    return text[found.end() :], next(code for code in _NAMES if found[code])
 
 
 def names_language(text: str) -> bool:

@@ -51,6 +51,7 @@ def test_what_does_not_tell_keeps_the_language_of_the_dialog() -> None:
 
 def test_a_wish_for_a_language_is_one() -> None:
     assert notice(request("Wie spät ist es?", "in english pls"))["code"] == "en"
+    assert notice(request("auf Deutsch bitte: what is this"))["code"] == "de"
     assert notice(request("auf Deutsch, bitte")) == {"code": "de", "confidence": 1.0, "by": "wish"}
     assert notice(request("how is German spoken in Spain"))["by"] == "words"
 

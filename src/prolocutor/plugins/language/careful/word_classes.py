@@ -10,6 +10,10 @@ from typing import Final, TypeAlias
 _WORD: Final = re.compile(r"\w+")
 _CLAUSE_END: Final = re.compile(r"[.,;:!?…]+| and then ")
 _PLAIN: Final = re.compile(r"\w+")
+_CONTRACTED: Final = re.compile(
+    r"(?<=\b(?:is|wo))nt\b|(?<=\b(?:has|did|are|was|had))nt\b"
+    r"|(?<=\b(?:does|have|were))nt\b|(?<=\b(?:could|would))nt\b"
+)
 _REMEMBERED: Final = 10_000
 
 MANY_WORDS: Final = 40
@@ -68,6 +72,7 @@ class WordClasses:
 
     def _clauses(self, said: str) -> tuple[int, ...]:
         """Return the classes of an utterance (unless it is long), and of each of its clauses."""
+        said = _CONTRACTED.sub("n t", said)  # as "isn't", for "isnt"
         clauses = tuple(map(self._found, dict.fromkeys(_CLAUSE_END.split(said))))
         if len(clauses) == 1:
             return clauses

@@ -40,7 +40,11 @@ from prolocutor.plugins.language.follow_up.returning import (
 )
 from prolocutor.plugins.language.follow_up.topics import things_of_reply
 from prolocutor.plugins.language.follow_up.wordings import named_item
-from prolocutor.plugins.language.language_wishes import names_language, wished_language
+from prolocutor.plugins.language.language_wishes import (
+    names_language,
+    wished_language,
+    without_wish,
+)
 from prolocutor.reading.languages import language_of_request, mended_parts, without_chat
 from prolocutor.reading.locales.locale import codes
 
@@ -94,9 +98,10 @@ class FollowUps:
         said = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
         if not said or len(said) > LONGEST_FRAMED:
             return {}
-        told = language_of_request(said)
+        request, _ = without_wish(said)
+        told = language_of_request(request)
         spoken = told.code if told else ""
-        text = _unframed(said, spoken)
+        text = _unframed(request, spoken)
         if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
             if text == said:
                 return {}

@@ -73,8 +73,13 @@ class Framing:
             rf"(?:{_any(words.remarks)})(?![\w'])"
             rf"(?:(?!(?<![\w'])(?:{request})(?![\w']))[^,.!?;:…\d]){{0,60}}+"
         )
+        how = _any(one for phrase in words.how_much if (one := phrase.split()[0]).isalpha())
+        exclaimed = (
+            rf"(?:\w+[\s,]+)?(?:(?:{_any(words.determiners)})\s+(?:{_any(words.indefinite)})"
+            rf"\s[^.!?;:]+|(?:{how})\s+\w+)[.!]+\s"
+        )
         self._before = _pattern(
-            rf"(?>(?>{remark}[,.!?;:…]|(?!(?:{mends})(?!\w))(?:{courtesy})[\s,.!;:…]"
+            rf"(?>(?>{exclaimed}|{remark}[,.!?;:…]|(?!(?:{mends})(?!\w))(?:{courtesy})[\s,.!;:…]"
             rf"|(?:{opener(words)}|{hesitates}|{polite}|{fills})(?:{_GAP}|(?<=')))"
             rf"[\s,.!?;:…¡¿]*+)+(?=\S)"
         )
@@ -89,6 +94,8 @@ class Framing:
         because = _any([one for one in words.reasons if one not in ambiguous and "'" not in one])
         self._aside = _pattern(
             rf"(?:[,;–-]+\s+(?:(?:{_any(words.reasons)})(?!\s(?:{verbs})(?!\w))"
+            rf"|(?:{_any(words.conditions)})\s+(?:{subjects})"
+            rf"|(?:{verbs})\s+(?:{subjects})(?=(?:\s+\w+){{1,2}}[.?!]*$)"
             rf"|(?!(?:{request}|{mends})(?![\w']))(?:{subjects})(?:'\w+)?)"
             rf"|\s+(?:{spoken}|{because})\s+(?:{_any(words.speakers)}))(?![\w'])"
             rf"[^,;.?!:\d]+(?=[.?!]*$)"
@@ -97,10 +104,6 @@ class Framing:
         needs = rf"(?:{polite}|{_any(words.speakers)}|{_any(words.telling)}|{_any(words.links)})"
         self._joined = _pattern(rf"(?<![\w'])(?:{joints})(?:\s+{needs})*\s+$")
         self._trailing = _pattern(rf"(?:\s+(?:{spoken}))+(?=[.?!]*$)")
-        self._exclaims = _pattern(
-            rf"(?:\w+[\s,]+)?(?:{_any(words.determiners)})\s+"
-            rf"(?:{_any(words.indefinite)})\s[^.!?;:]+[.!]+\s"
-        )
         self._hesitates = _pattern(rf"(?:{hesitates})(?![\w'-])")
         speaks = rf"(?<![\w'])(?:{_any(words.speakers)})(?!\w)"
         self._speaks = _pattern(speaks)
@@ -155,8 +158,6 @@ class Framing:
 
     def _begins(self, text: str) -> bool:
         """Return whether a text begins as a request does, or names its subject."""
-        if self._exclaims.match(plain_of(text)):
-            return False
         first = plain_of(text).lower().lstrip("¿¡").partition(" ")[0]
         names = first in self._grammar.definite or first[:1].isdigit()
         return names or self._grammar.opens_request(text)
@@ -222,8 +223,6 @@ class Framing:
         first = lead.lower().split(maxsplit=1)[0].strip(TRIMMED)
         if first in self._grammar.leads or self._conditions.match(lead):
             return False
-        if self._exclaims.fullmatch(lead):
-            return True
         return self._speaks.search(lead) is not None or lead.rstrip().endswith("!")
 
     def _orders(self, text: str) -> bool:
