@@ -80,12 +80,12 @@ HELP: Final = """\
 @USER_OPTION
 @STORE_OPTION
 def chat(file: Path | None, user: str, store: str | None) -> int:
-    """Talk to the demo assistant, or to the one that FILE describes.
+    """Talk to the demo assistant, or to the assistant of FILE.
 
     The history of your inputs is in your data folder: the arrow keys bring it back. While
     `prolocutor serve` owns the store, you talk to the assistant that it serves. Input may also come
-    from a pipe, one line each; then only the replies are printed, and the exit status is 1 if there
-    was no reply to one of them.
+    from a pipe, a line each; then only the replies are printed, and the exit status is 1 if an
+    input had no reply.
 
     \b
     In the chat:
@@ -99,6 +99,7 @@ def chat(file: Path | None, user: str, store: str | None) -> int:
       prolocutor chat
       prolocutor chat my-assistant/assistant.yaml --user ann
       printf 'flip a coin\\n/who\\n' | prolocutor chat --store memory:
+
     """
     with LoopThread(open_access("chat", file, store), "assistant") as thread:
         talk = ChatSession(thread, user, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
@@ -108,7 +109,7 @@ def chat(file: Path | None, user: str, store: str | None) -> int:
 
 
 class ChatSession:
-    """One user's chat with an assistant, line by line."""
+    """A user's chat with an assistant, line by line."""
 
     def __init__(
         self, thread: LoopThread[AssistantAccess], user: str, *, is_terminal: bool = False
@@ -121,7 +122,7 @@ class ChatSession:
         self._console = Console(highlight=False, soft_wrap=True)
 
     def run(self, inputs: Iterator[str]) -> None:
-        """Answer the inputs one after the other, until their end or /quit."""
+        """Answer the inputs in sequence, until their end or /quit."""
         if self.is_terminal:
             self._console.print(Text("Say something; /help tells more, /quit ends.", style="dim"))
         for text in inputs:

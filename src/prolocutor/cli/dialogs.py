@@ -261,15 +261,16 @@ async def _dialog(id_: str, given: str | None) -> Dialog:
 @click.option("--out", metavar="FILE", default="-", help="Where to.  [default: stdout]")
 @STORE_OPTION
 def export(user: str | None, form: str, out: str, store: str | None) -> None:
-    """Write whole dialogs as JSON, one a line, oldest first.
+    """Write whole dialogs as JSON, a dialog a line, oldest first.
 
     Each is the agent state of DeepPavlov Agent with all hypotheses and annotations. They are
-    written one by one, however many there are, while the assistant goes on.
+    written singly, however many there are, while the assistant goes on.
 
     \b
     Examples:
       prolocutor dialogs export --user ann --out ann.jsonl
       prolocutor dialogs export | jq -r '.utterances[].text'
+
     """
     asyncio.run(_export(user, out, store))
 
@@ -326,10 +327,10 @@ async def _delete(user: str | None, before: str | None, given: str | None) -> st
 @click.argument("rating")
 @STORE_OPTION
 def rate(id_: str, rating: str, store: str | None) -> None:
-    """Rate a dialog as a whole, or one utterance.
+    """Rate a dialog as a whole, or an utterance.
 
     ID is the dialog's or the utterance's (`dialogs show --ids` tells them). RATING is a number or
-    a word. Ratings add up; the last one of a dialog shows in lists.
+    a word. Ratings add up; the last rating of a dialog shows in lists.
 
     \b
     Example:

@@ -35,7 +35,7 @@ class LazyCommand(msgspec.Struct, frozen=True):
 
 
 class LazyGroup(click.Group):
-    """A group of the commands of one entry-point group: subclasses of `LazyCommand` or similar.
+    """A group of the commands of an entry-point group: subclasses of `LazyCommand` or similar.
 
     It may also have its own commands.
     """

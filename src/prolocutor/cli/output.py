@@ -34,7 +34,7 @@ def count_text(count: int, noun: str) -> str:
 
 
 def clean(text: str, longest: int = 160) -> str:
-    """Return a text in one printable line of at most `longest` characters; `-` if it is empty."""
+    """Return a text as a printable line of at most `longest` characters; `-` if it is empty."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text)
     return (shown if len(shown) <= longest else f"{shown[: longest - 1]}…") or "-"
 

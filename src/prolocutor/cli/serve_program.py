@@ -223,7 +223,7 @@ def _cards(assistant: Assistant, folder: Path) -> dict[str, Card]:
 
 
 def read_hosts(given: str) -> str | dict[str, str]:
-    """Return the one host for all services, or the map of a JSON file: `{"host:port": "url"}`.
+    """Return the common host of all services, or the map of a JSON file: `{"host:port": "url"}`.
 
     Raise `ConfigError` for other texts, and for URLs in the map that are not http or https.
     """
@@ -253,8 +253,8 @@ def _host(given: str) -> str:
 def replace_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeline:
     """Return the pipeline with the URLs of its services at other hosts.
 
-    `hosts` is one host for all services, which keep their ports, or a URL for each `host:port` that
-    moves.
+    `hosts` is a common host of all services, which keep their ports, or a URL for each moving
+    `host:port`.
     """
     return pipeline.change_services(lambda one: _replace_host(one, hosts))
 
@@ -346,7 +346,7 @@ def _override_settings(settings: Settings, given: ServeOptions) -> Settings:
 
 
 def _log_to_stderr(level: int, *, as_json: bool) -> None:
-    """Log messages of at least a level to stderr, one line each."""
+    """Log messages of at least a level to stderr, a line each."""
     plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(JsonLogFormatter() if as_json else plain)
@@ -422,7 +422,7 @@ async def _serve_monitoring(app: Listener, settings: Settings) -> AsyncIterator[
 
 
 def _end(lost: list[StoreLost], error: StoreLost) -> None:
-    """End this process in good order: another one has its store."""
+    """End this process in good order: another server has its store."""
     if not lost:
         lost.append(error)
         signal.raise_signal(signal.SIGTERM)

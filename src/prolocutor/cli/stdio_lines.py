@@ -1,4 +1,4 @@
-"""StdioLines: the messages of a protocol over a pair of pipes, one message a line."""
+"""StdioLines: the messages of a protocol over a pair of pipes, a message a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_LINE: Final = 4_000_000
 
 
 class StdioLines:
-    """The lines from and to one client; sent lines are written in order."""
+    """The lines from and to a client; sent lines are written in order."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()

@@ -62,7 +62,7 @@ class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ServiceSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One service in a turn; `confidence` is that of its surest hypothesis, `seconds` its time."""
+    """A service in a turn; `confidence` is that of its surest hypothesis, `seconds` its time."""
 
     name: str
     outcome: str
@@ -114,7 +114,7 @@ def summarize_services(turn: TurnOutput) -> list[ServiceSummary]:
 
 
 def summary(turn: TurnOutput) -> str:
-    """Return one line with the skill that answered, the confidence and the duration."""
+    """Return a line with the answering skill, the confidence and the duration."""
     record, reply = turn.record, turn.reply
     if record is None:
         return f"{reply['active_skill']} answered, confidence {reply['confidence']:g}"

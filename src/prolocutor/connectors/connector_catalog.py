@@ -1,4 +1,4 @@
-"""The connectors by name, the ways to models that are not services, and hints for a wrong `call`.
+"""The connectors by name, the ways to models outside of services, and hints for a wrong `call`.
 
 Another package adds its own through an entry point in the group `prolocutor.connectors`.
 """
@@ -28,7 +28,7 @@ ENDPOINTS: Final = Catalog[Any]("connector", "prolocutor.endpoints")
 
 
 class ConnectorForm(msgspec.Struct, frozen=True):
-    """The class variables of a connector's options that describe their written form.
+    """The class variables of a connector's options about their written form.
 
     See `contracts.connector.ConnectorOptions`.
     """
@@ -82,7 +82,7 @@ def make_options(call: Call) -> ConnectorOptions:
 
 
 def convert_options(kind: Any, call: Call) -> ConnectorOptions:
-    """Return options of one kind with a call's values."""
+    """Return options of a kind with a call's values."""
     values, form = dict(call.options), find_form(kind)
     if call.target != "":
         values[form.main] = call.target
@@ -132,7 +132,7 @@ def call_hint(call: object) -> str | None:
 
 
 def _hint_connector(found: re.Match[str]) -> str | None:
-    """Return the hint for a text that begins with the name of a connector for addresses."""
+    """Return the hint for a text with the name of a connector for addresses at its beginning."""
     name, scheme, rest = found["name"].lower(), found["scheme"], found["rest"]
     if name in SCHEMES or name not in CONNECTORS:
         return None

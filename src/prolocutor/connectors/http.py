@@ -1,10 +1,10 @@
 """HttpConnector: a service behind a URL, on the native wire or on DeepPavlov's.
 
 Native: POST of a request as JSON, the bare reply as JSON; batched `{"batch": [...]}` both ways. A
-service that streams answers with events or lines (`text/event-stream`, `application/x-ndjson`):
-each word of its reply as `{"delta": TEXT}`, and the reply at the end. DeepPavlov: a dict of lists
-goes out (several requests are merged by joining their lists key by key), a list comes back, element
-i for request i; a request on its own takes element 0.
+streaming service answers with events or lines (`text/event-stream`, `application/x-ndjson`): each
+word of its reply as `{"delta": TEXT}`, and the reply at the end. DeepPavlov: a dict of lists goes
+out (several requests are merged by joining their lists key by key), a list comes back, element i
+for request i; a request on its own takes element 0.
 """
 
 from __future__ import annotations

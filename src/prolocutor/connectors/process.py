@@ -1,4 +1,4 @@
-"""ProcessConnector: a service that is a Python function in a child process of its own.
+"""ProcessConnector: a service as a Python function in a child process of its own.
 
 For code that may never yield the interpreter, or crash it: a cancelled call kills the child, and
 the next call starts another child. `parts/process_child.py` is the other end.
@@ -182,7 +182,7 @@ class ProcessConnector:
 
 
 class _ChildLine(msgspec.Struct):
-    """One line of the child: words, a reply, or a failure."""
+    """A line of the child: words, a reply, or a failure."""
 
     delta: str | None = None
     confidence: float | None = None

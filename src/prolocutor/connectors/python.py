@@ -1,4 +1,4 @@
-"""PythonConnector: a service that is a Python function in this process.
+"""PythonConnector: a service as a Python function in this process.
 
 Async functions are awaited where they are. Plain functions run in daemon threads of the service, so
 a hanging function delays neither other services nor the end of the interpreter. Generator
@@ -84,7 +84,7 @@ class PythonConnector:
         self._threads = WorkerThreads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Call the function and check its result; anything that it raises is `ServiceRaised`."""
+        """Call the function and check its result; its exceptions become `ServiceRaised`."""
         target = self._target
         if self._speaks and (deltas := requests[0].deltas) is not None:
             say = deltas.add if self._awaited or self._is_inline else say_in_loop(deltas.add)
@@ -139,8 +139,9 @@ class PythonConnector:
             return make_failure(error, self.name)
 
     def _make_argument(self, request: Request) -> Any:
-        """Return the request for a function in the event loop; a typed function copies the parts
-        that it reads.
+        """Return the request for a function in the event loop.
+
+        A typed function copies the parts it reads.
         """
         return request if self._typed and is_state_source(request) else request.value()
 
@@ -186,7 +187,7 @@ def _item(result: Any, check: Callable[[Any], Plain]) -> Plain | ServiceError:
 
 
 def _checked_items(result: Any) -> Plain:
-    """Check a list; after a failure check each item, so that a bad item fails alone."""
+    """Check a list; after a failure check each item: a bad item fails alone."""
     try:
         return _check_result(result)
     except BadReply:

@@ -13,7 +13,7 @@ _NAMES: Final = Catalog[Any]("name", "prolocutor.testing")
 
 
 def __getattr__(name: str) -> Any:
-    """Return the object that a plug-in adds under this name."""
+    """Return the plug-in's object of this name."""
     if name.startswith("_") or name not in _NAMES:
         raise AttributeError(f"prolocutor.testing has no attribute {name!r}")
     return _NAMES.load(name)

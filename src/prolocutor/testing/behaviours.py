@@ -1,4 +1,4 @@
-"""Services that behave well or badly in one way each, for the kits: plain functions of a request.
+"""Services of a single good or bad behaviour each, for the kits: plain functions of a request.
 
 `prolocutor.testing.behaviours:echo` and so on are their dotted names.
 """
@@ -20,7 +20,7 @@ def echo(request: Any) -> Any:
 
 
 def echo_batch(requests: list[Any]) -> list[Any]:
-    """Return the requests; a `"bad"` reply becomes an object that is not JSON."""
+    """Return the requests; a `"bad"` reply becomes an object outside of JSON."""
     return [object() if request == "bad" else request for request in requests]
 
 
@@ -44,12 +44,12 @@ def exits(request: Any) -> Any:
 
 
 def not_a_number(request: Any) -> Any:
-    """Return a number that is not JSON, deep in the reply."""
+    """Return a number outside of JSON, deep in the reply."""
     return [{"text": "hi", "confidence": float("nan")}]
 
 
 def not_plain(request: Any) -> Any:
-    """Return an object that is not JSON."""
+    """Return an object outside of JSON."""
     return {"when": object()}
 
 

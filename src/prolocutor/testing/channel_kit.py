@@ -59,7 +59,7 @@ class Door(msgspec.Struct):
 
 
 class DoorAnswer(msgspec.Struct):
-    """A response: the status, the reply's text if there is one, and the body."""
+    """A response: the status, the reply's text if any, and the body."""
 
     status: int
     text: str | None
@@ -77,7 +77,7 @@ class DoorAnswer(msgspec.Struct):
 
 
 class Gate:
-    """A skill that counts a person's inputs: `3: hello`; "wait" waits until the gate is open."""
+    """A skill that counts a person's inputs: `3: hello`; "wait" waits for the gate to open."""
 
     def __init__(self) -> None:
         self.entered = asyncio.Event()
@@ -85,7 +85,7 @@ class Gate:
         self.calls = 0
 
     async def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request."""
+        """Answer a request."""
         self.calls += 1
         text = request["human_utterances"][-1]["text"]
         number = request["human"]["attributes"].get("number", 0) + 1
@@ -113,7 +113,7 @@ class ChannelKit:
         raise NotImplementedError
 
     async def say_nonsense(self, door: Door, *, user: str) -> DoorAnswer:
-        """Send a request that the channel cannot read."""
+        """Send a request unreadable for the channel."""
         raise NotImplementedError
 
     @asynccontextmanager
@@ -283,7 +283,7 @@ class ChannelKit:
 async def run_door(
     make: Callable[[Assistant], Channel], auth: AccessPolicy | None = None, **options: Any
 ) -> AsyncIterator[Door]:
-    """Run an assistant that counts behind a channel; `options` are those of `Listener`."""
+    """Run a counting assistant behind a channel; `options` are those of `Listener`."""
     gate = Gate()
     async with (
         asyncio.timeout(TEST_TIMEOUT),

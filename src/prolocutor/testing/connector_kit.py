@@ -134,7 +134,7 @@ async def closing(connector: Connector) -> AsyncIterator[Connector]:
 
 
 async def ask(connector: Connector, *values: Any) -> Plain | ServiceError:
-    """Send the values in one call; return the first reply, or the error of the call."""
+    """Send the values in a single call; return the first reply, or the error of the call."""
     requests = [FakeRequest(value) for value in values or (None,)]
     try:
         async with asyncio.timeout(TEST_TIMEOUT):

@@ -13,10 +13,11 @@ class FakeService:
     """A service with scripted replies, which records its requests.
 
     A reply is a value, an exception to raise, or a function of the request (async or plain). The
-    last one serves all further calls; without any the reply is None.
+    last reply serves all further calls; without any the reply is None.
 
         chitchat = FakeService([{"text": "Hello.", "confidence": 0.5}], ValueError("no more"))
         Service("chitchat", chitchat)
+
     """
 
     def __init__(self, *replies: Any) -> None:
@@ -41,7 +42,7 @@ class FakeService:
 
 
 class FakeDeltas:
-    """Keeps the words that a connector hands over; `restarts` counts the new beginnings."""
+    """Keeps the words of a connector; `restarts` counts the new beginnings."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []

@@ -64,7 +64,7 @@ def a_closing(
     at: str | None = None,
     **changes: Any,
 ) -> TurnClosing:
-    """Make the closing of a turn: both utterances, new versions of profiles, one message.
+    """Make the closing of a turn: both utterances, new versions of profiles, a message.
 
     `changes` are other fields of `TurnClosing`.
     """
@@ -154,7 +154,7 @@ def a_delivery(user: str, *texts: str, **changes: Any) -> Delivery:
 async def open_new_turn(
     store: TurnStore, user: str = "ann", text: str = "hi", **changes: Any
 ) -> OpenedTurn:
-    """Open a turn that must be new."""
+    """Open a turn, which must be new."""
     opened = await store.open_turn(an_opening(user, text, **changes))
     assert isinstance(opened, OpenedTurn)
     return opened
@@ -192,7 +192,7 @@ def find_record_store(store: Store) -> TurnRecordStore:
 
 
 async def found(store: Store, query: ConversationQuery = ALL) -> list[DialogSummary]:
-    """Return all dialogs that match, once the words of all turns are indexed."""
+    """Return all matching dialogs, once the words of all turns are indexed."""
     await wait_until_indexed(store)
     return (await find_record_store(store).conversations(query, None, 100)).items
 
@@ -248,7 +248,7 @@ def a_record(
     outcome: Any = "done",
     cost: float = 0.0,
 ) -> TurnRecord:
-    """Make the record of a turn in which one agent was asked."""
+    """Make the record of a turn with a single asked agent."""
     said = opened.opening
     won = by == "selector"
     service = ServiceRecord(

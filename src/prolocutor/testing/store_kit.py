@@ -5,8 +5,8 @@
         def make_store(self, tmp_path):
             return lambda: MyStore(tmp_path / "dialogs")
 
-A store that keeps records of turns (`KeepsTurnRecords`) inherits `TurnRecordStoreKit` as well.
-Each call of `make_store()` within one test returns a store that is not open yet, on the same data.
+A store with records of turns (`KeepsTurnRecords`) inherits `TurnRecordStoreKit` as well.
+Each call of `make_store()` within a test returns an unopened store, on the same data.
 The kit needs pytest and pytest-asyncio.
 """
 
@@ -39,4 +39,4 @@ class StoreKit(
 
 
 class DurableStoreKit(DurabilityKit, StoreKit):
-    """The tests of a store that has its data after it was closed and opened again."""
+    """The tests of a durable store: its data are there after closing and opening."""

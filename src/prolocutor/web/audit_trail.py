@@ -2,7 +2,7 @@
 
 Acts are gathered for a moment and written together, beside the requests. Looking at lists and
 figures is not an act, because an open page does so all the time; it is only in the log. Looking at
-the same dialog repeatedly, as an open page does, is one act in ten minutes.
+the same dialog repeatedly, as an open page does, is a single act in ten minutes.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class AuditTrail:
         self._news.set()
 
     def _is_looking(self, now: float, look: tuple[str, str, str]) -> bool:
-        """Return whether this look repeats a recent one; else note its time."""
+        """Return whether this look repeats a recent look; else note its time."""
         if now < self._looked.get(look, -REPEAT_WINDOW) + REPEAT_WINDOW:
             return True
         self._looked.pop(look, None)
@@ -114,7 +114,7 @@ class AuditTrail:
             await self._forget()
 
     async def _forget(self) -> None:
-        """Delete acts that are too old or too many."""
+        """Delete acts too old or too many."""
         kept = await self._records.records("", KIND)
         least = self._clock() - KEEP_SECONDS
         for number, (key, body) in enumerate(kept.items()):

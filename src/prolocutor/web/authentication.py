@@ -60,7 +60,7 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     `anonymous`: whether a visitor without a key or token becomes a new person. `loopback`: whether
     a visitor on this machine is an operator without a key, never through a proxy; None: only while
     no other visitors are admitted. `own_key`: the key of this process for its user, which is not
-    one of the `keys`. `trusted_proxies`: addresses and networks of proxies whose headers about a
+    among the `keys`. `trusted_proxies`: addresses and networks of proxies whose headers about a
     client's address are trusted; visitors from these addresses never count as visitors on this
     machine. `sign_in`: whether people sign in with an identity provider. `everybody`: whether any
     visitor without a key or token is an operator.
@@ -142,8 +142,8 @@ class Authenticator:
 
         `client` is the address of the connection, `address` the client's address behind trusted
         proxies. `any_secret`: a key or token is ignored if no keys or tokens are known. While too
-        many wrong keys come from an address, raise `QuotaExceeded` for every key or token that was
-        not used there before.
+        many wrong keys come from an address, raise `QuotaExceeded` for every key or token not used
+        there before.
         """
         visitor = self._identify(headers, query, client, any_secret, address or client or "")
         if access == "operators" and visitor.kind != "operator":

@@ -1,4 +1,4 @@
-"""The routes that every listener has: health, metrics, icons and the OpenAPI document."""
+"""The routes of every listener: health, metrics, icons and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from prolocutor.web.routing import RouteTable
 
 
 class MonitoringApp:
-    """An ASGI app that answers only the given routes, to every client that reaches its address."""
+    """An ASGI app for the given routes only, and for every client of its address."""
 
     def __init__(self, routes: Sequence[Route], limits: ListenerLimits) -> None:
         self._routes = RouteTable(routes)

@@ -26,8 +26,8 @@ class ClientAddresses:
     """Finds the address of a client.
 
     If the connection comes from a `trusted` address or network (`10.0.0.0/8`), it is the right-most
-    address in `Forwarded` (RFC 7239) or `X-Forwarded-For` that is not trusted. The addresses to the
-    left of it may be forged.
+    address in `Forwarded` (RFC 7239) or `X-Forwarded-For` outside of the trusted. The addresses to
+    the left of it may be forged.
     """
 
     def __init__(self, trusted: Sequence[str] = ()) -> None:
@@ -37,8 +37,7 @@ class ClientAddresses:
     def find(self, headers: Iterable[tuple[bytes, bytes]], peer: str | None) -> str:
         """Return the client's address; "" if it is unknown.
 
-        If both headers came and differ, the client forged one of them, and the address is the
-        proxy's.
+        If both headers came and differ, the client forged a header, and the address is the proxy's.
         """
         if not self._trusted:
             return peer or ""

@@ -23,7 +23,7 @@ MAX_FOLLOWING: Final = 8
 class ConnectionPlaces:
     """The places for the connections of a server.
 
-    `shared`: whether many clients share an address, such as a proxy's, so that it has no limit.
+    `shared`: whether many clients share an address, such as a proxy's, and so has no limit.
     `spare`: the connections without a place, the oldest first.
     """
 
@@ -64,8 +64,8 @@ class ConnectionPlaces:
     def hold(self, transport: asyncio.Transport, address: str, size: int) -> None:
         """Note the size of a connection's data in memory, in bytes.
 
-        If all connections together keep too many bytes, cut off a connection of the address that
-        keeps the most bytes: the connection that has kept bytes for the longest time.
+        If all connections together keep too many bytes, cut off a connection of the address with
+        the most kept bytes: the connection with kept bytes for the longest time.
         """
         name = client_name(address)
         there = self._holding.setdefault(name, {})
@@ -92,8 +92,8 @@ class RequestTurns:
     """The order in which requests begin: a few in each pass of the event loop.
 
     So other connections are read, written and answered in between, however many requests come at
-    once. A request that waited behind another request of its connection yields to requests that did
-    not.
+    once. A request after a wait behind another request of its connection yields to requests without
+    such a wait.
     """
 
     def __init__(self) -> None:

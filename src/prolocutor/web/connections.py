@@ -1,6 +1,6 @@
 """The connection of a client: uvicorn's protocols with limits on reading, memory and waiting.
 
-docs/adr/0017-uvicorns-protocols.md lists what uvicorn itself lacks.
+docs/adr/0017-uvicorns-protocols.md lists the gaps of uvicorn itself.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ _MIN_TAKEN_BYTES: Final = 8_192
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One HTTP/1.1 connection: its requests are answered by the app one at a time, in order.
+    """An HTTP/1.1 connection: its requests are answered by the app in turn, in order.
 
     A head has to arrive in time and within its size; invalid HTTP is refused with a JSON body; a
-    few requests wait in a queue, and further requests are not parsed; a client that has closed its
-    side still gets its responses; the server does not read while the client does not read.
+    few requests wait in a queue, and further requests are not parsed; a client with its side closed
+    still gets its responses; the server does not read while the client does not read.
     """
 
     def __init__(self, *args: Any, places: ConnectionPlaces, **named: Any) -> None:
@@ -91,7 +91,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     # -- callbacks of the transport -----------------------------------------------------------
 
     def connection_made(self, transport: Any) -> None:
-        """Take a connection; beyond the limits, refuse the oldest one without a place."""
+        """Take a connection; beyond the limits, refuse the oldest connection without a place."""
         super().connection_made(transport)
         self.flow = self._flow = _HeldFlow(transport)
         self._reader = _ReaderWatch(transport, self.loop, self._limits.patience)
@@ -134,7 +134,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection of a client that has closed its side but waits for responses.
 
-        A client that closes its side after its response has begun has left.
+        After the beginning of its response a client's closing means it has left.
         """
         answered = self._answered
         is_waiting = answered is not None and not answered.response_started
@@ -156,7 +156,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._note_held()
 
     def _note_held(self) -> None:
-        """Note the size of this client's data in memory, without the request that is answered."""
+        """Note the size of this client's data in memory, without the request in work."""
         size = sum(len(cycle.body) for cycle, _ in self.pipeline) if self.pipeline else 0
         if self._is_in_body:
             size += self._body_size
@@ -171,7 +171,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     # -- parsing ------------------------------------------------------------------------------
 
     def _parse(self) -> None:
-        """Feed the parser one head or one body at a time; it cannot stop within its input."""
+        """Feed the parser a single head or body at a time; it cannot stop within its input."""
         while self._unread and not self.transport.is_closing():
             if len(self.pipeline) >= _MAX_QUEUED or self.flow.write_paused or self._refusal:
                 self._flow.has_backlog = True
@@ -251,7 +251,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             cycle.keep_alive = False
 
     def _is_addressed(self) -> bool:
-        """Return whether a request names one host and a path, so that proxies agree with us."""
+        """Return whether a request names a single host and a path, for agreement with proxies."""
         hosts = [value for name, value in self.headers if name == b"host"]
         version = self.parser.get_http_version()
         if version not in _VERSIONS or not (self.url.startswith(b"/") or self.url == b"*"):
@@ -357,7 +357,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     # -- limits of time -----------------------------------------------------------------------
 
     def _wait_for_head(self, seconds: float) -> None:
-        """Limit the time for the next head. One timer serves many requests."""
+        """Limit the time for the next head. A single timer serves many requests."""
         deadline = self.loop.time() + seconds
         if self._timer is not None and self._timer.when() > deadline:
             self._stop_timer()
@@ -387,7 +387,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
 
 class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
-    """One WebSocket, which the app can abort by an ASGI extension.
+    """A WebSocket, which the app can abort by an ASGI extension.
 
     Its handshake has to be valid, and to be answered in time; the server does not read while a
     message waits for the app, or the client does not read.
@@ -545,7 +545,7 @@ class _HeldFlow(FlowControl):
 
 
 class _ReaderWatch:
-    """Cuts off a client that is behind and reads almost nothing."""
+    """Cuts off a client far behind that reads almost nothing."""
 
     def __init__(
         self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, patience: float

@@ -20,7 +20,7 @@ _ALLOWED: Final = [
 
 
 class CrossOrigin:
-    """An ASGI app that answers preflight requests and names the allowed origin in responses."""
+    """An ASGI app to answer preflight requests and name the allowed origin in responses."""
 
     def __init__(self, app: App, origins: Collection[str]) -> None:
         self._app = app

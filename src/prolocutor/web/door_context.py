@@ -28,10 +28,10 @@ LOCAL: Final = "local"
 
 
 class DoorPersons(msgspec.Struct, frozen=True):
-    """The persons of one door.
+    """The persons of a door.
 
     `prefix` begins their names in the assistant. `unnamed` is the user of an operator who names no
-    user and did not sign in, None: no user. `field` is the part of a request that names a user.
+    user and did not sign in, None: no user. `field` is the part of a request with a user's name.
     """
 
     prefix: str
@@ -39,7 +39,7 @@ class DoorPersons(msgspec.Struct, frozen=True):
     field: str = "user"
 
     def find(self, visitor: Visitor, given: str | None = None) -> str | None:
-        """Return the person that a visitor speaks for, by the name that a request gives, if any.
+        """Return the person a visitor speaks for, by the name in the request, if any.
 
         An operator speaks for the given person, a person for themselves: raise `Forbidden` if
         another person is given. For an anonymous visitor, return None: a secret in the request
@@ -62,7 +62,7 @@ class DoorPersons(msgspec.Struct, frozen=True):
     def speaker(self, visitor: Visitor, *given: object) -> DoorSpeaker:
         """Return the speaker, by the names in the parts of a request.
 
-        A value that is not text names no person. Raise `BadInput` for two different names, and the
+        A value other than text names no person. Raise `BadInput` for two different names, and the
         errors of `find`.
         """
         names = {one for one in given if isinstance(one, str) and one}
@@ -79,8 +79,8 @@ class DoorSpeaker(msgspec.Struct, frozen=True):
     """The speaker of a request: a person, or a caller who speaks for many unnamed persons.
 
     `user` is the person. Without a person, each context of a caller is a person of its own, and
-    `own` begins their names; it is None for an anonymous visitor. Contexts belong to the key that
-    opened them.
+    `own` begins their names; it is None for an anonymous visitor. Contexts belong to the key of
+    their first request.
     """
 
     user: str | None
@@ -111,7 +111,7 @@ def may_see(visitor: Visitor, owner: str | None) -> bool:
 
 
 class ServedFile(msgspec.Struct, frozen=True):
-    """The file that an assistant was made of.
+    """The file of an assistant.
 
     `hints` returns the hints on the file, each as (what, where); it may block.
     """
@@ -129,8 +129,8 @@ class DoorContext(msgspec.Struct, frozen=True):
     for a beginning, `cards` the cards of its skills by name, which may be separate files; None: the
     cards of the services. `secured`: only visitors whom the file names are admitted. With
     `recording`, records of turns are kept. `prefixes` are the prefixes of all other doors, for the
-    door that signs people in. `operators_page` is the path of the page for operators, None if no
-    door has such a page; `operators_data` are the paths from which other doors serve data for it.
+    sign-in door. `operators_page` is the path of the page for operators, None if no door has such a
+    page; `operators_data` are the paths from which other doors serve data for it.
     """
 
     assistant: Assistant

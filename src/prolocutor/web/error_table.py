@@ -1,11 +1,11 @@
-"""The error table: from an error to the HTTP response that reports it, for all doors.
+"""The error table: from an error to its HTTP response, for all doors.
 
     BadInput 400 · Unauthenticated 401 · Forbidden 403 · NotFound 404
     HandoverConflict, LabelConflict 409 · Conflict 422 · Overloaded 429
     Stopping, ProviderAway, StoreError 503
     HttpError: its own · anything else 500
 
-Every response is `{"error": text, "code": str, "field": name or null}`. An error that is not in the
+Every response is `{"error": text, "code": str, "field": name or null}`. An error outside of the
 table is logged in full under an id, and only the id is sent. The text of a `StoreError` is for
 operators too: it is logged, and clients are sent another text.
 """
@@ -124,7 +124,7 @@ _HIDDEN: Final[Mapping[type[Exception], str]] = {
 
 
 def error_response(error: Exception) -> ErrorResponse:
-    """Return the response to an error; log an error that is not in the table."""
+    """Return the response to an error; log an error outside of the table."""
     if isinstance(error, HttpError):
         return ErrorResponse(error.status, str(error), error.code, error.field, error.headers)
     for kind in type(error).__mro__:
@@ -147,7 +147,7 @@ def error_response(error: Exception) -> ErrorResponse:
 
 @contextmanager
 def name_text_field(field: str) -> Iterator[None]:
-    """Make errors about the text of an input name the `field` of the request that has the text."""
+    """Make errors about the text of an input name the request's `field` with the text."""
     try:
         yield
     except BadInput as error:

@@ -49,14 +49,14 @@ async def begun(stream: TurnStream) -> list[TurnEvent]:
 
 
 async def batches(stream: TurnStream, first: list[TurnEvent]) -> AsyncIterator[list[TurnEvent]]:
-    """Yield the events of a turn, the waiting events as one list, up to `ReplyGiven`."""
+    """Yield the events of a turn, the waiting events together as a list, up to `ReplyGiven`."""
     yield first
     async for event in stream:
         yield [event, *stream.ready()]
 
 
 def server_event(data: bytes, name: bytes = b"") -> bytes:
-    """Write one event of a stream."""
+    """Write an event of a stream."""
     return b"event: %b\ndata: %b\n\n" % (name, data) if name else b"data: %b\n\n" % data
 
 

@@ -37,7 +37,7 @@ _USE_STEP: Final = 60.0
 class StoredKey(msgspec.Struct, frozen=True, kw_only=True):
     """A key, or the token of the person `user`, which has no scopes.
 
-    `digest` is that of its secret; times are in seconds (UNIX).
+    `digest` is its secret's; times are in seconds (UNIX).
     """
 
     id: str
@@ -51,7 +51,7 @@ class StoredKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyRing:
-    """The keys of one store.
+    """The keys of a store.
 
     A secret is 32 random bytes, so its fast digest reveals nothing to a reader of the store. A key
     is found by its id and compared in constant time.

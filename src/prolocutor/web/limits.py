@@ -85,13 +85,13 @@ class ListenerLimits(msgspec.Struct, frozen=True):
 
     @property
     def connections_of_one(self) -> int:
-        """The open connections that one address may have."""
+        """The limit of open connections of an address."""
         usual = min(_OF_ONE, max(1, self.connections // 4))
         return self.address_connections or usual
 
 
 class InFlight:
-    """The number of requests in flight; `with in_flight:` counts one more."""
+    """The number of requests in flight; `with in_flight:` adds 1."""
 
     def __init__(self) -> None:
         self.by_address: dict[str, int] = {}
@@ -100,7 +100,7 @@ class InFlight:
         self._none_left = asyncio.Event()
 
     def __len__(self) -> int:
-        """Return the number of requests that are being answered."""
+        """Return the number of requests in work."""
         return self._count
 
     def __enter__(self) -> None:
@@ -114,7 +114,7 @@ class InFlight:
             self._none_left.set()
 
     def begin(self, name: str) -> None:
-        """Count one more request of an address."""
+        """Add 1 to the requests of an address."""
         self._count += 1
         self.by_address[name] = self.by_address.get(name, 0) + 1
 

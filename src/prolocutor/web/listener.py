@@ -1,4 +1,4 @@
-"""The one listener: an ASGI app made of an assistant and its channels."""
+"""The listener: an ASGI app made of an assistant and its channels."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ RETRY_SECONDS: Final = 1.0
 
 
 class Admit(Protocol):
-    """A function that identifies visitors (`Authenticator.admit`)."""
+    """A function to identify visitors (`Authenticator.admit`)."""
 
     def __call__(
         self,
@@ -149,7 +149,7 @@ class Listener:
     async def open(self) -> None:
         """Start the assistant if it is not running, then open the channels.
 
-        A channel that needs the store is opened later if the store is away.
+        A channel in need of the store is opened later if the store is away.
         """
         try:
             await self._open_channels()
@@ -375,7 +375,7 @@ async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: Asgi
 
 
 class DoorNames:
-    """Notes the prefixes of the doors, so that their persons are found even without the doors."""
+    """Notes the prefixes of the doors, by which their persons are found even without the doors."""
 
     def __init__(self, store: RecordStore, prefixes: Collection[str]) -> None:
         self._store = store

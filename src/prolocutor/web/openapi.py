@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of a listener, made of its routes and the Structs that they declare."""
+"""The OpenAPI 3.1 document of a listener, made of its routes and their declared Structs."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class _Document:
 
 
 def make_schemas(types: Iterable[Any]) -> tuple[list[Json], Json]:
-    """Return the JSON schemas of types, and the components that they refer to."""
+    """Return the JSON schemas of types, and the components in their references."""
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     for schema in components.values():
         if "" in schema.get("properties", {}):  # the field of an `OpenStruct`

@@ -63,13 +63,13 @@ _KINDS: Final = {
 
 
 class OpenStruct(msgspec.Struct, kw_only=True):
-    """A JSON object that may have keys without a field, which are read into `extra`."""
+    """A JSON object; keys without a field are read into `extra`."""
 
     extra: dict[str, Any] = msgspec.field(default_factory=dict, name="")
 
 
 class JsonReader(Generic[T]):
-    """Reads JSON as one type: a Struct, or another type that msgspec decodes."""
+    """Reads JSON as a type: a Struct, or another type known to msgspec."""
 
     def __init__(self, type_: type[T]) -> None:
         self._type = type_
@@ -101,7 +101,7 @@ class JsonReader(Generic[T]):
 
 
 class ParamsReader(Generic[Params]):
-    """Reads the parameters of a request as one Struct.
+    """Reads the parameters of a request as a Struct.
 
     A field whose name the path has in braces is read from the path, a field with `Meta(extra={"in":
     "header"})` from its header, every other field from the query. There, an empty value counts as
@@ -117,7 +117,7 @@ class ParamsReader(Generic[Params]):
         self._default = None if any(f.required for f in fields) else type_()
 
     def read(self, request: HttpRequest) -> Params:
-        """Return the parameters; raise `BadInput` for parameters that do not fit the Struct."""
+        """Return the parameters; raise `BadInput` for parameters unfit for the Struct."""
         found: dict[str, str] = {}
         for name in self._headers:
             header = request.header(name.lower())
@@ -144,7 +144,7 @@ class ParamsReader(Generic[Params]):
 
 
 def parse_object(text: bytes | str) -> dict[str, Any]:
-    """Return one JSON object; raise `BadInput` for anything else."""
+    """Return a JSON object; raise `BadInput` for anything else."""
     return _OBJECT.read(text)
 
 
@@ -182,7 +182,7 @@ _ENUM: Final = re.compile(r"Invalid enum value (.+)", re.DOTALL)
 
 
 def _words_of(type_: Any, path: str) -> list[str]:
-    """Return the words that the field at a path may be, none if that is not known."""
+    """Return the allowed words of the field at a path, none if unknown."""
     name, _, rest = path.partition(".")
     name = name.partition("[")[0]
     hint = next((one.type for one in _fields(type_) if one.encode_name == name), None)
@@ -197,7 +197,7 @@ def _words_of(type_: Any, path: str) -> list[str]:
 
 
 def _checked_field(type_: Any, what: str) -> str | None:
-    """Return the field that an error of `__post_init__` names as its first word, else None."""
+    """Return the field named by the first word of an error of `__post_init__`, else None."""
     word = what.partition(" ")[0]
     return next((field.encode_name for field in _fields(type_) if field.encode_name == word), None)
 
@@ -340,17 +340,17 @@ def _request_types(hints: dict[str, Any], handler: object) -> tuple[Any, Any]:
 
 
 def _members(returned: Any) -> list[Any]:
-    """Return the types of JSON that a handler may return."""
+    """Return the types of JSON a handler may return."""
     members = get_args(returned) if get_origin(returned) in (Union, UnionType) else [returned]
     return [each for each in members if each not in (None, NoneType, HttpResponse)]
 
 
 class EmptyBody(msgspec.Struct, frozen=True):
-    """An empty object: the body of a write that needs no more than its address."""
+    """An empty object: the body of a write with no data but its address."""
 
 
 class OperatorWrite(Operation):
-    """An operation that needs a key, or loopback without a page of another site.
+    """An operation for a key, or for loopback without a page of another site.
 
     Pages of the sites under `origins` need a key too: otherwise, every visitor of these sites on
     this machine would be an operator. Browsers send `Origin` with each write; other clients need

@@ -1,8 +1,8 @@
 """Quotas: limits for visitors in a period, by person, secret and address, and for all together.
 
-A counter is one number, the time at which it is empty again (the generic cell rate algorithm of
-ATM), so a flood costs a look-up per request. Replicas that share a store learn each other's counts
-by a `CounterShare` (`assistant/sharing.py`).
+A counter is a number, the time at which it is empty again (the generic cell rate algorithm of ATM),
+so a flood costs a look-up per request. Replicas on the same store learn each other's counts by a
+`CounterShare` (`assistant/sharing.py`).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ ANONYMOUS: Final = VisitorQuotas(
 
 
 class CounterShare(Protocol):
-    """A replica's knowledge of the other replicas' counts of one kind, in seconds."""
+    """A replica's knowledge of the other replicas' counts of a kind, in seconds."""
 
     def ahead(self, name: str, here: float) -> float:
         """Return the seconds until a counter is empty, by the counts `here` and elsewhere."""
@@ -118,11 +118,11 @@ class OpenShare(Protocol):
     """A replica's knowledge of the open sockets at other replicas."""
 
     def most(self, name: str, here: int, limit: int) -> int:
-        """Return how many are open, or may be open by the time other replicas know of one more."""
+        """Return the number open, or open by the time other replicas hear of another."""
 
 
 class RateCounters:
-    """Counters of one kind by name: each permits `limit` in `period` seconds, at once or spread.
+    """Counters of a kind by name: each permits `limit` in `period` seconds, at once or spread.
 
     `clock` returns seconds. `share` is set if replicas count together.
     """
@@ -187,7 +187,7 @@ class OpenCounters:
         """The number open at this replica, by name."""
 
     def wait(self, name: str) -> float:
-        """Return 0.0 if one more may be opened, else the seconds until another try."""
+        """Return 0.0 if another may be opened, else the seconds until another try."""
         number = self.open.get(name, 0)
         if self.share is not None:
             number = self.share.most(name, number, self.limit)
@@ -195,7 +195,7 @@ class OpenCounters:
 
     @contextmanager
     def count_open(self, name: str) -> Iterator[None]:
-        """Return a context during which one more is open."""
+        """Return a context during which another is open."""
         self.open[name] = self.open.get(name, 0) + 1
         try:
             yield
@@ -206,7 +206,7 @@ class OpenCounters:
 
 
 class ScopeCounters:
-    """All counters of one scope, such as `address`."""
+    """All counters of a scope, such as `address`."""
 
     def __init__(self, scope: str, quotas: VisitorQuotas, clock: Callable[[], float]) -> None:
         self.scope = scope

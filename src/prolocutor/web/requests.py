@@ -60,7 +60,7 @@ class AsgiConnection:
 
 
 class AsgiRequest(AsgiConnection):
-    """One HTTP request (`contracts.http.HttpRequest`)."""
+    """An HTTP request (`contracts.http.HttpRequest`)."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class AsgiRequest(AsgiConnection):
         return b"".join(pieces)
 
     async def _discard(self, size: int, more: bool) -> None:
-        """Read on within limits: a client that is cut off while it sends misses the response."""
+        """Read on within limits: a client cut off while it sends misses the response."""
         while more and size < DISCARD_FACTOR * self._limits.body:
             piece, more = await self._piece()
             size += len(piece)
@@ -184,7 +184,7 @@ SERVICE_RESTART: Final = 1012
 
 
 class AsgiWebSocket(AsgiConnection):
-    """One open WebSocket (`contracts.channel.Socket`).
+    """An open WebSocket (`contracts.channel.Socket`).
 
     `send` never waits: messages go to an outbox, which `write` empties. If it grows beyond
     `limits.outbox` bytes, because the client does not read, the connection is aborted. A message
@@ -235,7 +235,7 @@ class AsgiWebSocket(AsgiConnection):
     async def room(self) -> None:
         """Wait until at most a quarter of the outbox is full, to send many messages at once.
 
-        A client that reads nothing for `limits.patience` seconds is disconnected.
+        A client is disconnected after `limits.patience` seconds without reading.
         """
         while self._waiting > self._limit // 4 and not self.gone:
             self._taken = self._taken or asyncio.Event()
@@ -247,7 +247,7 @@ class AsgiWebSocket(AsgiConnection):
                 self._drop()
 
     def busy(self) -> AbstractContextManager[None]:
-        """Return a context that counts as a request in flight; a shutdown waits for its end."""
+        """Return a context to count as a request in flight; a shutdown waits for its end."""
         return self._in_flight
 
     def stop(self) -> None:
@@ -296,7 +296,7 @@ class AsgiWebSocket(AsgiConnection):
                 self._taken.set()
 
     def _leave(self) -> None:
-        """Note the disconnection of the client, and wake all tasks that wait for the client."""
+        """Note the disconnection of the client, and wake all tasks in wait for it."""
         self.gone = True
         self._changed.set()
         if self._taken is not None:

@@ -23,7 +23,7 @@ _BRACES: Final = re.compile(r"\{(\w+)(:path)?\}")
 
 
 class _Address(msgspec.Struct):
-    """The routes of one path."""
+    """The routes of a path."""
 
     methods: dict[str, Route] = {}
     socket: WebSocketRoute | None = None
@@ -48,8 +48,8 @@ class RouteTable:
     def find(self, method: str, path: str) -> tuple[Route, Params]:
         """Return the route of an HTTP request, and the parts of its path.
 
-        Raise `NotFound` for an unknown path, and `HttpError` (405, 426) for a method that the path
-        does not have.
+        Raise `NotFound` for an unknown path, and `HttpError` (405, 426) for a method without a
+        route at the path.
         """
         address, params = self._find(path)
         route = address.methods.get(method)
@@ -108,7 +108,7 @@ class RouteTable:
 
 
 def path_pattern(path: str) -> re.Pattern[str]:
-    """Return the pattern of a route's path: `{id}` matches one part, `{rest:path}` the rest."""
+    """Return the pattern of a route's path: `{id}` matches a part, `{rest:path}` the rest."""
     pattern, end = "", 0
     for braces in _BRACES.finditer(path):
         name, is_rest = braces.groups()

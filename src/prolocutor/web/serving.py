@@ -95,7 +95,7 @@ async def serve(
 
 
 class BesideApp(Protocol):
-    """An ASGI app that is served beside another app, and needs no opening."""
+    """An ASGI app beside another app, without an opening."""
 
     limits: ListenerLimits
 
@@ -108,7 +108,7 @@ class BesideApp(Protocol):
 
 @asynccontextmanager
 async def served_beside(app: BesideApp, host: str, port: int) -> AsyncIterator[str]:
-    """Serve an app during the context, at the URL that it returns, without handling signals.
+    """Serve an app during the context, at the returned URL, without handling signals.
 
     Raise `ConfigError` if the address is not available.
     """
@@ -124,7 +124,7 @@ async def served_beside(app: BesideApp, host: str, port: int) -> AsyncIterator[s
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """Bind every address of a host name; raise `ConfigError` if that is impossible."""
+    """Bind every address of a host name; raise `ConfigError` if it is impossible."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
@@ -233,7 +233,7 @@ async def _keep_time(
 ) -> None:
     """Update the header `Date` every second until it is time to stop.
 
-    Signal handlers that a service replaced are restored on the way.
+    Signal handlers replaced by a service are restored on the way.
     """
     while not stop.is_set():
         await server.on_tick(0)
@@ -257,7 +257,7 @@ async def _drain(app: ServedApp, grace: float, hurry: asyncio.Event) -> None:
 
 
 async def _close_connections(server: uvicorn.Server) -> None:
-    """Close every connection; unsent responses get one more second."""
+    """Close every connection; unsent responses get another second."""
     state = server.server_state
     for listening in server.servers:
         listening.close()
@@ -273,7 +273,7 @@ async def _close_connections(server: uvicorn.Server) -> None:
 
 @contextmanager
 def _signals(hurry: asyncio.Event) -> Iterator[tuple[asyncio.Event, Callable[[], None]]]:
-    """Return the event that the first signal sets, and a function that restores signal handlers.
+    """Return the event set by the first signal, and a function to restore signal handlers.
 
     A second signal sets `hurry`.
     """

@@ -75,7 +75,7 @@ _GZIP: Final = re.compile(r"(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:\s|,|$))", r
 
 
 class CachedCopy(msgspec.Struct, frozen=True, kw_only=True):
-    """The headers of a browser about its cached copy and the encodings that it can unpack."""
+    """The headers of a browser about its cached copy and its known encodings."""
 
     etag: Annotated[str | None, Meta(extra={"in": "header"})] = msgspec.field(
         default=None, name="If-None-Match"

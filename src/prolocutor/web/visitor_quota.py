@@ -1,4 +1,4 @@
-"""VisitorQuota: the counters for the visitor of one request or socket."""
+"""VisitorQuota: the counters for the visitor of a request or socket."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALL: Final = "all"
 
 
 class VisitorQuotaTable:
-    """The counters of one listener: by person, secret and address, and of anonymous visitors."""
+    """The counters of a listener: by person, secret and address, and of anonymous visitors."""
 
     def __init__(self, limits: ListenerLimits, clock: Callable[[], float] = monotonic) -> None:
         self.person = ScopeCounters("person", limits.person, clock)
@@ -75,7 +75,7 @@ class VisitorQuotaTable:
         return user in self._known
 
     def note(self, user: str) -> None:
-        """Note that a person was here."""
+        """Note a person's visit."""
         self._known[user] = None
         self._known.move_to_end(user)
         if len(self._known) > MAX_COUNTERS:
@@ -83,7 +83,7 @@ class VisitorQuotaTable:
 
 
 class VisitorQuota:
-    """Counts the requests of one visitor (`contracts.quota.RequestQuota`).
+    """Counts the requests of a visitor (`contracts.quota.RequestQuota`).
 
     An operator may speak for any number of persons and has no limits, except for uploads without a
     key: a visitor who is trusted only by address may come through a proxy.
@@ -127,7 +127,7 @@ class VisitorQuota:
             self._table.note(user)
 
     def open_socket_of(self, user: str) -> AbstractContextManager[None]:
-        """Count one more socket of a person during the context; raise `QuotaExceeded`."""
+        """Count another socket of a person during the context; raise `QuotaExceeded`."""
         sockets = self._table.person.sockets
         if self._visitor.kind == "operator" or sockets is None:
             return nullcontext()
@@ -136,7 +136,7 @@ class VisitorQuota:
         return sockets.count_open(user)
 
     def open_socket(self) -> ExitStack:
-        """Count one more open socket until the returned stack is closed; raise `QuotaExceeded`."""
+        """Count another open socket until the returned stack is closed; raise `QuotaExceeded`."""
         for counters, name in self._shared:
             sockets = counters.sockets
             if sockets is not None and (wait := sockets.wait(name)):

@@ -1,4 +1,4 @@
-"""Connecting to a host: by the first of its addresses that answers, or through a proxy."""
+"""Connecting to a host: by its first answering address, or through a proxy."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def address_network(address: str) -> Network:
 
 
 def reachable_networks(network: Network) -> frozenset[Network]:
-    """Return the networks that a party in a network may lead to: none less public."""
+    """Return the networks a party in a network may lead to: none less public."""
     order: tuple[Network, ...] = ("loopback", "private", "public")
     return frozenset(order[order.index(network) :])
 
@@ -151,7 +151,7 @@ def _close_late(task: asyncio.Task[socket.socket]) -> None:
 
 
 async def connect_by_proxy(url: str, host: str, port: int) -> socket.socket:
-    """Return a socket that an HTTP proxy has connected to a host (RFC 9110, 9.3.6)."""
+    """Return a socket connected to a host by an HTTP proxy (RFC 9110, 9.3.6)."""
     try:
         proxy = Url.read(url if "://" in url else f"http://{url}")
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Answers that are streamed: server-sent events, lines of JSON, and a reply word by word."""
+"""Streamed answers: server-sent events, lines of JSON, and a reply word by word."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _read_words: Final = msgspec.json.Decoder(_StreamedWords).decode
 class StreamedReply:
     """The body of a streamed answer: `{"delta": TEXT, "confidence"?: NUMBER}` again and again, then
     the stage's reply, which ends it. A single hypothesis without text gets the words as its text.
-    `[DONE]` ends it too: the words are then a hypothesis, of the confidence that came last.
+    `[DONE]` ends it too: the words are then a hypothesis, of the last confidence.
 
     Each is the data of an event, or a line. `deltas` takes the words, where there is a listener.
     """

@@ -51,7 +51,7 @@ class BodyStream(Protocol):
 
     @property
     def kinds(self) -> frozenset[bytes]:
-        """The media types of bodies that are taken."""
+        """The media types of accepted bodies."""
 
     def feed(self, piece: bytes) -> bool:
         """Feed a piece and return whether it is enough; an exception ends the exchange."""
@@ -71,7 +71,7 @@ class HttpReply(msgspec.Struct, frozen=True):
 
 
 class HttpAnswerReader:
-    """Reads the answers of one connection: `begin`, `feed` until `is_done` or `failure`, `reply`.
+    """Reads the answers of a connection: `begin`, `feed` until `is_done` or `failure`, `reply`.
 
     `has_head`: the head of the answer is there. `has_ended`: the answer came to its own end.
     `keeps_open`: the server keeps the connection open, and no bytes followed the answer. `failure`:

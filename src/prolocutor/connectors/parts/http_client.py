@@ -1,4 +1,4 @@
-"""HttpClient: requests to one URL over a pool of connections.
+"""HttpClient: requests to a URL over a pool of connections.
 
 No cookies, no redirects; bodies and heads of a bounded size. Time-outs are the caller's, who
 cancels. Only here errors of the layers below become a `ServiceError`.
@@ -25,7 +25,7 @@ MAX_CONNECTIONS = 100
 
 
 class HttpClient:
-    """The way to one URL. `headers` go out with every request.
+    """The way to a URL. `headers` go out with every request.
 
     A request is sent a second time only if its idle connection turns out to be closed before a byte
     of the answer. `tls`: the context for https; by default it verifies certificates and host names.
@@ -64,7 +64,7 @@ class HttpClient:
         max_bytes: int,
         stream: BodyStream | None = None,
     ) -> HttpReply:
-        """Send one POST and return the answer with status 2xx. A body of the stream's `kinds` goes
+        """Send a POST and return the answer with status 2xx. A body of the stream's `kinds` goes
         to `stream`, if given. Raise `ServiceUnreachable`, `ServiceRefused` (with the status) or
         `BadReply` otherwise.
         """
@@ -118,7 +118,7 @@ class HttpClient:
             raise ServiceUnreachable(f"the client of {self._address.shown} is closed") from None
 
     def confine(self) -> Collection[Network] | None:
-        """Return the networks that an answering server may lead to, and be in from now on: none
+        """Return the networks an answering server may lead to, and be in from now on: none
         less public than its own. None: any network.
         """
         pool = self._pool
@@ -167,7 +167,7 @@ class HttpClient:
 
 
 class _SeenStream:
-    """A stream before a stream, which notes what goes by."""
+    """A stream in front of a stream, which notes the bytes passing by."""
 
     def __init__(self, stream: BodyStream, seen: WireExchange) -> None:
         self.kinds = stream.kinds

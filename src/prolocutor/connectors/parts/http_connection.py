@@ -1,4 +1,4 @@
-"""HttpConnection: one connection to an HTTP server, with one exchange at a time."""
+"""HttpConnection: a connection to an HTTP server, with a single exchange at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PacedReading(asyncio.BufferedProtocol):
         return self._read
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Hand over the bytes that came."""
+        """Hand over the received bytes."""
         self.data_received(bytes(self._read[:nbytes]))
 
     @abstractmethod
@@ -135,7 +135,7 @@ class HttpConnection(PacedReading):
         )
 
     def abort(self) -> None:
-        """Close the connection at once; the exchange that runs, if any, is broken."""
+        """Close the connection at once; the running exchange, if any, is broken."""
         self._is_kept = False
         self._fail(self._broken_exchange(None))
         if self._transport is not None:
@@ -171,7 +171,7 @@ class HttpConnection(PacedReading):
             self._transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """End the exchange that runs, if any."""
+        """End the running exchange, if any."""
         self._is_kept = False
         self._end(error)
         self._on_lost(self)

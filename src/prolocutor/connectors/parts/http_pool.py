@@ -1,4 +1,4 @@
-"""HttpPool: the connections to one server, reused and bounded in number."""
+"""HttpPool: the connections to a server, reused and bounded in number."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PoolClosed(Exception):
 
 
 class HttpPool:
-    """At most `most` connections to one server, idle or in use.
+    """At most `most` connections to a server, idle or in use.
 
     `acquire` takes an idle connection, the latest used first, or opens a connection, or waits;
     callers are served in order. Every acquired connection must be released.
@@ -55,7 +55,7 @@ class HttpPool:
         self._is_closed = False
 
     async def acquire(self, *, fresh: bool = False) -> HttpConnection:
-        """Return a connection for one exchange; with `fresh` a new connection.
+        """Return a connection for an exchange; with `fresh` a new connection.
 
         Raise `OSError` if opening fails, `PoolClosed` after `aclose`.
         """
@@ -142,7 +142,7 @@ class HttpPool:
             self._schedule_sweep(connection.expires)
 
     async def _connect(self) -> HttpConnection:
-        """Open a connection in a place that is taken already."""
+        """Open a connection in a place already taken."""
         try:
             connection = await self._open_connection()
         except BaseException:
@@ -155,7 +155,7 @@ class HttpPool:
         return connection
 
     async def _open_connection(self) -> HttpConnection:
-        """Open a connection, to the first address of the host that answers."""
+        """Open a connection to the first answering address of the host."""
         loop = asyncio.get_running_loop()
         host, port = self._address.host, self._address.port
         name = host if self._tls is not None else None
@@ -210,8 +210,8 @@ _Origin = tuple[str, int, ssl.SSLContext | None]
 class SharedPool:
     """A client's share of an `HttpPool`, with room for `most` connections.
 
-    Services of one server are often asked in turn, over each other's connections. The clients of an
-    event loop share a pool, which closes with the last of them.
+    Services of the same server are often asked in turn, over each other's connections. The clients
+    of an event loop share a pool, which closes with the last of them.
     """
 
     def __init__(self, address: HttpAddress, most: int, tls: ssl.SSLContext | None) -> None:

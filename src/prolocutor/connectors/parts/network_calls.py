@@ -36,11 +36,11 @@ async def _catch_error(asked: Awaitable[Plain | ServiceError]) -> Plain | Servic
 
 
 def call_headers(requests: Sequence[Request]) -> dict[str, str]:
-    """Return the headers of one POST for these requests.
+    """Return the headers of a POST for these requests.
 
     `X-Turn-Id`; `Idempotency-Key`, of a batch the first request's key, `+` and a digest of all
-    keys, so that batches have different keys; `traceparent` within a recording span, or for a
-    continued trace.
+    keys, for different keys of batches; `traceparent` within a recording span, or for a continued
+    trace.
     """
     first = requests[0]
     key = first.key
@@ -55,5 +55,5 @@ def call_headers(requests: Sequence[Request]) -> dict[str, str]:
 
 
 def _sent(value: str) -> str:
-    """Percent-encode characters that are not allowed in headers."""
+    """Percent-encode characters forbidden in headers."""
     return value if value.isascii() and value.isprintable() else quote(value, safe="/+")

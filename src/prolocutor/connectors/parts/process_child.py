@@ -1,6 +1,6 @@
 """The child process of a service: `python -m prolocutor.connectors.parts.process_child`.
 
-Requests come in as JSON lines on stdin, answers go out as JSON lines on stdout, one at a time. A
+Requests come in as JSON lines on stdin, answers go out as JSON lines on stdout, in sequence. A
 request with a `~` in front gets lines of words before its answer. `ProcessConnector` is the other
 end and starts this program.
 """

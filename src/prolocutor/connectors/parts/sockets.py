@@ -53,7 +53,7 @@ class SocketAddress:
 
 
 class SocketOpener:
-    """Opens sockets to one server, `within` these networks, if given.
+    """Opens sockets to a server, `within` these networks, if given.
 
     `ping`: seconds between pings, 0 for no pings.
     """
@@ -104,10 +104,13 @@ class SocketOpener:
 
 
 class _BoundedConnection(ClientConnection, PacedReading):
-    """A connection whose server may send `MAX_HEAD` bytes in all until the socket is open, and then
-    `IDLE_FRAMES` frames in `PING_SECONDS` that end no message.
+    """A connection with bounds on its server.
+
+    It may send `MAX_HEAD` bytes in all until the socket is open, and then `IDLE_FRAMES` frames
+    in `PING_SECONDS` without the end of a message.
 
     For a refusal whose body comes in many chunks websockets takes time by the square of its length.
+
     """
 
     _opening_size = 0
@@ -124,7 +127,7 @@ class _BoundedConnection(ClientConnection, PacedReading):
         super().data_received(data)
 
     def process_event(self, event: Event) -> None:
-        """Take a frame; break off after too many frames that end no message."""
+        """Take a frame; break off after too many frames without the end of a message."""
         if isinstance(event, Frame) and not (event.opcode in DATA_OPCODES and event.fin):
             now = self.loop.time()
             if now > self._idle_since + PING_SECONDS:

@@ -140,7 +140,7 @@ _ACCEPT_ANY: Final = b"Accept: */*\r\n"
 class HttpAddress:
     """A URL of http or https, taken apart once; `ConfigError` for any other.
 
-    `head` is the request line of a POST and all headers that do not change from call to call. User
+    `head` is the request line of a POST and all headers constant from call to call. User
     and password of the URL become basic authorization, unless `headers` have another. `shown` is
     the URL for messages: without user, password and query, which may be secret.
     """
@@ -175,7 +175,7 @@ class HttpAddress:
         return head + header_lines(headers)
 
     def environment_proxy(self) -> str | None:
-        """Return the proxy that the environment names for this address."""
+        """Return the environment's proxy for this address."""
         if proxy_bypass(self.host):
             return None
         return getproxies().get("https" if self.is_tls else "http")

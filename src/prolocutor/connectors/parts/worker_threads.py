@@ -1,4 +1,4 @@
-"""WorkerThreads: bounded daemon threads in which the plain functions of one service run.
+"""WorkerThreads: bounded daemon threads for the plain functions of a service.
 
 A hanging function delays neither other services nor the end of the interpreter.
 """
@@ -23,7 +23,7 @@ IDLE_SECONDS: Final = 30.0
 
 
 class WorkerThreads:
-    """Daemon threads of one service: started on demand, ended after idling."""
+    """Daemon threads of a service: started on demand, ended after idling."""
 
     def __init__(self, name: str, most: int) -> None:
         self._name = name
@@ -141,7 +141,7 @@ class _ThreadCall:
         self.state: Literal["waiting", "running", "given up", "done"] = "waiting"
 
     def work(self, name: str) -> Replies | ServiceError:
-        """Call the function, in a thread; nothing that it raises leaves here."""
+        """Call the function, in a thread; no exception leaves here."""
         try:
             return self.read(self.context.run(self.target, self.asked))
         except ServiceError as error:
@@ -150,7 +150,7 @@ class _ThreadCall:
             return make_failure(error, name)
 
     def post(self, outcome: Replies | ServiceError) -> None:
-        """Hand the outcome to the event loop, unless that is closed."""
+        """Hand the outcome to the event loop, unless the loop is closed."""
         try:
             self.loop.call_soon_threadsafe(self._settle, outcome)
         except RuntimeError:

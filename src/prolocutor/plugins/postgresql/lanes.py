@@ -1,4 +1,4 @@
-"""Lanes: gather waiting requests for a line into one call."""
+"""Lanes: gather waiting requests for a line into a single call."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ DOWN_TIMEOUT: Final = 0.2
 
 
 class GroupCall(Protocol[Item_contra]):
-    """Sends a group of items as one call."""
+    """Sends a group of items as a single call."""
 
     async def __call__(self, items: Sequence[Item_contra], repeated: bool, /) -> list[Any]:
         """Return an outcome for each item, an exception for a refused item.
 
-        Raise the error of the whole call: nothing of the group is stored then, except that
-        `StoreAway` leaves it unknown. `repeated`: the answer to the same call was lost.
+        Raise the error of the whole call: nothing of the group is stored then; after `StoreAway` it
+        is unknown. `repeated`: the answer to the same call was lost.
         """
 
 
@@ -120,7 +120,7 @@ class LineJob(Generic[T]):
 
 
 class JobLane:
-    """The owner of a line, which runs all jobs on it one after the other."""
+    """The owner of a line, which runs all jobs on it in sequence."""
 
     def __init__(self, line: DatabaseLine) -> None:
         self._line = line

@@ -1,4 +1,4 @@
-"""Membership: this store as one of the replicas of its database."""
+"""Membership: this store as a replica among the replicas of its database."""
 
 from __future__ import annotations
 

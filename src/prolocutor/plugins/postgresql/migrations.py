@@ -1,8 +1,8 @@
-"""Numbered migrations: each brings the database from one version to the next, in one transaction.
+"""Numbered migrations: each brings the database from a version to the next, in a transaction.
 
-Programs of two versions may use one database while an upgrade rolls, so migrations only add. A
-migration that old programs cannot live with carries the line `-- breaking` and refuses programs
-that do not know it.
+Programs of two versions may share a database during a rolling upgrade, so migrations only add. A
+migration unfit for old programs carries the line `-- breaking` and refuses programs of older
+versions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def breaks(version: int) -> bool:
 async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
     """Migrate the database, or a schema in it, to the newest version; return the number of steps.
 
-    Of several processes at once, one migrates while the others wait.
+    Of several processes at once, the first migrates while the others wait.
     """
     if await read_version(line, url.shown) >= NEWEST:
         return 0

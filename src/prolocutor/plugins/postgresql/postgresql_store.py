@@ -132,7 +132,7 @@ _REPLICAS: Final = attrgetter("_replicas")
 def _delegate(
     part: Callable[[PostgresqlStore], Any], method: Callable[Concatenate[Any, P], Awaitable[T]]
 ) -> Callable[Concatenate[PostgresqlStore, P], Coroutine[Any, Any, T]]:
-    """Return a method of the store that calls a method of its part."""
+    """Return a method of the store for a call of its part's method."""
 
     @wraps(method)
     async def hand_on(self: PostgresqlStore, /, *args: P.args, **keywords: P.kwargs) -> T:
@@ -145,8 +145,8 @@ class PostgresqlStore:
     """Dialogs in a PostgreSQL database, which any number of replicas share.
 
     `durability` is `full` (given replies survive a crash of the server) or `relaxed` (the last
-    replies may be lost then). It uses five connections: one for each of the two trips of a turn,
-    one for other changes, one for reads, one for beats and hints.
+    replies may be lost then). It uses five connections: two for the two trips of a turn, and one
+    each for other changes, for reads, for beats and hints.
     """
 
     def __init__(self, url: str, *, durability: str = "full") -> None:
@@ -367,7 +367,7 @@ class PostgresqlStore:
     replicas = _delegate(_REPLICAS, ReplicaWork.replicas)
 
     def wake(self, user: str) -> None:
-        """Send a hint that a person has new messages, or is free."""
+        """Send a hint of a person's new messages, or of their turn's end."""
         if self._is_open:
             self._wake_ups.wake(user)
 

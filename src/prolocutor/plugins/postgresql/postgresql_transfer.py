@@ -130,7 +130,7 @@ class PostgresqlTransfer:
         return int(first_column(await self._rows("feed_floor"))[0])
 
     async def raise_feed_floor(self, floor: int) -> None:
-        """Raise that number."""
+        """Raise this number to `floor`."""
         await self._rows("raise_feed_floor", floor)
 
     async def unrecorded_turns(self) -> UnrecordedTurns:

@@ -134,7 +134,7 @@ class PostgresqlReader:
         return float(rows[0][0]) if rows else None
 
     async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
-        """Return a person's entries (of one skill)."""
+        """Return a person's entries, all or those of a skill."""
         wanted = None if skill is None else stored_text(skill)
         return read_entries(await self._rows("entries_of", stored_text(user), wanted))
 

@@ -55,7 +55,7 @@ class RememberedDialog:
     def trim(self) -> None:
         """Drop the oldest utterances if they are too many or too large.
 
-        A few more than the window may stay, so that not every turn shifts the list.
+        A few more than the window may stay; not every turn then shifts the list.
         """
         recent = self.recent
         if len(recent) > self.window + 4:

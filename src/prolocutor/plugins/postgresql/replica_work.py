@@ -161,7 +161,7 @@ class ReplicaWork:
         return make_struct(StandbyStatus, (await self._rows("standbys"))[0])
 
     async def replicas(self) -> list[ReplicaStatus]:
-        """Return the replicas that are alive or were within a day."""
+        """Return the living replicas, and the replicas dead for less than a day."""
         return [
             ReplicaStatus(
                 number=row["replica"],
@@ -179,8 +179,8 @@ class ReplicaWork:
     async def _hint_rows(self, name: str, *values: Any) -> list[Row]:
         """Run a statement on the line for hints, where no long statement runs.
 
-        That line does not wait for the disk, but the start of the next run does, so a takeover is
-        durable before that run.
+        The hint does not wait for the disk, but the start of the next run does, so a takeover is
+        durable before the run.
         """
         return await self._membership.fetch(name, *values, within=STATEMENT_TIMEOUT)
 

@@ -149,7 +149,7 @@ class PostgresqlTurnRecords:
     async def figures(
         self, since: float, until: float, agent: str | None = None
     ) -> list[AgentSpan]:
-        """Return the figures of all agents or of one, by time, then by name."""
+        """Return the figures of all agents or of the named agent, by time, then by name."""
         name = None if agent is None else stored_text(agent)
         return await self._spans(since, until, name, SPAN_SECONDS)
 
@@ -290,7 +290,7 @@ def _words(record: TurnRecord) -> str:
 
 
 def _add_row(span: AgentSpan, row: Row) -> None:
-    """Add a row of `agent_figures`: turns with one outcome, code and bucket of duration."""
+    """Add a row of `agent_figures`: turns of the same outcome, code and bucket of duration."""
     number: int = row["asked"]
     span.asked += number
     span.won += row["won"]

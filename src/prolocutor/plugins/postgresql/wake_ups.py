@@ -1,7 +1,7 @@
 """Wake-ups: hints to other replicas by NOTIFY, gathered, outside of turns' transactions.
 
-NOTIFY takes a lock of the whole server until its transaction has reached the disk, so turns that
-notify in their own transaction are stored one after the other.
+NOTIFY takes a lock of the whole server until its transaction has reached the disk, so turns with a
+NOTIFY in their own transaction are stored in sequence.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PostgresqlWakeUps:
         self._listener = listener
 
     def missed(self) -> None:
-        """Note that hints may have been missed."""
+        """Note the possible loss of hints."""
         if self._listener is not None:
             self._listener("")
 

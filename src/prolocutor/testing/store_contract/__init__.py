@@ -1,1 +1,1 @@
-"""The contract tests of stores, one file for each part of `contracts/store`."""
+"""The contract tests of stores, a file for each part of `contracts/store`."""

@@ -1,4 +1,4 @@
-"""Contract tests of a store that has its data after it was closed and opened again."""
+"""Contract tests of a durable store: its data are there after closing and opening."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from prolocutor.testing.store_contract.fixtures import (
 
 
 class DurabilityKit(StoreFixtures):
-    """The tests that close a store and open it again."""
+    """The tests with a closing and another opening of a store."""
 
     async def test_everything_is_there_after_reopening(self, make_store: MakeStore) -> None:
         async with open_for_test(make_store) as store:

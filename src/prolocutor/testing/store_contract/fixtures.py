@@ -32,7 +32,7 @@ class StoreFixtures:
 
     @pytest.fixture
     def make_store(self) -> MakeStore:
-        """Return a function that makes a store that is not open yet."""
+        """Return a function to make an unopened store."""
         raise NotImplementedError
 
     @pytest_asyncio.fixture
@@ -63,7 +63,7 @@ async def store_turn(
 
 
 async def load_dialog(store: Store, dialog_id: str) -> Dialog:
-    """Return a dialog that must exist."""
+    """Return a dialog, which must exist."""
     dialog = await store.dialog(dialog_id)
     assert dialog is not None
     return dialog

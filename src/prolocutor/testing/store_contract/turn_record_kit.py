@@ -32,7 +32,7 @@ HOSTILE: Final = ('"', "'", "NEAR(a b)", "a* OR b", "said:x", "\0", "%", "a-b", 
 
 
 class TurnRecordStoreKit(StoreFixtures):
-    """The tests of a store that keeps records of turns (`KeepsTurnRecords`)."""
+    """The tests of a store with records of turns (`KeepsTurnRecords`)."""
 
     async def test_a_turn_is_kept_as_it_was(self, store: Store) -> None:
         record = await keep_turn(store, "ann", "what is 2 + 2?", reply="4", cost=0.25)

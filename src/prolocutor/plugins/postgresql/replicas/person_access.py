@@ -38,7 +38,7 @@ MAX_REJOINS: Final = 3
 class TicketPlace:
     """A piece of work in line for a person: its ticket, and when it gives up (None: never).
 
-    `tried` is set once the store knows of it, so that the work behind it may queue up. `since` is
+    `tried` is set once the store knows of it; the work behind it may then queue up. `since` is
     when it was tried last.
     """
 
@@ -129,7 +129,7 @@ class PersonAccess:
     async def open(self, place: TicketPlace, attempt: Callable[[], Awaitable[T]]) -> T:
         """Return the result of `attempt`, tried until it does not raise `PersonBusy`.
 
-        Raise `Overloaded` when that takes too long.
+        Raise `Overloaded` when the wait is too long.
         """
         place.started = True
         if place.queueing is not None:
@@ -177,7 +177,7 @@ class PersonAccess:
     async def while_held(
         self, user: str, work: Callable[[], Awaitable[T]], place: TicketPlace | None = None
     ) -> T:
-        """Do work that is not a turn while no replica opens a turn of the person.
+        """Do work outside of turns while no replica opens a turn of the person.
 
         Without a `place` in line it waits for as long as it takes.
         """

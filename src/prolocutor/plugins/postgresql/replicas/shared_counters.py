@@ -9,8 +9,7 @@ import msgspec
 
 
 class CounterUse(msgspec.Struct, frozen=True):
-    """The counts of a replica since its last report: `spent` seconds of a counter that holds
-    `period` seconds."""
+    """A replica's counts since its last report: `spent` of a counter's `period` seconds."""
 
     name: str
     spent: float
@@ -20,9 +19,9 @@ class CounterUse(msgspec.Struct, frozen=True):
 class CounterTotals(msgspec.Struct, frozen=True, kw_only=True):
     """The counts of all replicas.
 
-    `ahead`: the seconds until a counter is empty, for reported counters, and for all that are more
-    than half full. `open_elsewhere`: the number of open sockets of a name at other replicas, by
-    their reports. `replicas`: how many live.
+    `ahead`: the seconds until a counter is empty, for reported counters and counters more than half
+    full. `open_elsewhere`: the number of open sockets of a name at other replicas, by their
+    reports. `replicas`: how many live.
     """
 
     ahead: Mapping[str, float] = {}

@@ -1,13 +1,13 @@
 """SharedQuotas: the counters of a listener, kept together with other replicas' counters.
 
-Nothing waits for the store. A replica answers from the totals that it was told last and its own
-count since then. Of what was left by those totals it lets through its own part before it has
-reported that, one divided by the number of replicas; so replicas that are flooded at the same
-moment let through the limit together. What was counted is reported when it is an eighth of that
-part, and each second every replica hears of all counters that are more than half full.
+Nothing waits for the store. A replica answers from the last totals it heard and its own count since
+then. Of the rest left by the totals it lets its part through before a report: the rest divided by
+the number of replicas. So replicas flooded at the same moment let through the limit together. A
+count is reported when it reaches an eighth of this part, and each second every replica hears of all
+counters more than half full.
 
-What may pass beyond a limit: an eighth of it that was not worth a report, one for each replica,
-and, where one replica is flooded within the second after another one was, that replica's part.
+Requests may exceed a limit by an unreported eighth for each replica, and, if a replica is
+flooded within a second after another replica, by the second replica's part.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class SharedRates:
                 yield name, unsent
 
     def settle(self, name: str, spent: float, ahead: float) -> None:
-        """Note that `spent` was reported, and in how many seconds the counter is empty with it."""
+        """Note `spent` as reported, and the seconds until the counter is then empty."""
         unsent, since = self._unsent.pop(name, (spent, 0.0))
         if unsent > spent:
             self._unsent[name] = unsent - spent, since
@@ -196,7 +196,7 @@ class SharedRates:
         self._heard = {digest: now + ahead for digest, ahead in totals.ahead.items()}
 
     def _part(self, ahead: float) -> float:
-        """Return this replica's part of the rest of a counter that is empty in so many seconds."""
+        """Return this replica's part of a counter's rest; `empty` is in seconds."""
         return (self.period - min(max(ahead, 0.0), self.period)) / self._whole.replicas
 
     def _fresh(self, name: str) -> float:
@@ -233,9 +233,10 @@ class SharedSockets:
         return here + elsewhere
 
     def list_changed(self, *, everything: bool) -> dict[str, int]:
-        """Return how many are open here, by the key of each name of which that is news.
+        """Return the number of open sockets by the key of each name whose number is to be reported.
 
-        Few that were never reported are none; `everything` that was is news.
+        A number is reported once it is an eighth of this replica's part, then whenever it
+        has changed; `everything` also repeats unchanged numbers.
         """
         numbers, reported = self._sockets.open, self._reported
         few = self._sockets.limit / (REPORT_FRACTION * self._whole.replicas)
@@ -248,7 +249,7 @@ class SharedSockets:
         return {self._key(name): number for name, number in self._sending.items()}
 
     def hear(self, totals: CounterTotals) -> None:
-        """Note a report, and the number of sockets that are open elsewhere."""
+        """Note a sent report, and the numbers of sockets open at other replicas."""
         self._reported |= self._sending
         self._reported = {name: number for name, number in self._reported.items() if number}
         self._elsewhere = totals.open_elsewhere

@@ -1,35 +1,21 @@
 """SharedStore: the promises of a store of several replicas beside `Store`.
 
-A replica is one process that serves an assistant. Any number of them use one database; nothing else
-connects them. A store without this protocol belongs to one process, and nothing here applies to it.
+A replica is a process that serves an assistant. Any number of them use the same database; nothing
+else connects them. A store without this protocol belongs to a single process, and nothing here
+applies to it.
 
-**Life cycle.** `open`, then `join` once, then `beat` every quarter of a lease; `aclose` leaves, so
-that others take over at once. `open` alone does not join: a command that reads or deletes is no
-replica. (A store that opens a turn without having joined joins by itself, with `DEFAULT_LEASE`.) A
-replica whose lease has run out is declared dead by the first replica that looks, by the database's
-clock alone. From then on whatever it writes under its old number is refused, for ever.
+**Life cycle.** `open`, then `join` once, then `beat` every quarter of a lease; `aclose` leaves, and
+others take over at once. `open` alone does not join: a command that reads or deletes is no replica.
+(At the first turn of a store before `join` it joins by itself, with `DEFAULT_LEASE`.) A replica
+whose lease has run out is declared dead by the first replica to look, by the database's clock
+alone. From then on whatever it writes under its old number is refused, for ever.
 
 **One turn at a time for each person**, at a single replica. The journal's row of an open turn is
 the lease on its person, and (turn, attempt, replica) its fence:
 
 - `open_turn` raises `PersonBusy` while another turn of the person is open or the person is held, at
-any replica, this one included, or where an older ticket waits. The caller has a ticket then, under
-its `turn_id`. It calls again with the same `turn_id`, or calls `withdraw`. - `open_turn` with the
-`turn_id` of a turn that this replica has open returns that turn: the answer to the first call was
-lost. - `open_turn` raises `RoundChanged` where `TurnOpening.round` is given and the dialog's is
-another. Nothing was stored; the caller has a ticket. - `open_turn` with a known `request_key`
-returns `AnsweredRequest` and takes no ticket. Its `reply` is None while the turn is open, at
-whichever replica. - `close_turn` stores under the fence. After a `StoreError` other than
-`TakenOver` (the answer may be lost), the same closing may be tried again, and is stored once. It
-raises `TakenOver` where the turn is open for another run, or closed by another run, or gone. -
-`resume_turn` starts another run of a turn that this replica has open, or that a dead replica had
-open (which it takes over). It raises `PersonBusy` where a living replica has it, `NotFound` where
-it is closed. - `unfinished_turns` returns the open turns of this replica and of dead replicas. -
-`deliver`, `close_dialog` and `delete_person` raise `PersonBusy` while another replica has a turn of
-the person open or holds them. The replica that has the person is let through; if its hold was taken
-away meanwhile (it was declared dead), they raise `TakenOver`. - All of these raise `DeclaredDead`
-for a replica that was declared dead, except that a late `close_turn` raises `TakenOver`. The caller
-calls `beat`, which joins again, and tries again.
+  any replica, this one included, or where an older ticket waits. The caller has a ticket then,
+  under its `turn_id`. It calls again with the same `turn_id`, or calls `withdraw`.
 
 **Changes of other replicas are seen.** The cached data of a person (heads, profiles,
 windows) is validated by a version that every change of theirs raises: turns, deliveries, closing,
@@ -70,8 +56,8 @@ class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
 class StandbyStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The state of replication, as the database confirms it.
 
-    `named`: a commit waits for a standby. `connected` counts them, `lag` is by how many seconds the
-    last is behind, None where our user may not see that (PostgreSQL: `GRANT pg_monitor`).
+    `named`: a commit waits for a standby. `connected` counts the standbys, `lag` is the delay of
+    the last in seconds, None where our user may not see it (PostgreSQL: `GRANT pg_monitor`).
     """
 
     named: bool = False
@@ -103,7 +89,7 @@ class SharedStore(WakeUps, Protocol):
         """Prolong the lease of this replica.
 
         Return False where it was declared dead: it has joined again, under a new number, and has
-        forgotten all that it remembered of persons.
+        forgotten its cached persons.
         """
 
     async def inherit(self, limit: int = 1000) -> list[UnfinishedTurn]:
@@ -115,21 +101,20 @@ class SharedStore(WakeUps, Protocol):
         """
 
     async def abandon_turn(self, turn_id: TurnId) -> None:
-        """Close a turn that this replica has open, without a reply; nothing where there is none.
+        """Close an open turn of this replica without a reply; do nothing without such a turn.
 
-        It is for a turn that cannot be read (`PersonUnreadable`). `open_turn` does so by itself.
+        It is for an unreadable turn (`PersonUnreadable`). `open_turn` does so by itself.
         """
 
     async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
-        """Return up to `limit` entries that are due by the database's clock, earliest first.
+        """Return up to `limit` entries due by the database's clock, earliest first.
 
         They are claimed by this replica, until they are delivered, replaced or struck or it is
-        dead: another replica does not get them. Its earlier claims that are still there are
-        included.
+        dead: another replica does not get them. Its earlier open claims are included.
         """
 
     async def take_ticket(self, user: str, ticket: str) -> None:
-        """Queue up for a person before it is one's turn; `ticket` is a `turn_id` or an id to hold.
+        """Queue up for a person ahead of time; `ticket` is a `turn_id` or an id to hold.
 
         Tickets of living replicas are served in the order in which they were taken. A caller's
         earlier ticket stays. Nothing happens where the person is unknown.
@@ -139,7 +124,7 @@ class SharedStore(WakeUps, Protocol):
         """Hand a ticket back, if any."""
 
     async def hold(self, user: str, ticket: str) -> None:
-        """Hold a person for work that is not a turn: no turn is opened until `release`.
+        """Hold a person for work outside of turns: no turn is opened until `release`.
 
         Raise `PersonBusy` as `open_turn` does; the caller has a ticket then. A person who is
         unknown can be held too. Holding again with the same ticket is not an error.
@@ -149,10 +134,10 @@ class SharedStore(WakeUps, Protocol):
         """Release a person, if they are held with this ticket."""
 
     async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
-        """Return `feed_end` of many persons in one query; unknown persons are left out."""
+        """Return `feed_end` of many persons by a single query; unknown persons are left out."""
 
     async def replicas(self) -> list[ReplicaStatus]:
-        """Return the living replicas, and the replicas that died less than a day ago, by number."""
+        """Return the living replicas, and the replicas dead for less than a day, by number."""
 
     async def standbys(self) -> StandbyStatus:
         """Return the state of the database's standbys."""
@@ -160,7 +145,7 @@ class SharedStore(WakeUps, Protocol):
     def clock(self) -> float:
         """Return the database's time in seconds (UNIX).
 
-        It is measured with each beat and carried on by a clock that nobody sets.
+        It is measured with each beat and carried on by the monotonic clock.
         """
 
     @property

@@ -50,9 +50,9 @@ MAX_READS: Final = 5
 class Succession:
     """Beats, and takes over the turns of silent replicas.
 
-    Turns taken over run beside this replica's queues: the store lets no other turn of the
-    person begin meanwhile. A turn that this replica opened without knowing it (the answer was lost)
-    is taken up in the same way.
+    Turns taken over run beside this replica's queues: the store lets no other turn of the person
+    begin meanwhile. A turn opened by this replica unknowingly (the answer was lost) is taken up in
+    the same way.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class Succession:
             self.listeners.wake(turn.user)
 
     def _settle_owed(self) -> None:
-        """Store the results that could not be stored before.
+        """Store the results whose storing has failed before.
 
         This runs beside the queues: work that waits there for the person may wait for this.
         """
@@ -332,7 +332,7 @@ class BrokerOrStore:
         self._store = store
 
     def wake(self, user: str) -> None:
-        """Send a hint that this person has something new."""
+        """Send a hint of news for this person."""
         (self._broker if self._broker.is_connected else self._store).wake(user)
 
     def on_wake(self, listener: Callable[[str], None]) -> None:

@@ -39,7 +39,7 @@ class SharedStoreFixtures(StoreFixtures):
 
     @pytest.fixture
     def lose_answer(self) -> LoseAnswer:
-        """Return a function that makes the next opening or closing of a turn raise when stored."""
+        """Return a function to make the next opening or closing of a turn raise when stored."""
         pytest.skip("this store cannot be made to lose an answer")
 
     @pytest_asyncio.fixture
@@ -57,7 +57,7 @@ class SharedStoreFixtures(StoreFixtures):
 async def whose_turn(
     stores: list[Replica], openings: list[TurnOpening], skip: set[int]
 ) -> tuple[int, OpenedTurn]:
-    """Let all that wait try again; a single task has its turn."""
+    """Let all waiting turns try again; a single task has its turn."""
     found: list[tuple[int, OpenedTurn]] = []
     for number, opening in enumerate(openings):
         if number in skip:
@@ -73,7 +73,7 @@ async def whose_turn(
 
 
 async def open_turns(store: Replica, *openings: TurnOpening) -> list[OpenedTurn]:
-    """Open turns that must be new."""
+    """Open turns, which must be new."""
     opened = [await store.open_turn(one) for one in openings]
     assert all(isinstance(one, OpenedTurn) for one in opened)
     return cast("list[OpenedTurn]", opened)

@@ -81,7 +81,7 @@ class SharedCountersKit(SharedStoreFixtures):
 
 
 class SharedPersonsKit(SharedStoreFixtures):
-    """The tests of waiting for a person, and of changes that all replicas see."""
+    """The tests of waiting for a person, and of changes seen by all replicas."""
 
     # -- waiting ----------------------------------------------------------------------------
 

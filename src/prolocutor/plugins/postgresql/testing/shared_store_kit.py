@@ -10,10 +10,10 @@
             async def run_out(store): ...  # let the lease of this store's replica run out now
             return run_out
 
-Each call of `make_store()` within one test returns a store that is not open yet, on one database;
-it must be a `SharedStore` as well. The tests let two or three of them meet in every order that two
-replicas can meet in; a lost answer is a call that is made twice. A database that has to be restored
-to nothing is the business of the fixtures. The kit needs pytest and pytest-asyncio.
+Each call of `make_store()` within one test returns an unopened store, on the same database; it must
+be a `SharedStore` as well. The tests let two or three of them meet in every possible order of two
+replicas; a lost answer is a call made twice. Fixtures restore the database to nothing. The kit
+needs pytest and pytest-asyncio.
 """
 
 from __future__ import annotations
