@@ -103,12 +103,12 @@ class TypeNotes:
     @property
     def description(self) -> str:
         """The first description."""
-        return next((one.description for one in self.metas if one.description), "")
+        return next((meta.description for meta in self.metas if meta.description), "")
 
     @property
     def pattern(self) -> str | None:
         """The first pattern."""
-        return next((one.pattern for one in self.metas if one.pattern is not None), None)
+        return next((meta.pattern for meta in self.metas if meta.pattern is not None), None)
 
     def bounds(self) -> Bounds:
         """Return the bounds of a number."""
@@ -122,10 +122,10 @@ class TypeNotes:
         """Return the types of a union, but None, each with the annotations of the union too."""
         if get_origin(self.hint) not in (Union, types.UnionType):
             return []
-        members = [TypeNotes(one) for one in get_args(self.hint) if one is not type(None)]
-        for one in members:
-            one.extra = {**one.extra, **self.extra}
-            one.metas = (*one.metas, *self.metas)
+        members = [TypeNotes(arg) for arg in get_args(self.hint) if arg is not type(None)]
+        for member in members:
+            member.extra = {**member.extra, **self.extra}
+            member.metas = (*member.metas, *self.metas)
         return members
 
 
@@ -136,7 +136,11 @@ def check_bounds(struct: msgspec.Struct, *, path: str = "") -> None:
     """
     for name, (kinds, is_optional) in _kinds(type(struct)).items():
         value = getattr(struct, name)
-        if not kinds or (value is None and is_optional) or any(_fits(value, one) for one in kinds):
+        if (
+            not kinds
+            or (value is None and is_optional)
+            or any(_fits(value, kind) for kind in kinds)
+        ):
             continue
         expected = ", or ".join(_describe_kind(kind, value) for kind in kinds)
         key = f"{path}.{name}" if path else name
@@ -153,14 +157,14 @@ def _kinds(struct: type[msgspec.Struct]) -> dict[str, tuple[list[Kind], bool]]:
     hints = get_type_hints(struct, include_extras=True)
     notes = {name: TypeNotes(hints[name]) for name in struct.__struct_fields__}
     return {
-        name: (_find_kinds(one), type(None) in get_args(one.hint)) for name, one in notes.items()
+        name: (_find_kinds(note), type(None) in get_args(note.hint)) for name, note in notes.items()
     }
 
 
 def _find_kinds(notes: TypeNotes) -> list[Kind]:
     if members := notes.members():
-        each = [_find_kinds(one) for one in members]
-        return [one for kinds in each for one in kinds] if all(each) else []
+        each = [_find_kinds(member) for member in members]
+        return [kind for kinds in each for kind in kinds] if all(each) else []
     if notes.hint in (int, float):
         return [notes.bounds()]
     if get_origin(notes.hint) is Literal:

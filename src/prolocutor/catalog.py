@@ -208,7 +208,7 @@ def _distribution(point: EntryPoint) -> str:
 
 def _meant(options: Mapping[str, Any], signature: inspect.Signature) -> str:
     """Return the known option that an unknown one was probably meant to be."""
-    unknown = [one for one in options if one not in signature.parameters]
+    unknown = [option for option in options if option not in signature.parameters]
     hint = did_you_mean(unknown[0], signature.parameters) if unknown else None
     return f"; {hint}" if hint else ""
 

@@ -116,7 +116,7 @@ def _is_endless(error: BaseException) -> bool:
 
 
 def _join_leaves(values: tuple[Any, ...]) -> str:
-    return ", ".join([str(one) for one in values if isinstance(one, str | int | float)])
+    return ", ".join([str(value) for value in values if isinstance(value, str | int | float)])
 
 
 def _is_dataclass(value: object) -> bool:

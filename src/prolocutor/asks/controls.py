@@ -138,7 +138,7 @@ def _same_in_each_part(said: str) -> Control | None:
     if len(said) > _MAX_CHARACTERS or len(parts) < 2:
         return None
     first, *others = [_controls(codes()).get(part) or _strip_leads(part) for part in parts]
-    return first if first is not None and all(one == first for one in others) else None
+    return first if first is not None and all(other == first for other in others) else None
 
 
 def _leaves_in_a_row(said: str) -> Control | None:

@@ -35,7 +35,9 @@ def read(text: str, context: AnswerContext) -> Outcome:
     address = find_email_address(text)
     if address is not None:
         return Understood(address)
-    meant = find_contact(bare(text), (one for one in context.contacts if "@" in one.value))
+    meant = find_contact(
+        bare(text), (contact for contact in context.contacts if "@" in contact.value)
+    )
     return NotUnderstood(EmailAddress.hint) if meant is None else meant
 
 

@@ -16,7 +16,7 @@ def find_contact(said: str, contacts: Iterable[Contact]) -> Understood | Ambiguo
     """Return the number or address of the contact whom a plain text names; None for nobody."""
     known = list(contacts)
     for name in dict.fromkeys((said, LEAD.sub("", said, count=1))):
-        found = {one.value: one for one in _find_contacts(name, known)}
+        found = {contact.value: contact for contact in _find_contacts(name, known)}
         if len(found) == 1:
             return Understood(next(iter(found)))
         if found:

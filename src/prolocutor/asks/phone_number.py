@@ -41,7 +41,7 @@ def read(text: str, context: AnswerContext) -> Outcome:
     number = e164(bare(text), context.region)
     if number is not None:
         return Understood(number)
-    contacts = [one for one in context.contacts if "@" not in one.value]
+    contacts = [contact for contact in context.contacts if "@" not in contact.value]
     meant = find_contact(bare(text), contacts)
     if meant is not None:
         return meant

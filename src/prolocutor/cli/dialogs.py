@@ -44,11 +44,11 @@ class DialogListRow(msgspec.Struct, frozen=True):
 
 def list_row(dialog: Dialog) -> DialogListRow:
     """Return a dialog as a row of a list."""
-    said = [one for one in dialog.utterances if isinstance(one, HumanUtterance)]
+    said = [utterance for utterance in dialog.utterances if isinstance(utterance, HumanUtterance)]
     spoke = Counter(
-        one.active_skill
-        for one in dialog.utterances
-        if isinstance(one, BotUtterance) and one.active_skill
+        utterance.active_skill
+        for utterance in dialog.utterances
+        if isinstance(utterance, BotUtterance) and utterance.active_skill
     )
     return DialogListRow(
         dialog.dialog_id,
@@ -100,7 +100,7 @@ def head(dialog: Dialog) -> str:
 
 def transcript(dialog: Dialog, *, ids: bool = False) -> list[Text]:
     """Return a line for each utterance: time, speaker, text; `ids` adds the utterances' ids."""
-    names = [visible(_speaker(one)) for one in dialog.utterances]
+    names = [visible(_speaker(utterance)) for utterance in dialog.utterances]
     width = min(max(map(len, names), default=0), 24)
     return [
         _line(one, name, width, ids=ids) for one, name in zip(dialog.utterances, names, strict=True)
@@ -208,7 +208,7 @@ def list_dialogs(
 
 async def _rows(query: DialogQuery, limit: int, given: str | None) -> list[DialogListRow]:
     async with open_for_reading(given) as store:
-        ids = [one async for one in _all_ids(store, query)][-limit:]
+        ids = [dialog_id async for dialog_id in _all_ids(store, query)][-limit:]
         found = [await store.dialog(id_) for id_ in reversed(ids)]
     return [list_row(one) for one in found if one is not None]
 

@@ -182,11 +182,11 @@ class DirectChanges:
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all their data, also in operators' labels and lessons."""
         deleted = False
-        for one in await list_names(self._store, user):
-            await OperatorLabels(self._store).forget(one)
+        for alias in await list_names(self._store, user):
+            await OperatorLabels(self._store).forget(alias)
             for name in FORGETTING.names():
-                await FORGETTING.load(name)(self._store, one)
-            deleted |= await self._store.delete_person(one)
+                await FORGETTING.load(name)(self._store, alias)
+            deleted |= await self._store.delete_person(alias)
         return deleted
 
     async def delete_older(self, before: str) -> int:

@@ -218,8 +218,8 @@ def _context(
 
 def _cards(assistant: Assistant, folder: Path) -> dict[str, Card]:
     """Return every skill's card, which may be a separate file."""
-    skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
-    return {one.name: read_card(one.name, one.card or {}, folder) for one in skills}
+    skills = [service for service in assistant.services() if service.stage is Stage.SKILL]
+    return {skill.name: read_card(skill.name, skill.card or {}, folder) for skill in skills}
 
 
 def read_hosts(given: str) -> str | dict[str, str]:

@@ -96,20 +96,20 @@ def summarize_services(turn: TurnOutput) -> list[ServiceSummary]:
         return []
     chosen = {_skill(id_) for id_ in turn.record.chosen}
     sure: dict[str, float] = {}
-    for one in turn.hypotheses:
-        skill = _skill(one["hypothesis_id"])
-        sure[skill] = max(sure.get(skill, 0.0), one["confidence"])
+    for hypothesis in turn.hypotheses:
+        skill = _skill(hypothesis["hypothesis_id"])
+        sure[skill] = max(sure.get(skill, 0.0), hypothesis["confidence"])
     return [
         ServiceSummary(
-            name=one.name,
-            outcome=one.outcome,
-            answered=is_skill and one.name in chosen,
-            confidence=sure.get(one.name) if is_skill else None,
-            seconds=_seconds(one),
-            error=one.error,
+            name=service.name,
+            outcome=service.outcome,
+            answered=is_skill and service.name in chosen,
+            confidence=sure.get(service.name) if is_skill else None,
+            seconds=_seconds(service),
+            error=service.error,
         )
-        for one in turn.record.services
-        if (is_skill := one.stage == Stage.SKILL) or one.failed
+        for service in turn.record.services
+        if (is_skill := service.stage == Stage.SKILL) or service.failed
     ]
 
 
@@ -125,7 +125,7 @@ def summary(turn: TurnOutput) -> str:
 
 def summary_lines(turn: TurnOutput) -> list[str]:
     """Return the summary as lines of plain text with tabs between the columns."""
-    rows = ["\t".join(_cells(one)) for one in summarize_services(turn)]
+    rows = ["\t".join(_cells(service)) for service in summarize_services(turn)]
     return [summary(turn), *rows, *_faults(turn)]
 
 
@@ -137,10 +137,11 @@ def show_summary(turn: TurnOutput, console: Console) -> None:
     table.add_column("confidence", justify="right")
     table.add_column("time", justify="right")
     table.add_column("what failed", style="red")
-    for one in sorted(
-        summarize_services(turn), key=lambda one: (not one.answered, -(one.confidence or 0))
+    for service in sorted(
+        summarize_services(turn),
+        key=lambda service: (not service.answered, -(service.confidence or 0)),
     ):
-        table.add_row(*_cells(one), style="bold green" if one.answered else None)
+        table.add_row(*_cells(service), style="bold green" if service.answered else None)
     console.print(table)
     for fault in _faults(turn):
         console.print(Text(fault, style="yellow"))

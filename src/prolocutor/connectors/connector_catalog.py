@@ -54,7 +54,7 @@ def find_connector_name(call: Call) -> str | None:
         return call.connector
     if isinstance(target, str) and "://" in target:
         place = SCHEMES.place(target.partition("://")[0].lower())
-        return next((one for one in CONNECTORS.names() if CONNECTORS.place(one) == place), None)
+        return next((name for name in CONNECTORS.names() if CONNECTORS.place(name) == place), None)
     return "python" if isinstance(target, str) or callable(target) else None
 
 

@@ -164,7 +164,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def failures(self) -> int:
         """The number of failed or late services."""
-        return sum([one.outcome in FAILURES for one in self.services])
+        return sum([service.outcome in FAILURES for service in self.services])
 
     def flags(self, slow: float) -> list[OwnFlag]:
         """Return the flags of the turn; it is slow if it took longer than `slow` seconds."""

@@ -73,9 +73,9 @@ class Selection(msgspec.Struct, frozen=True):
         _check_reason(self.reason)
         if type(self.version) is not str:
             raise TypeError("the version of a selection is a text")
-        if self.choices and not all(isinstance(one, LoggedChoice) for one in self.choices):
+        if self.choices and not all(isinstance(choice, LoggedChoice) for choice in self.choices):
             raise TypeError("the choices of a selection are of the type LoggedChoice")
-        if self.faults and not all(isinstance(one, str) for one in self.faults):
+        if self.faults and not all(isinstance(fault, str) for fault in self.faults):
             raise TypeError("the faults of a selection are texts")
 
 

@@ -172,7 +172,7 @@ def turn_input(text: TurnInput | str, user: str, keywords: InputKeywords) -> Tur
         if user or keywords:
             raise TypeError("a TurnInput has all that is said of a turn; give no more with it")
         return text
-    given: JsonObject = {key: one for key, one in keywords.items() if one is not None}
+    given: JsonObject = {key: keyword for key, keyword in keywords.items() if keyword is not None}
     return TurnInput(text, user, **given)
 
 

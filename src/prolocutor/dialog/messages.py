@@ -144,7 +144,7 @@ def checked_messages(value: list[Any], path: str = "$.messages") -> list[JsonObj
     Raise `BadReply` with the path of the first fault.
     """
     messages = [_check(one, f"{path}[{position}]") for position, one in enumerate(value)]
-    choices = (one for one in messages if one["type"] == "choice")
+    choices = (message for message in messages if message["type"] == "choice")
     for position, choice in enumerate(choices):
         choice["idx"] = position
     return messages
@@ -166,11 +166,13 @@ def add_owner(messages: list[JsonObject], skill: str) -> list[JsonObject]:
     A button with a command (a program, bookkeeping) or an owner is unchanged. A text other than a
     JSON object becomes the `payload` of an object.
     """
-    if not skill or not any(one["type"] == "button" for one in messages):
+    if not skill or not any(message["type"] == "button" for message in messages):
         return messages
     return [
-        {**one, "json": _add_skill(one["json"], skill)} if one["type"] == "button" else one
-        for one in messages
+        {**message, "json": _add_skill(message["json"], skill)}
+        if message["type"] == "button"
+        else message
+        for message in messages
     ]
 
 

@@ -240,7 +240,9 @@ def _is_small(value: Any, max_bytes: int, max_depth: int) -> bool:
         number += len(parts)
         keys = [key for one in level if isinstance(one, dict) for key in one]  # no referents
         size += sum(map(length_hint, [*parts, *keys]))
-        level = [one for one in parts if type(one) not in _LEAVES and isinstance(one, _CONTAINERS)]
+        level = [
+            part for part in parts if type(part) not in _LEAVES and isinstance(part, _CONTAINERS)
+        ]
         if not level:
             return size <= max_bytes or _refuse(size, max_bytes)
     return False

@@ -33,9 +33,9 @@ def said_as_text(text: str, attributes: JsonObject, *, without: Collection[str] 
     if not attributes:  # most replies are a text alone
         return text if text.strip() else ""
     messages, ask = attributes.get("messages"), attributes.get("ask")
-    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         messages = []
-    said = [one for one in messages if one.get("type") not in without]
+    said = [message for message in messages if message.get("type") not in without]
     return plain_text(said, ask) or plain_text([{"type": "text", "text": text}], ask)
 
 

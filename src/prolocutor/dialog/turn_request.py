@@ -191,7 +191,9 @@ class TurnRequest(Mapping[str, Any]):
     @cached_property
     def utterances(self) -> list[HumanUtterance | BotUtterance]:
         """The last utterances, as many as the service's window; the last is this turn's."""
-        return [agent_state.utterance_from_state(one) for one in self._state["utterances"]]
+        return [
+            agent_state.utterance_from_state(utterance) for utterance in self._state["utterances"]
+        ]
 
     @cached_property
     def utterance(self) -> HumanUtterance:
@@ -274,9 +276,9 @@ class TurnRequest(Mapping[str, Any]):
         return self._heard
 
     def _last_heard(self) -> JsonObject:
-        for one in reversed(self._state["utterances"]):
-            if not agent_state.is_bot(one):
-                found: JsonObject = one
+        for utterance in reversed(self._state["utterances"]):
+            if not agent_state.is_bot(utterance):
+                found: JsonObject = utterance
                 return found
         raise LookupError("the request shows nothing that a human said")
 
@@ -348,7 +350,7 @@ def _unwrap(declared: Any) -> Any:
     if get_origin(declared) is Annotated:
         return _unwrap(get_args(declared)[0])
     if get_origin(declared) in (Union, UnionType):
-        some = [one for one in get_args(declared) if one is not type(None)]
+        some = [arg for arg in get_args(declared) if arg is not type(None)]
         return _unwrap(some[0]) if len(some) == 1 else declared
     return declared
 

@@ -74,7 +74,7 @@ def asgi_app(
     metrics, recent, times = TurnMetrics(), RecentTurns(), ServiceTimes()
     assistant.observers.add(metrics, recent, times)
     auth = AccessPolicy(keys, tokens or {}, anonymous)
-    wanted = list(usual_doors().values()) if doors is None else [_load_door(one) for one in doors]
+    wanted = list(usual_doors().values()) if doors is None else [_load_door(door) for door in doors]
     context = DoorContext(
         assistant,
         recent=recent,

@@ -50,12 +50,15 @@ class TurnLog:
             "confidence": record.confidence,
             "chosen": record.chosen,
             "asked": record.asked,
-            "services": {f"{one.stage}.{one.name}": _summarize(one) for one in record.services},
+            "services": {
+                f"{service.stage}.{service.name}": _summarize(service)
+                for service in record.services
+            },
             "faults": record.faults,
             "remarks": record.remarks,
             "reasons": record.reasons
             if self._texts
-            else [cut_quotes(one) for one in record.reasons],
+            else [cut_quotes(reason) for reason in record.reasons],
         }
         if record.cost:
             fields["cost"] = record.cost
@@ -69,7 +72,7 @@ class TurnLog:
             record.dialog_id,
             record.by,
             record.seconds * 1000,
-            "".join(f"; {one}" for one in _troubles(record)),
+            "".join(f"; {trouble}" for trouble in _troubles(record)),
             extra={FIELDS: fields},
         )
 
@@ -106,11 +109,11 @@ def _level(record: TurnRecord) -> int:
 def _troubles(record: TurnRecord) -> list[str]:
     """Return the failures and faults of a turn, each as a line of limited length."""
     found = [
-        f"{one.name} {one.outcome}: {one.error or 'no answer in time'}"
-        for one in record.services
-        if one.failed
+        f"{service.name} {service.outcome}: {service.error or 'no answer in time'}"
+        for service in record.services
+        if service.failed
     ]
-    found += [f"{one.get('service', '')}: {one.get('what', '')}" for one in record.faults]
+    found += [f"{fault.get('service', '')}: {fault.get('what', '')}" for fault in record.faults]
     return [" ".join(one.split())[:MAX_TROUBLE] for one in found]
 
 

@@ -74,9 +74,14 @@ class TurnMetrics:
         self._turns[record.by, record.channel] += 1
         self._turn_seconds.add(record.seconds)
         outcomes, seconds = self._outcomes, self._service_seconds
-        for one in record.services:
-            stage, name, started, ended = one.stage, one.name, one.started, one.ended
-            outcomes[stage, name, one.outcome, one.code or ""] += 1
+        for service in record.services:
+            stage, name, started, ended = (
+                service.stage,
+                service.name,
+                service.started,
+                service.ended,
+            )
+            outcomes[stage, name, service.outcome, service.code or ""] += 1
             if started is None or ended is None:
                 continue
             histogram = seconds.get((stage, name))

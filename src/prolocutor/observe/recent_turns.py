@@ -62,10 +62,10 @@ class ServiceTimes:
         """Add the services of a turn, and the turn itself as `agent`."""
         current = self._current()
         _add(current, "agent", record.seconds)
-        for one in record.services:
-            started, ended = one.started, one.ended
+        for service in record.services:
+            started, ended = service.started, service.ended
             if started is not None and ended is not None:
-                _add(current, one.name, ended - started)
+                _add(current, service.name, ended - started)
 
     def means(self) -> dict[str, float]:
         """Return the mean seconds of each service that was asked in the last 300 seconds."""

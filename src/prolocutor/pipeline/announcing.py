@@ -138,9 +138,11 @@ class TurnAnnouncer:
         least = self._start.least
         if least is not None and (confidence is None or confidence < least):
             return False
-        others = (one for one in ledger.skills() if one.wave is not None and one is not entry)
-        is_running = any(one.outcome is None for one in others)
-        rivals = [one.value["confidence"] for one in self._draft.all_hypotheses()]
+        others = (
+            skill for skill in ledger.skills() if skill.wave is not None and skill is not entry
+        )
+        is_running = any(other.outcome is None for other in others)
+        rivals = [hypothesis.value["confidence"] for hypothesis in self._draft.all_hypotheses()]
         if not (rivals or is_running):
             return self._commit != "only" or ledger.closed or not self._selection.is_open
         if self._commit != "first_good":
@@ -202,12 +204,12 @@ def records_of_services(
     """Return the record of each service; of the last chance only if it was asked."""
     return [
         record_of_service(
-            one,
+            entry,
             began,
-            draft.skill_hypotheses(one.step.name) if one.step.stage is Stage.SKILL else (),
+            draft.skill_hypotheses(entry.step.name) if entry.step.stage is Stage.SKILL else (),
         )
-        for one in entries
-        if one.started is not None or not one.step.is_last_chance
+        for entry in entries
+        if entry.started is not None or not entry.step.is_last_chance
     ]
 
 

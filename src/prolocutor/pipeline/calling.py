@@ -205,7 +205,7 @@ def _checked_again(reply: Plain) -> Plain | ServiceError:
     """Encode the reply of a foreign connector again: wrong bytes would spoil the store."""
     try:
         if isinstance(reply, PlainItems):
-            return PlainItems.collect([_item_again(one) for one in reply.items])
+            return PlainItems.collect([_item_again(item) for item in reply.items])
         return plain.check(reply.value)
     except BadReply as error:
         return error

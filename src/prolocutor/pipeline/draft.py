@@ -34,7 +34,7 @@ def fill_slot(slots: Slots, name: str, reply: Plain, order: Order) -> Slots:
     """Return the slots and a new reply, in declared order whatever the order of arrival."""
     every = {**slots, name: reply}
     if slots and order.get(name, -1) < order.get(next(reversed(slots)), -1):
-        return {one: every[one] for one in sorted(every, key=partial(_place, order))}
+        return {slot: every[slot] for slot in sorted(every, key=partial(_place, order))}
     return every
 
 
@@ -193,7 +193,7 @@ class Draft:
 
     def hypotheses(self) -> list[dict[str, Any]]:
         """Return a copy of the agent state of all hypotheses."""
-        return [copied(one.template) for one in self.all_hypotheses()]
+        return [copied(hypothesis.template) for hypothesis in self.all_hypotheses()]
 
     def find(self, hypothesis_id: str) -> DraftHypothesis | None:
         """Return the hypothesis with an id, None if it does not exist."""
@@ -206,8 +206,12 @@ class Draft:
             found = [self.find(one) for one in choice.named]
             return [candidate for candidate in found if candidate is not None]
         every = self.all_hypotheses()
-        of_skill = [one for one in every if one.skill == choice.skill_name] or [
-            one for one in every if one.value.get("skill_name") == choice.skill_name
+        of_skill = [
+            hypothesis for hypothesis in every if hypothesis.skill == choice.skill_name
+        ] or [
+            hypothesis
+            for hypothesis in every
+            if hypothesis.value.get("skill_name") == choice.skill_name
         ]
         for candidate in of_skill:
             if candidate.value["text"] == choice.text:
@@ -233,7 +237,7 @@ class Draft:
     def annotate_previous_reply(self, name: str, reply: Plain) -> None:
         """Fill an annotator's slot of the bot utterance before this turn, if it exists."""
         window = self.opened.window
-        places = [place for place, one in enumerate(window) if one.by_bot]
+        places = [place for place, utterance in enumerate(window) if utterance.by_bot]
         if not places:
             return
         place = places[-1]
@@ -341,7 +345,7 @@ class Draft:
         best = candidates[0]
         if len(candidates) > 1:
             best = max(
-                [one for one in candidates if _says_something(one)] or candidates,
+                [candidate for candidate in candidates if _says_something(candidate)] or candidates,
                 key=lambda c: c.value["confidence"] + (margin if c.skill == preferred else 0.0),
             )
         choice = SelectorChoice(
@@ -385,7 +389,7 @@ class Draft:
     def say_own_words(self, words: DirectReply, attributes: dict[str, Any] | None = None) -> None:
         """Reply with the assistant's own words; without messages, the reply is silent."""
         messages = words.messages
-        texts = [one["text"] for one in messages if one["type"] == "text"]
+        texts = [message["text"] for message in messages if message["type"] == "text"]
         text = texts[0] if texts else plain_text(messages)
         rich = words.ask is not None or len(messages) > len(texts[:1])
         told = reply_attributes(attributes, messages if rich else None, words.ask)
@@ -445,9 +449,9 @@ class Draft:
         self._learned = every
         for_human: list[dict[str, Any] | None] = [self._known]
         for_bot = []
-        for one in every:
-            for_human.append(one.get("human_attributes"))
-            for_bot.append(one.get("bot_attributes"))
+        for value in every:
+            for_human.append(value.get("human_attributes"))
+            for_bot.append(value.get("bot_attributes"))
         if any(for_human):
             self.human = _next_version(self.opened.human, for_human, max_attributes, fault)
             self.newest_human = self.human or self.opened.human

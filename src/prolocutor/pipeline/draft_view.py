@@ -230,9 +230,10 @@ class DraftView:
         profiles = self._profiles = self._profiles or CurrentProfiles()
         return [
             msgspec.structs.replace(
-                one, user=profiles.shown_profile(one.user, bot if one.by_bot else human)
+                utterance,
+                user=profiles.shown_profile(utterance.user, bot if utterance.by_bot else human),
             )
-            for one in window
+            for utterance in window
         ]
 
     def _meant(self) -> HumanInput | None:
@@ -249,7 +250,10 @@ class DraftView:
         if slots is not self._slots:
             self._slots, self._annotations = slots, slot_values(slots) if slots else {}
         if hypotheses is not self._drafted:
-            self._drafted, self._hypotheses = hypotheses, [one.template for one in hypotheses]
+            self._drafted, self._hypotheses = (
+                hypotheses,
+                [hypothesis.template for hypothesis in hypotheses],
+            )
         inner = {
             "attributes": said.attributes,
             "annotations": self._annotations,
@@ -338,7 +342,7 @@ def _human_parts(
 
 
 def _encoded_hypotheses(hypotheses: list[DraftHypothesis]) -> bytes:
-    return b"[%b]" % b",".join([one.json_bytes for one in hypotheses])
+    return b"[%b]" % b",".join([hypothesis.json_bytes for hypothesis in hypotheses])
 
 
 def _bot_front(utt_id: str, reply: DraftReply) -> State:

@@ -178,7 +178,7 @@ class Engine:
 
         Raise `NotFound` if it does not exist.
         """
-        found = [one for one in self.prepared.every() if one.name == service]
+        found = [step for step in self.prepared.every() if step.name == service]
         if stage is not None:
             found = [one for one in found if one.stage == stage]
         if not found:
@@ -266,5 +266,5 @@ def _alone_read(step: ServiceStep, group: CallGroup, faults: list[str]) -> list[
     found: list[dict[str, Any]] = []
     for reply in group.replies:
         if isinstance(reply, Plain):
-            found += [one.value for one in replies.hypotheses(reply, faults.append)]
+            found += [hypothesis.value for hypothesis in replies.hypotheses(reply, faults.append)]
     return found

@@ -179,9 +179,9 @@ class Ledger:
     def settled_skills(self) -> list[str]:
         """Return the names of the settled among the selected skills, in declared order."""
         return [
-            one.step.name
-            for one in self.skills()
-            if one.wave is not None and one.outcome is not None
+            skill.step.name
+            for skill in self.skills()
+            if skill.wave is not None and skill.outcome is not None
         ]
 
     def lacks_required(self, entry: LedgerEntry) -> bool:
@@ -296,7 +296,9 @@ class Ledger:
         self.selecting = False
         wanted = {*names}
         wanted.difference_update(self._excluded)
-        fresh = [one for one in self.skills() if one.wave is None and one.step.name in wanted]
+        fresh = [
+            skill for skill in self.skills() if skill.wave is None and skill.step.name in wanted
+        ]
         if not fresh:
             return False
         wave = SkillWave([one.step.name for one in fresh])
@@ -384,10 +386,12 @@ class Ledger:
         if self.lingering.release():
             return True
         awaited = {
-            index for one in self.skills() if one.outcome is None for index in one.step.before
+            index for skill in self.skills() if skill.outcome is None for index in skill.step.before
         }
         released = [
-            one for one in self.skills() if one.standing == "held" and one.step.index in awaited
+            skill
+            for skill in self.skills()
+            if skill.standing == "held" and skill.step.index in awaited
         ]
         for entry in released:
             self.settle(entry, "skipped", now)

@@ -260,20 +260,20 @@ class PreparedPipeline:
 
         The last utterance is needed in any case: its time is the dialog's `date_finish`.
         """
-        windows = [one.service.last for one in self.every()]
+        windows = [step.service.last for step in self.every()]
         sizes = [size for size in windows if size is not None]
         return None if len(sizes) < len(windows) else max(1, max(sizes) - 1)
 
     @property
     def hypotheses(self) -> int:
         """The number of earlier human utterances whose hypotheses a formatter reads."""
-        asking = [one for one in self.every() if one.wants_hypotheses]
+        asking = [step for step in self.every() if step.wants_hypotheses]
         return max((one.service.last or 1 << 30 for one in asking), default=0)
 
     @property
     def has_response_selector(self) -> bool:
         """Whether a response selector is switched on."""
-        return any(one.off is None for one in self.response_selectors)
+        return any(selector.off is None for selector in self.response_selectors)
 
     @property
     def markdown(self) -> frozenset[str]:
@@ -288,7 +288,7 @@ class PreparedPipeline:
     @property
     def reads_skills(self) -> bool:
         """Whether a formatter reads the skills that spoke in the whole dialog."""
-        return any(one.reads_skills for one in self.every())
+        return any(step.reads_skills for step in self.every())
 
     def every(self) -> list[ServiceStep]:
         """Return every service, with the last chance at the end."""
@@ -305,28 +305,30 @@ class PreparedPipeline:
         annotators.
         """
         before: list[set[int]] = []  # the steps are in an order in which each comes after these
-        for one in self.steps:
-            before.append(set(one.before).union(*(before[index] for index in one.before)))
-        writers = [one.index for one in self.steps if one.annotates_previous]
-        for one in (one for one in self.steps if one.service.lingers):
+        for step in self.steps:
+            before.append(set(step.before).union(*(before[index] for index in step.before)))
+        writers = [step.index for step in self.steps if step.annotates_previous]
+        for one in (step for step in self.steps if step.service.lingers):
             one.lingers_for = tuple(
                 at for at in writers if at not in before[one.index] and one.index not in before[at]
             )
             one.may_wait = one.may_wait or bool(one.lingers_for)
-        self.lingers = any(one.lingers_for for one in self.steps)
+        self.lingers = any(step.lingers_for for step in self.steps)
 
     def _plan_selection(self, pipeline: Pipeline) -> None:
-        self.skill_steps = {one.name: one for one in self.stage_services(Stage.SKILL)}
+        self.skill_steps = {service.name: service for service in self.stage_services(Stage.SKILL)}
         self.skills = list(self.skill_steps)
-        self.always = [one.name for one in pipeline.services_at(Stage.SKILL) if one.always]
+        self.always = [
+            service.name for service in pipeline.services_at(Stage.SKILL) if service.always
+        ]
         self.selectors = len(self.stage_services(Stage.SKILL_SELECTOR))
         self.candidate_steps = sorted(
             self.stage_services(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index
         )
-        self.skill_indices = [one.index for one in self.skill_steps.values()]
-        self.candidate_indices = [one.index for one in self.candidate_steps]
-        for one in self.candidate_steps:
-            for other in (self.steps[index] for index in one.before):
+        self.skill_indices = [step.index for step in self.skill_steps.values()]
+        self.candidate_indices = [step.index for step in self.candidate_steps]
+        for step in self.candidate_steps:
+            for other in (self.steps[index] for index in step.before):
                 if other.stage not in (Stage.SKILL, Stage.CANDIDATE_ANNOTATOR):
                     other.before_candidates = True
 
@@ -360,5 +362,9 @@ def commit_time(pipeline: Pipeline) -> Commit:
         *pipeline.services_at(Stage.RESPONSE_SELECTOR),
         *pipeline.services_at(Stage.SKILL_SELECTOR),
     ]
-    said = (one.commit for one in selectors if isinstance(one, ResponseSelector | SkillSelector))
+    said = (
+        selector.commit
+        for selector in selectors
+        if isinstance(selector, ResponseSelector | SkillSelector)
+    )
     return next((commit for commit in said if commit is not None), pipeline.commit)

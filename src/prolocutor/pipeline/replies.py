@@ -54,7 +54,7 @@ def checked_effects(effects: Effects) -> EffectsReply:
     value = check(effects.value) if has_value else Plain(None, b"null")
     previous = None if effects.previous is msgspec.UNSET else check(effects.previous)
     hypotheses = effects.hypotheses
-    noted = None if hypotheses is None else [check(one) for one in hypotheses]
+    noted = None if hypotheses is None else [check(hypothesis) for hypothesis in hypotheses]
     attributes = {
         "human_attributes": effects.human_attributes,
         "bot_attributes": effects.bot_attributes,
@@ -275,7 +275,7 @@ def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
         messages = _add_text(messages, text if isinstance(text, str) else "", path)
         item["messages"] = messages
         if "text" not in item:
-            texts = (one["text"] for one in messages if _is_text(one))
+            texts = (message["text"] for message in messages if _is_text(message))
             item["text"] = next(texts, None) or plain_text(messages)
     schedules.check(item, path)
     return item

@@ -221,7 +221,7 @@ def _format_requests(
     """Return the requests with the payloads of the service's formatter."""
     own, first, format_request = step.own_formatter, states[0], step.format_request
     assert format_request is not None
-    payloads = [format_request(one.shared_state() if own else one.value()) for one in states]
+    payloads = [format_request(state.shared_state() if own else state.value()) for state in states]
     if step.fan_out:
         payloads = _tasks(payloads[0], about, every)
     elif step.may_skip:

@@ -261,7 +261,7 @@ class SkillSelection:
         self._names = [*(self._names or ()), *first]
         self._note(selector, first, selection.reason)
         self.choices += [
-            msgspec.structs.replace(one, service=selector) for one in selection.choices
+            msgspec.structs.replace(choice, service=selector) for choice in selection.choices
         ]
         self.version = selection.version or self.version
         if selection.more is not None:
@@ -295,7 +295,7 @@ class SkillSelection:
         """Return the skills to ask in place of the named skills."""
         if not self._instead:
             return names
-        placed = [self._instead.get(one, one) for one in names]
+        placed = [self._instead.get(name, name) for name in names]
         return [*dict.fromkeys(one for one in placed if one is not None)]
 
     def _ask(

@@ -174,7 +174,7 @@ class EarlierUtterances:
         parts, made, bodies = self.every[start:], self._made, self._bodies
         if made is None or made[0] is not head or len(made[1].flat) < len(parts):
             if len(bodies) < len(parts):
-                self._bodies = bodies = decode(json_list([one.body for one in parts]))
+                self._bodies = bodies = decode(json_list([part.body for part in parts]))
             made = head, EarlierTemplates()
             shown = self.every[len(self.every) - len(bodies) :]
             for body, one in zip(bodies, shown, strict=True):
@@ -350,7 +350,7 @@ class DialogSnapshot:
             hypotheses = every[-1].hypotheses
             if self._bot is not None:
                 every.append(self._bot.parts())
-            states = [(one.by_bot, one.state) for one in every]
+            states = [(utterance.by_bot, utterance.state) for utterance in every]
             self._spliced = SplicedState(
                 front=b'%b,"utterances":%b'
                 % (self._head.json_front, json_list(state for _, state in states)),

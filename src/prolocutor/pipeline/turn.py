@@ -122,8 +122,8 @@ class Turn:
         """Return the choices of canaries and routers, with their probabilities."""
         if not self._variant.choices:
             return self._selection.choices
-        asked = {one.step.name for one in self._ledger.entries if one.started is not None}
-        drawn = [one for one in self._variant.choices if one.chosen in asked]
+        asked = {entry.step.name for entry in self._ledger.entries if entry.started is not None}
+        drawn = [choice for choice in self._variant.choices if choice.chosen in asked]
         return [*drawn, *self._selection.choices]
 
     async def run(self) -> None:
@@ -159,7 +159,7 @@ class Turn:
 
     def asked_skills(self) -> list[str]:
         """Return the names of the asked skills."""
-        return [one.step.name for one in self._ledger.skills() if one.started is not None]
+        return [skill.step.name for skill in self._ledger.skills() if skill.started is not None]
 
     def seconds_left(self, stage: Stage) -> float:
         """Return the seconds until a stage is over."""
@@ -379,7 +379,9 @@ class Turn:
         ledger, draft = self._ledger, self.draft
         while found := ledger.next_annotation(monotonic()):
             entry, wave = found
-            about = [one for skill in wave.skills for one in draft.skill_hypotheses(skill)]
+            about = [
+                hypothesis for skill in wave.skills for hypothesis in draft.skill_hypotheses(skill)
+            ]
             if about and not ledger.is_blocked(entry, wave):
                 self._ask(entry, wave, about)
             else:

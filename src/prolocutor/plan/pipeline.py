@@ -174,7 +174,11 @@ def _place_service(service: Service, stage: Stage) -> StageService:
             _check_place(find_keys(key).stages[key], stage, f"{stage}.{name}.{key}")
             own[key] = value
         else:
-            stages = [one for one, other in STAGE_TYPES.items() if key in other.__struct_fields__]
+            stages = [
+                stage_type
+                for stage_type, other in STAGE_TYPES.items()
+                if key in other.__struct_fields__
+            ]
             if key not in _HARMLESS:
                 _check_place(stages, stage, f"{stage}.{name}.{key}")
             warnings.warn(
@@ -336,7 +340,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
         """Return the pipeline with each service changed by a function, at all stages or at some."""
         changed: dict[str, StageService | list[StageService]] = {}
         for stage in stages or Stage:
-            if services := [change(one) for one in self.services_at(stage)]:
+            if services := [change(service) for service in self.services_at(stage)]:
                 changed[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
         pipeline: Pipeline = msgspec.structs.replace(self, **changed)
         return pipeline
@@ -373,15 +377,15 @@ def _find_service(given: Any, stage: Stage) -> StageService:
 
 def _refuse_doubles(services: Sequence[StageService], stage: Stage) -> None:
     seen: set[str] = set()
-    for one in services:
-        path = f"{stage}.{one.name}"
-        if one.name in seen:
-            raise ConfigError(f"two services are called '{one.name}'", key=path)
-        if not one.name:
+    for service in services:
+        path = f"{stage}.{service.name}"
+        if service.name in seen:
+            raise ConfigError(f"two services are called '{service.name}'", key=path)
+        if not service.name:
             raise ConfigError("a service needs a name", key=str(stage))
-        if not re.fullmatch(SERVICE_NAME, str(one.name)):
-            raise ConfigError(f"expected {NAME_RULE}, found {one.name!r:.150}", key=path)
-        seen.add(one.name)
+        if not re.fullmatch(SERVICE_NAME, str(service.name)):
+            raise ConfigError(f"expected {NAME_RULE}, found {service.name!r:.150}", key=path)
+        seen.add(service.name)
 
 
 Options = ParamSpec("Options")

@@ -183,7 +183,7 @@ def _mending(every: tuple[str, ...]) -> re.Pattern[str]:
         rf"(?!(?:{'|'.join(words.negation) or '(?!)'})(?!\w))(?:{'|'.join(words.mends) or '(?!)'})"
         for words in known
     )
-    said = (one for words in known for one in (*words.fillers, *words.hesitation))
+    said = (filler for words in known for filler in (*words.fillers, *words.hesitation))
     aside = "|".join(one for one in said if not re.fullmatch(mends, one))
     pattern = (
         rf"(?<=\w)[\s,.;…!-]++"
@@ -271,11 +271,15 @@ def _courtesy_of_others(
     """Return the patterns of courtesy before and after a text in all languages but one."""
     others = [words for code in every if code != own and (words := find_words(code)) is not None]
     chat = "|".join(one for words in others for one in (*words.courtesy, *words.politeness))
-    soft = "|".join(one for words in others for one in words.softeners) or "(?!)"
-    opens = "|".join(one for words in others for one in words.openers if " " in one) or "(?!)"
+    soft = "|".join(softener for words in others for softener in words.softeners) or "(?!)"
+    opens = (
+        "|".join(opener for words in others for opener in words.openers if " " in opener) or "(?!)"
+    )
     known = find_words(own)
     own_opens = "|".join(known.openers) if known else ""
-    mends = "|".join(one for words in (*others, *([known] if known else [])) for one in words.mends)
+    mends = "|".join(
+        mend for words in (*others, *([known] if known else [])) for mend in words.mends
+    )
     chat = chat or "(?!)"
     lead = (
         rf"(?!(?:{mends or '(?!)'})(?!\w))"
@@ -283,7 +287,7 @@ def _courtesy_of_others(
         rf"|(?:{chat})(?:[ ,]+(?:{chat}))*[ ]*[,.!]+\s+|(?:{soft})[\s,]+)+"
     )
     patterns = (lead, rf"(?:[\s,]+(?:{soft})|,\s+(?:{chat}))(?=[.!?]*$)")
-    first, last = (re.compile(strip_accents(one), re.IGNORECASE) for one in patterns)
+    first, last = (re.compile(strip_accents(pattern), re.IGNORECASE) for pattern in patterns)
     return first, last
 
 

@@ -31,14 +31,14 @@ def add_figures(
     """Add the figures of a turn's agents, and the thumbs of its reply."""
     at = int(record.started) // SPAN_SECONDS * SPAN_SECONDS
     won = winners(record)
-    for one in record.services:
-        if one.stage != _SKILLS or one.started is None:
+    for service in record.services:
+        if service.stage != _SKILLS or service.started is None:
             continue
-        known = figures.get((at, one.name))
+        known = figures.get((at, service.name))
         if known is None:
-            known = figures[at, one.name] = new_span(at, one.name)
-        count_service(known, one, record)
-        if one.name in won:
+            known = figures[at, service.name] = new_span(at, service.name)
+        count_service(known, service, record)
+        if service.name in won:
             known.won += 1
             known.up += up
             known.down += down
@@ -114,8 +114,8 @@ def summed_up(
 ) -> dict[str, AgentSpan]:
     """Return the sums of spans by agent; spans are the oldest first."""
     found = {} if found is None else found
-    for one in spans:
-        if one.agent not in found:
-            found[one.agent] = new_span(int(since), one.agent)
-        add_span(found[one.agent], one)
+    for span in spans:
+        if span.agent not in found:
+            found[span.agent] = new_span(int(since), span.agent)
+        add_span(found[span.agent], span)
     return found

@@ -111,14 +111,15 @@ _decode: Final = msgspec.msgpack.Decoder(list[Any]).decode
 def pack(record: TurnRecord) -> bytes:
     """Return a record without the parts in the dialog itself: texts, hypotheses and the user."""
     values = [*_of_record(record)]
-    values[_SERVICES] = [_packed_service(one) for one in record.services]
+    values[_SERVICES] = [_packed_service(service) for service in record.services]
     try:
         encoded = _encode(values)
     except OverflowError:  # a whole number of more than 64 bits
         encoded = b""
     if not 0 < len(encoded) <= _MAX_RECORD_BYTES:
         values[_CHANGES] = [
-            ProfileChange(whose=one.whose, part=one.part, key=one.key) for one in record.changes
+            ProfileChange(whose=change.whose, part=change.part, key=change.key)
+            for change in record.changes
         ]
         encoded = _encode(values)
     return encoded if len(encoded) <= _PACKED_PLAIN else b"z" + zlib.compress(encoded, 1)
@@ -136,7 +137,9 @@ def unpack(packed: bytes | None, *, user: str, dialog_id: str, utt_id: str) -> T
         return None
     try:
         values = _decode(zlib.decompress(packed[1:]) if packed[:1] == b"z" else packed)
-        values[_SERVICES] = [dict(zip(_SERVICE, one, strict=False)) for one in values[_SERVICES]]
+        values[_SERVICES] = [
+            dict(zip(_SERVICE, value, strict=False)) for value in values[_SERVICES]
+        ]
         fields = {
             **dict(zip(_RECORD, values, strict=False)),
             "user": user,
@@ -329,8 +332,10 @@ class LatestTurns:
     def _matches(self, record: TurnRecord) -> bool:
         name, code = self._query.failed, self._query.code
         return name is None or any(
-            one.name == name and one.failed and code in (None, one.code or one.outcome)
-            for one in record.services
+            service.name == name
+            and service.failed
+            and code in (None, service.code or service.outcome)
+            for service in record.services
         )
 
 

@@ -190,12 +190,12 @@ def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> No
     metrics.watch(
         "prolocutor_calls_in_flight",
         "Calls that run now, by service",
-        lambda: {one.name: one.in_flight for one in assistant.services()},
+        lambda: {service.name: service.in_flight for service in assistant.services()},
     )
     metrics.watch(
         "prolocutor_breaker_state",
         "0 closed, 1 half-open, 2 open, by service",
-        lambda: {one.name: _BREAKER[one.breaker] for one in assistant.services()},
+        lambda: {service.name: _BREAKER[service.breaker] for service in assistant.services()},
     )
     metrics.watch(
         "prolocutor_unreadable_people",
@@ -205,7 +205,7 @@ def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> No
     metrics.watch(
         "prolocutor_learning_failed",
         "Routers and rankers that cannot learn all, or whose new models cannot be written or read",
-        lambda: sum(bool(one.source.problem) for one in assistant.models),
+        lambda: sum(bool(model.source.problem) for model in assistant.models),
     )
     for gauge in () if assistant.sharing is None else assistant.sharing.gauges():
         metrics.watch(*gauge)

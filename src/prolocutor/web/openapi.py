@@ -122,7 +122,7 @@ class _Document:
 
     def _error_type(self, route: Route) -> type:
         """Return the type of the errors of a route, by the form with the longest prefix."""
-        prefixes = [one for one in self._bodies if route.path.startswith(one)]
+        prefixes = [body for body in self._bodies if route.path.startswith(body)]
         return self._bodies[max(prefixes, key=len)] if prefixes else ErrorBody
 
     def _operation(self, operation: Operation, in_path: list[str]) -> Json:
@@ -156,7 +156,9 @@ class _Document:
         described["responses"] = {**opened, **_refs({426, 500, *_ADMISSION})}
         messages = {"receives": route.receives, "sends": route.sends}
         described["x-websocket"] = {
-            way: self._schemas[id(one)] for way, one in messages.items() if one is not None
+            way: self._schemas[id(message)]
+            for way, message in messages.items()
+            if message is not None
         }
         return described
 

@@ -185,11 +185,11 @@ def _words_of(type_: Any, path: str) -> list[str]:
     """Return the allowed words of the field at a path, none if unknown."""
     name, _, rest = path.partition(".")
     name = name.partition("[")[0]
-    hint = next((one.type for one in _fields(type_) if one.encode_name == name), None)
+    hint = next((field.type for field in _fields(type_) if field.encode_name == name), None)
     parts = [hint]
     for part in parts:
         if get_origin(part) is not Literal:
-            parts += [one for one in get_args(part) if get_args(one) or isinstance(one, type)]
+            parts += [arg for arg in get_args(part) if get_args(arg) or isinstance(arg, type)]
     if rest:
         return next((words for one in parts if (words := _words_of(one, rest))), [])
     literals = (get_args(one) for one in parts if get_origin(one) is Literal)

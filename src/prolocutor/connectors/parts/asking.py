@@ -148,7 +148,7 @@ def make_hypothesis(
     becomes an ask for any text. Messages of unknown kinds are left out.
     """
     messages = _messages(said, home)
-    texts = [one["text"] for one in messages if one["type"] == "text"]
+    texts = [message["text"] for message in messages if message["type"] == "text"]
     text = "\n".join(texts) if messages else text.removesuffix(YES_OR_NO)
     if not text and not messages and ask is None:
         return None
@@ -158,7 +158,7 @@ def make_hypothesis(
         if not texts:
             del found["text"]
     if ask is not None:
-        has_choices = any(one["type"] == "choice" for one in messages)
+        has_choices = any(message["type"] == "choice" for message in messages)
         known = isinstance(ask, str) and is_ask(ask) and (ask != "choice" or has_choices)
         found |= {"ask": ask if known else "raw_string", "can_continue": True}
         if not text and not messages:

@@ -111,7 +111,7 @@ async def connect_socket(
     for one in found:
         families.setdefault(one[0], []).append(one)
     turns = chain(*zip_longest(*families.values()))
-    waiting = deque(one for one in turns if one is not None)
+    waiting = deque(turn for turn in turns if turn is not None)
     trying: set[asyncio.Task[socket.socket]] = set()
     tasks = BackgroundTasks("connecting")
     failed: list[BaseException] = []

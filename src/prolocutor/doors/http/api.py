@@ -225,11 +225,15 @@ class DialogEndpoints:
             return agent_state.encode_dialog(dialog)
         state = agent_state.dialog_to_state(dialog)
         if as_now:
-            for one in state["utterances"]:
-                now = state["bot" if agent_state.is_bot(one) else "human"]
-                one["user"] = agent_state.profile_as_now(one["user"], now)
+            for utterance in state["utterances"]:
+                now = state["bot" if agent_state.is_bot(utterance) else "human"]
+                utterance["user"] = agent_state.profile_as_now(utterance["user"], now)
         if wire == "deeppavlov" or as_now:
-            people = [state["human"], state["bot"], *(one["user"] for one in state["utterances"])]
+            people = [
+                state["human"],
+                state["bot"],
+                *(utterance["user"] for utterance in state["utterances"]),
+            ]
             for person in people:
                 person["persona"] = {} if person["persona"] == [] else person["persona"]
         return plain.encode(state)
@@ -317,7 +321,7 @@ class DeepPavlov:
             await asyncio.sleep(LOAD_PERIOD)
 
     def _current(self) -> CurrentLoad:
-        running = {one.name: one.in_flight for one in self._assistant.services()}
+        running = {service.name: service.in_flight for service in self._assistant.services()}
         return CurrentLoad(
             {**running, "agent": self._assistant.turns.busy},
             self._load.means() if self._load is not None else {},

@@ -252,7 +252,7 @@ class _ShownTurn:
 
 def _prompt_text(prompt: list[PromptBlock]) -> str:
     """Return the text of a prompt: its texts and the addresses of its links."""
-    parts = [one.text if one.type == "text" else one.uri for one in prompt]
+    parts = [block.text if block.type == "text" else block.uri for block in prompt]
     text = "\n".join([part for part in parts if part.strip()])
     if not text:
         raise RpcFault(INVALID_PARAMS, "prompt has no text")

@@ -65,7 +65,11 @@ class AgUi:
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
-        cards = {one.name: one.card or {} for one in assistant.services() if one.stage == SKILLS}
+        cards = {
+            service.name: service.card or {}
+            for service in assistant.services()
+            if service.stage == SKILLS
+        }
         self._descriptions = {
             name: card["description"]
             for name, card in cards.items()

@@ -187,7 +187,7 @@ class RunEvents:
         pieces.append(self._end_message())
         if self._is_void:
             pieces.append(self._messages_again(text))
-        pieces += [event("CUSTOM", one) for one in _customs(spoken)]
+        pieces += [event("CUSTOM", custom) for custom in _customs(spoken)]
         waiting = given.waiting
         outcome: JsonObject = {"type": "success"}
         if waiting is not None:
@@ -198,7 +198,9 @@ class RunEvents:
     def _messages_again(self, text: str) -> bytes:
         """Write all messages, without the message of withdrawn words."""
         messages = self._asked.messages
-        kept = [{**one, "id": one.get("id") or f"m{n}"} for n, one in enumerate(messages)]
+        kept = [
+            {**message, "id": message.get("id") or f"m{n}"} for n, message in enumerate(messages)
+        ]
         said = {"id": self._message_id, "role": "assistant", "content": text}
         return event("MESSAGES_SNAPSHOT", {"messages": [*kept, said]})
 

@@ -85,7 +85,7 @@ class AssistantConnector:
     async def describe(self) -> JsonObject:
         """Return the members of a card: the description of the assistant and its skills."""
         models = await self._find_models()
-        about = [one for one in models if (one.id == self._model or "/" in one.id)]
+        about = [model for model in models if (model.id == self._model or "/" in model.id)]
         told = " ".join(one.description for one in about if one.description)
         return {"description": told} if told else {}
 
@@ -170,7 +170,7 @@ class AssistantConnector:
             models: list[_Model] = _read_models(reply.body).data
         except _NOT_READ as error:
             raise BadReply(f"this is not an assistant of Prolocutor: {error}") from None
-        own = [one.id for one in models if one.owned_by == "prolocutor"]
+        own = [model.id for model in models if model.owned_by == "prolocutor"]
         if not own:
             raise BadReply("this is not an assistant of Prolocutor; for a model use openai_chat")
         self._model = own[0]

@@ -132,7 +132,7 @@ class SharedProbe:
 
     def statuses(self) -> list[int]:
         """Return the status codes of all HTTP answers, each once."""
-        return sorted({one.status for one in self._answers.values() if one.status})
+        return sorted({answer.status for answer in self._answers.values() if answer.status})
 
     async def _once(
         self, how: str, url: str, body: bytes, ask: Callable[[Url], Awaitable[ProbeAnswer]]

@@ -71,7 +71,7 @@ def subjects() -> list[str]:
     return [
         FILE,
         *_below("", file_table()),
-        *(one for top in plugged for one in _list_subjects(top)),
+        *(subject for top in plugged for subject in _list_subjects(top)),
     ]
 
 

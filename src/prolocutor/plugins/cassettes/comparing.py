@@ -66,7 +66,7 @@ def diff_lines(before: Any, now: Any) -> list[str]:
     """Return the lines of a diff between two values, [] if they are equal."""
     lines: list[str] = []
     twice = _TWICE if isinstance(before, dict) and "utterances" in before else ()
-    changed = (one for one in changed_members(before, now) if not one[0].startswith(twice))
+    changed = (member for member in changed_members(before, now) if not member[0].startswith(twice))
     for path, old, new in islice(changed, MOST_LINES):
         name = f"{path}: " if path else ""
         if old is not msgspec.UNSET:

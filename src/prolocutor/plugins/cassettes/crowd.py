@@ -51,7 +51,7 @@ class Crowd:
         self._assistant = assistant
         self._people = people
         self._deadline = deadline
-        self._words = frozenset(one.word for one in people)
+        self._words = frozenset(person.word for person in people)
 
     async def run(self, told: Callable[[BrokenDialog], None]) -> None:
         """Let all people talk, and shrink the broken dialogs."""
@@ -123,9 +123,9 @@ class Crowd:
         user, said = f"shrinking-{new_id()}", list[SaidTurn]()
         for text in texts:
             said.append(await self._say(user, SaidTurn(says=text)))
-        for one in broken_laws(said, word, self._words, self._deadline):
-            if one.law == law:
-                return said[: one.turn]
+        for broken in broken_laws(said, word, self._words, self._deadline):
+            if broken.law == law:
+                return said[: broken.turn]
         return None
 
 

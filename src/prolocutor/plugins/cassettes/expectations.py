@@ -38,7 +38,7 @@ class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
     def from_short(cls, value: object) -> ReplyRule:
         """Return the rule for the short form: a text or a list of texts."""
         texts = value if isinstance(value, list) else [value]
-        contains = [one for one in texts if isinstance(one, str)]
+        contains = [text for text in texts if isinstance(text, str)]
         if len(contains) < len(texts):
             raise ValueError(cls.expected)
         return cls(contains=contains)
@@ -57,7 +57,7 @@ class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
                 yield f"the reply contains {part!r}"
         if self.matches is not None and not re.search(self.matches, text, re.IGNORECASE):
             yield f"the reply matches /{self.matches}/"
-        if self.equals and text.strip() not in [one.strip() for one in self.equals]:
+        if self.equals and text.strip() not in [equal.strip() for equal in self.equals]:
             yield f"the reply equals {' or '.join(map(repr, self.equals))}"
 
 
@@ -177,7 +177,7 @@ def is_dialogs(path: Path) -> bool:
 def _is_talk(node: YamlNode) -> bool:
     steps = node.value
     return isinstance(steps, list) and any(
-        isinstance(one.value, dict) and "say" in one.value for one in steps
+        isinstance(step.value, dict) and "say" in step.value for step in steps
     )
 
 

@@ -74,7 +74,7 @@ def _turn(
     redaction: Redaction,
 ) -> RecordedTurn:
     written: JsonObject = {"says": said.text, "user": dialog.human.user_external_id}
-    attributes = {key: one for key, one in said.attributes.items() if key != "ratings"}
+    attributes = {key: attribute for key, attribute in said.attributes.items() if key != "ratings"}
     if attributes:
         written["attributes"] = plain_settings(attributes)
     asks = reply.attributes.get("ask")
@@ -100,10 +100,10 @@ def redact_call(call: RecordedCall, redaction: Redaction) -> RecordedCall:
 def _calls(said: HumanUtterance, reply: BotUtterance, pipeline: Pipeline) -> Iterator[RecordedCall]:
     """Return the calls that must have led to a reply."""
     given: dict[str, list[JsonObject]] = {}
-    for one in said.hypotheses:
-        state = hypothesis_to_state(one)
+    for hypothesis in said.hypotheses:
+        state = hypothesis_to_state(hypothesis)
         kept = {key: value for key, value in state.items() if key not in _OF_ENGINE}
-        given.setdefault(one.skill_name, []).append(kept)
+        given.setdefault(hypothesis.skill_name, []).append(kept)
     chosen = {
         "skill_name": reply.active_skill,
         "text": reply.orig_text or reply.text,

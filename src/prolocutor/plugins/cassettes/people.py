@@ -41,9 +41,9 @@ class Templates:
     """The texts that people may say, and the values to exchange in them."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = list(dict.fromkeys(one.strip() for one in texts if one.strip()))
-        self._numbers = sorted({found for one in self.texts for found in _NUMBER.findall(one)})
-        self._names = sorted({found for one in self.texts for found in _NAME.findall(one)})
+        self.texts = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+        self._numbers = sorted({found for text in self.texts for found in _NUMBER.findall(text)})
+        self._names = sorted({found for text in self.texts for found in _NAME.findall(text)})
 
     def text(self, chance: random.Random) -> str:
         """Return a text to say."""
@@ -65,7 +65,7 @@ def collect_templates(pipeline: Pipeline, paths: Sequence[Path] = ()) -> Templat
     texts: list[str] = []
     for skill in pipeline.services_at(Stage.SKILL):
         examples = skill.card_members.get("examples")
-        texts += [one for one in examples or () if isinstance(one, str)]
+        texts += [example for example in examples or () if isinstance(example, str)]
     for file in find_files(paths, (SUFFIX, ".yaml", ".yml", ".jsonl")):
         texts += _read_texts(file)
     return Templates(texts)

@@ -56,7 +56,9 @@ async def run_people(
         await crowd.run(told)
     if model is not None:
         await model.aclose()
-    failures = [why for one in people if isinstance(one, ModelPerson) for why in one.failures]
+    failures = [
+        why for person in people if isinstance(person, ModelPerson) for why in person.failures
+    ]
     if failures:
         tell(f"the speaker gave no words {len(failures):,} times ({failures[0]})")
     seconds = monotonic() - began

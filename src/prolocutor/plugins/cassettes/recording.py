@@ -167,11 +167,11 @@ def _has_begun(calls: Sequence[PendingCall]) -> bool:
     """
     states = [plain.decode(call.body) for call in calls[:20]]
     return any(
-        len(one["human_utterances"]) > 1
-        or bool(one.get("bot_utterances"))
-        or bool((one.get("human") or {}).get("attributes"))
-        for one in states
-        if isinstance(one, dict) and isinstance(one.get("human_utterances"), list)
+        len(state["human_utterances"]) > 1
+        or bool(state.get("bot_utterances"))
+        or bool((state.get("human") or {}).get("attributes"))
+        for state in states
+        if isinstance(state, dict) and isinstance(state.get("human_utterances"), list)
     )
 
 
@@ -224,10 +224,10 @@ def recorded_reply(result: TurnResult, mask: Mask) -> RecordedReply:
     reply, record = result.reply, result.record
     messages = (result.state.get("attributes") or {}).get("messages") or []
     changes: JsonObject = {}
-    for one in record.changes if record is not None else ():
-        key = ".".join(filter(None, (one.whose, one.part, one.key)))
-        changes[key] = None if one.after is msgspec.UNSET else one.after
-    failures = () if record is None else [one for one in record.services if one.failed]
+    for change in record.changes if record is not None else ():
+        key = ".".join(filter(None, (change.whose, change.part, change.key)))
+        changes[key] = None if change.after is msgspec.UNSET else change.after
+    failures = () if record is None else [service for service in record.services if service.failed]
     found = RecordedReply(
         reply=reply.text,
         agent=reply.active_skill,
@@ -235,14 +235,17 @@ def recorded_reply(result: TurnResult, mask: Mask) -> RecordedReply:
         asks=result.ask,
         messages=messages if _is_rich(messages) else [],
         attributes=changes,
-        failed={f"{one.stage}.{one.name}": one.code or one.outcome for one in failures},
+        failed={
+            f"{failure.stage}.{failure.name}": failure.code or failure.outcome
+            for failure in failures
+        },
     )
     masked = plain.decode(mask.names.mask_ids(encode(found)))
     return msgspec.convert(mask.redaction.value(masked), RecordedReply)
 
 
 def _is_rich(messages: Sequence[JsonObject]) -> bool:
-    return len(messages) > 1 or any(one.get("type") != "text" for one in messages)
+    return len(messages) > 1 or any(message.get("type") != "text" for message in messages)
 
 
 _LEFT_OUT: Final = ("text", "request_id", "retold")
@@ -557,7 +560,7 @@ def _address(call: Call) -> JsonObject:
         address |= {"to": type(target).__name__, **plain_settings(target)}
     elif target != "":
         address["to"] = plain_settings(target)
-    options = {key: plain_settings(one) for key, one in call.options.items()}
+    options = {key: plain_settings(option) for key, option in call.options.items()}
     options.pop("folder", None)
     return {**address, **options}
 

@@ -204,7 +204,7 @@ class CassettePlayer:
     def finish(self) -> None:
         """Report the recorded turns that were not said, at the end."""
         if self.turn is not None:
-            lines = [f"  - {one.says}" for one in self.cassette.turns[len(self.replies) :]]
+            lines = [f"  - {turn.says}" for turn in self.cassette.turns[len(self.replies) :]]
             number = len(self.replies) + 1
             self.differences.append(
                 Difference(turn=number, kind="calls", where="turns that were not said", lines=lines)
@@ -310,7 +310,7 @@ _FAILURES: Final[Sequence[type[ServiceError]]] = (
 
 
 def _error_of_code(code: str) -> ServiceError:
-    kind = next((one for one in _FAILURES if one.code == code), ServiceError)
+    kind = next((failure for failure in _FAILURES if failure.code == code), ServiceError)
     return kind("as it was when this was recorded")
 
 
@@ -322,7 +322,7 @@ def recorded_result(call: RecordedCall) -> Plain:
     what, kind = failed.get("what", ""), failed.get("kind")
     if kind == ServiceRefused.__name__:
         raise ServiceRefused(what, status=int(failed.get("status", 500)))
-    raise next((one for one in _FAILURES if one.__name__ == kind), ServiceError)(what)
+    raise next((failure for failure in _FAILURES if failure.__name__ == kind), ServiceError)(what)
 
 
 class ReplyOrder:

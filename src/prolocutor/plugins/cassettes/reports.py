@@ -40,13 +40,14 @@ _MARKS: Final = {"passed": "ok", "failed": "FAILED", "error": "ERROR", "updated"
 
 def table_lines(outcomes: Sequence[TestOutcome]) -> Iterator[str]:
     """Return a table with a line for each test, its faults below it, and the sum."""
-    width = max((len(_title(one)) for one in outcomes), default=0)
-    for one in outcomes:
-        count = "1 turn" if one.turns == 1 else f"{one.turns} turns"
-        line = f"{_title(one):<{width}}  {_MARKS[one.status]:<7}  {count:>8}  {one.seconds:7.2f} s"
+    width = max((len(_title(outcome)) for outcome in outcomes), default=0)
+    for outcome in outcomes:
+        count = "1 turn" if outcome.turns == 1 else f"{outcome.turns} turns"
+        mark = _MARKS[outcome.status]
+        line = f"{_title(outcome):<{width}}  {mark:<7}  {count:>8}  {outcome.seconds:7.2f} s"
         yield line.rstrip()
-        yield from (f"    {line}" for text in one.details for line in text.splitlines())
-        yield from (f"    {line}" for text in one.notes for line in text.splitlines())
+        yield from (f"    {line}" for text in outcome.details for line in text.splitlines())
+        yield from (f"    {line}" for text in outcome.notes for line in text.splitlines())
     yield summary_line(outcomes)
 
 
@@ -59,9 +60,9 @@ def summary_line(outcomes: Sequence[TestOutcome]) -> str:
         ("updated", "written anew"),
         ("passed", "passed"),
     ):
-        if number := sum(one.status == status for one in outcomes):
+        if number := sum(outcome.status == status for outcome in outcomes):
             told.append(f"{number:,} {word}")
-    seconds = sum(one.seconds for one in outcomes)
+    seconds = sum(outcome.seconds for outcome in outcomes)
     return f"{', '.join(told) or 'no tests'} in {seconds:.2f} s"
 
 
@@ -76,8 +77,8 @@ def write_junit(path: Path, outcomes: Sequence[TestOutcome]) -> None:
     """Write JUnit XML, with a suite for each file."""
     root = ElementTree.Element("testsuites", name="prolocutor")
     by_file: dict[str, list[TestOutcome]] = {}
-    for one in outcomes:
-        by_file.setdefault(one.file, []).append(one)
+    for outcome in outcomes:
+        by_file.setdefault(outcome.file, []).append(outcome)
     for file, cases in by_file.items():
         suite = ElementTree.SubElement(
             root,

@@ -78,7 +78,7 @@ def test_files(paths: Sequence[Path]) -> list[Path]:
             raise BadInput(f"{path}: there is no such file or folder")
         files = list(find_files([path], (SUFFIX, *YAML)))
         if path.is_dir():
-            files = [one for one in files if one.suffix == SUFFIX or is_dialogs(one)]
+            files = [file for file in files if file.suffix == SUFFIX or is_dialogs(file)]
         if not files:
             what = f"{path} has no cassettes (*{SUFFIX}) and no dialogs (YAML with `- say:`)"
             raise BadInput(f"{what}; record one: prolocutor record {path / 'talk'}{SUFFIX} -- chat")
@@ -274,7 +274,9 @@ class TestRun:
             path = (file.parent / said).resolve()
         if path is None:
             folders = [file.absolute().parent, *list(file.absolute().parents)[1:4]]
-            path = next((one / FILE_NAME for one in folders if (one / FILE_NAME).exists()), None)
+            path = next(
+                (folder / FILE_NAME for folder in folders if (folder / FILE_NAME).exists()), None
+            )
         if path is None:
             what = f"{file}: it names no assistant, and there is no {FILE_NAME} beside it"
             raise ConfigError(f"{what}; name one: --assistant FILE")

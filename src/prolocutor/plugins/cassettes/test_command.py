@@ -110,7 +110,7 @@ def test(
         click.echo(f"faults: {told}")
     if junit is not None:
         write_junit(junit, outcomes)
-    return FAILED if any(one.status in ("failed", "error") for one in outcomes) else 0
+    return FAILED if any(outcome.status in ("failed", "error") for outcome in outcomes) else 0
 
 
 async def _run(

@@ -47,7 +47,7 @@ async def replay_assistant(
         yield made
     player.finish()
     if player.differences:
-        told = "\n".join(one.told() for one in player.differences[:20])
+        told = "\n".join(difference.told() for difference in player.differences[:20])
         raise ConversationChanged(
             f"the conversation is not that of {path}; if it is right now, write it anew"
             f" (pytest --update-cassettes)\n{told}"
@@ -91,7 +91,9 @@ def _find_file(item: Any, config: Any, cassette: Any) -> Path:
     if configured := config.getini("prolocutor_assistant"):
         return assistant_file(Path(config.rootpath) / configured).absolute()
     folders: list[Path] = [item.path.parent, *item.path.parent.parents]
-    found = next((one / FILE_NAME for one in folders[:5] if (one / FILE_NAME).is_file()), None)
+    found = next(
+        (folder / FILE_NAME for folder in folders[:5] if (folder / FILE_NAME).is_file()), None
+    )
     if found is None:
         what = f"no {FILE_NAME} is beside {item.path.name} or above it"
         raise ConfigError(f'{what}; name one: @pytest.mark.assistant("FILE")')

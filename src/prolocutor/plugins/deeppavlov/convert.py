@@ -56,7 +56,7 @@ def write_yaml(settings: Settings) -> str:
             content[field.name] = said
     for stage in Stage:
         services = pipeline.services_at(stage)
-        written = [_service(one, stage) for one in services]
+        written = [_service(service, stage) for service in services]
         if stage is Stage.LAST_CHANCE and written:
             content[stage.value] = {"name": services[0].name, **written[0]}
         elif stage in SINGLE and written:

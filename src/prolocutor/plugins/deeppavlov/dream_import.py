@@ -84,8 +84,8 @@ async def import_dialogs(
 def _count(outcome: ImportOutcome, person: StoredPerson) -> None:
     outcome.persons += 1
     outcome.dialogs += len(person.dialogs)
-    outcome.utterances += sum(len(one.utterances) for one in person.dialogs)
-    outcome.ratings += sum(len(one.ratings) for one in person.dialogs)
+    outcome.utterances += sum(len(dialog.utterances) for dialog in person.dialogs)
+    outcome.ratings += sum(len(dialog.ratings) for dialog in person.dialogs)
 
 
 class SortedDocuments:
@@ -107,8 +107,15 @@ class SortedDocuments:
         self._db.executemany(
             "INSERT INTO document (kind, of, place, id, human, body) VALUES (?, ?, ?, ?, ?, ?)",
             (
-                (kind, _text(one.get(of)), one.get(place), _text(one["_id"]), human, encode(one))
-                for one in documents
+                (
+                    kind,
+                    _text(document.get(of)),
+                    document.get(place),
+                    _text(document["_id"]),
+                    human,
+                    encode(document),
+                )
+                for document in documents
             ),
         )
         self._db.execute("COMMIT")
@@ -149,7 +156,7 @@ def make_person(name: str, documents: SortedDocuments) -> StoredPerson:
     humans = [one for _, _, one in documents.find(_HUMAN, name)]
     human_id = humans[0]["_id"]
     profile = ProfileChain(agent_state.new_human(human_id, name))
-    found = [each for one in humans for each in documents.find(_DIALOG, one["_id"])]
+    found = [each for human in humans for each in documents.find(_DIALOG, human["_id"])]
     found.sort(key=lambda each: (each[2].get("date_start") or "", each[0]))
     active = [number for number, _, one in found if one.get("_active")]
     dialogs = [
@@ -231,14 +238,14 @@ def _hypotheses(said: Document) -> list[Document]:
     """Return the hypotheses; fields left out by a skill are empty, or 0."""
     return [
         {
-            **one,
-            "skill_name": str(one.get("skill_name") or ""),
-            "text": str(one.get("text") or ""),
-            "confidence": _number(one.get("confidence")),
-            "annotations": _map(one.get("annotations")),
+            **hypothesis,
+            "skill_name": str(hypothesis.get("skill_name") or ""),
+            "text": str(hypothesis.get("text") or ""),
+            "confidence": _number(hypothesis.get("confidence")),
+            "annotations": _map(hypothesis.get("annotations")),
         }
-        for one in said.get("hypotheses") or ()
-        if isinstance(one, dict)
+        for hypothesis in said.get("hypotheses") or ()
+        if isinstance(hypothesis, dict)
     ]
 
 

@@ -121,7 +121,9 @@ class PipelineEntries:
         self._remarks = remarks
         self._entries = {entry.full: entry for entry in self._read()}
         for tag, found in (("last_chance", self.last_chance), ("timeout", self.timeout)):
-            found += [one for one in self._entries.values() if tag in (one.service.tags or ())]
+            found += [
+                entry for entry in self._entries.values() if tag in (entry.service.tags or ())
+            ]
             for one in found[1:]:
                 remarks.warn(one.key, f"is never called: {found[0].full} is tagged {tag}, too")
         for one in [*self.last_chance, *self.timeout]:
@@ -185,20 +187,20 @@ class PipelineEntries:
 
     def _link(self) -> None:
         """Find the predecessors of each service; unknown names are dropped."""
-        for one in self._entries.values():
+        for entry in self._entries.values():
             for key, names, found in (
-                ("previous_services", one.service.previous_services, one.before),
+                ("previous_services", entry.service.previous_services, entry.before),
                 (
                     "required_previous_services",
-                    one.service.required_previous_services,
-                    one.requires,
+                    entry.service.required_previous_services,
+                    entry.requires,
                 ),
             ):
                 for name in names or ():
                     members = [other for other in self._entries if self._is_named(other, name)]
                     if not members:
                         what = f"'{name}' does not exist or is empty, so nothing waits for it"
-                        self._remarks.warn(f"{one.key}.{key}", what)
+                        self._remarks.warn(f"{entry.key}.{key}", what)
                     found += [other for other in members if other not in found]
 
     def _is_named(self, full: str, name: str) -> bool:
@@ -209,52 +211,54 @@ class PipelineEntries:
 
     def _stage(self) -> None:
         followed: dict[str, list[PipelineEntry]] = {full: [] for full in self._entries}
-        for one in self._entries.values():
-            method = one.service.state_manager_method
+        for entry in self._entries.values():
+            method = entry.service.state_manager_method
             if method is not None and method not in STAGES:
                 hint = did_you_mean(method, STAGES)
                 self._remarks.fault(
-                    f"{one.key}.state_manager_method", f"unknown method '{method}'", hint
+                    f"{entry.key}.state_manager_method", f"unknown method '{method}'", hint
                 )
-            one.stage = STAGES.get(method or "", Stage.ANNOTATOR)
-            for name in one.predecessors():
-                followed[name].append(one)
-        for one in self._entries.values():
-            only_selects = one.service.state_manager_method is None and one.selects
-            if only_selects and any(other.stage is Stage.SKILL for other in followed[one.full]):
-                one.stage = Stage.SKILL_SELECTOR
+            entry.stage = STAGES.get(method or "", Stage.ANNOTATOR)
+            for name in entry.predecessors():
+                followed[name].append(entry)
+        for entry in self._entries.values():
+            only_selects = entry.service.state_manager_method is None and entry.selects
+            if only_selects and any(other.stage is Stage.SKILL for other in followed[entry.full]):
+                entry.stage = Stage.SKILL_SELECTOR
 
     def _leave_out_uncalled(self) -> None:
         """Leave out services skipped by a response selector tagged `selector`, and their
         successors.
         """
         out: set[str] = set()
-        for one in self._entries.values():
-            if one.stage is Stage.RESPONSE_SELECTOR and one.selects:
-                skipped = [o.full for o in self._entries.values() if one.full in o.predecessors()]
+        for entry in self._entries.values():
+            if entry.stage is Stage.RESPONSE_SELECTOR and entry.selects:
+                skipped = [o.full for o in self._entries.values() if entry.full in o.predecessors()]
                 out |= {*skipped}
                 if skipped:
                     what = (
                         f"is tagged selector, so {', '.join(skipped)} are never called: its reply"
                         " does not name them"
                     )
-                    self._remarks.warn(one.key, what)
+                    self._remarks.warn(entry.key, what)
                 else:
-                    self._remarks.warn(one.key, "is tagged selector, which has no effect here")
+                    self._remarks.warn(entry.key, "is tagged selector, which has no effect here")
         grown = True
         while grown:
             after = [
-                one.full
-                for one in self._entries.values()
-                if one.full not in out and one.predecessors() and out.issuperset(one.predecessors())
+                entry.full
+                for entry in self._entries.values()
+                if entry.full not in out
+                and entry.predecessors()
+                and out.issuperset(entry.predecessors())
             ]
             out |= {*after}
             grown = bool(after)
         for full in out:
             self._remarks.warn(self._entries.pop(full).key, "is never called")
-        for one in self._entries.values():
-            one.before = [name for name in one.before if name not in out]
-            one.requires = [name for name in one.requires if name not in out]
+        for entry in self._entries.values():
+            entry.before = [name for name in entry.before if name not in out]
+            entry.requires = [name for name in entry.requires if name not in out]
 
     def _name(self) -> None:
         """Name each service by its label in its stage; repeated labels are followed by the
@@ -262,17 +266,17 @@ class PipelineEntries:
         """
         taken: set[tuple[Stage, str]] = set()
         own = {"annotators", "skills", "candidate_annotators", "skill_selectors"}
-        for one in sorted(self._entries.values(), key=lambda one: one.group not in own):
-            one.name = one.label
-            if (one.stage, one.name) in taken:
-                one.name = f"{one.label}_of_{one.group}"
-            taken.add((one.stage, one.name))
+        for entry in sorted(self._entries.values(), key=lambda entry: entry.group not in own):
+            entry.name = entry.label
+            if (entry.stage, entry.name) in taken:
+                entry.name = f"{entry.label}_of_{entry.group}"
+            taken.add((entry.stage, entry.name))
 
     def _warn_of_shared_urls(self) -> None:
         users: dict[str, list[PipelineEntry]] = {}
-        for one in self._entries.values():
-            if isinstance(url := one.connector.get("url"), str):
-                users.setdefault(url, []).append(one)
+        for entry in self._entries.values():
+            if isinstance(url := entry.connector.get("url"), str):
+                users.setdefault(url, []).append(entry)
         for url, sharing in users.items():
             if len(sharing) > 1:
                 names = ", ".join(one.full for one in sharing)

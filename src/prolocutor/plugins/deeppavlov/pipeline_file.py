@@ -107,7 +107,7 @@ class _Planner:
         self._own = own
         self._remarks = FileRemarks()
         self._entries = PipelineEntries(file, self._remarks)
-        methods = [one.service.state_manager_method for one in self._entries]
+        methods = [entry.service.state_manager_method for entry in self._entries]
         self._not_imported: set[str] = set()
         self._lingering = LINGERING if "add_annotation_prev_bot_utt" in methods else 0.0
 
@@ -116,9 +116,9 @@ class _Planner:
         services: dict[Stage, list[Any]] = {stage: [] for stage in Stage}
         for one in last:
             one.stage, one.name = Stage.LAST_CHANCE, one.label
-        for one in [*entries, *last]:
-            services[one.stage].append(self._service(one))
-        keys = {f"{one.stage}.{one.name}": one.key for one in [*entries, *last]}
+        for entry in [*entries, *last]:
+            services[entry.stage].append(self._service(entry))
+        keys = {f"{entry.stage}.{entry.name}": entry.key for entry in [*entries, *last]}
         try:
             pipeline = Pipeline(
                 annotators=services[Stage.ANNOTATOR],

@@ -63,13 +63,13 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
         what = "no key services: this is not a pipeline file of DeepPavlov Agent"
         raise ConfigFaults([Fault(file, None, None, what)])
     document = written or _document(Path(path), file)
-    doubles = (msgspec.structs.replace(one, suggestion=LAST_ONE) for one in document.faults)
+    doubles = (msgspec.structs.replace(fault, suggestion=LAST_ONE) for fault in document.faults)
     try:
         with search_folder(folder):
             planned = read_pipeline(content, _own_code(dream))
     except ConfigError as error:
         raise ConfigFaults([Fault(file, None, None, error.what)]) from None
-    findings = Findings(file, [_fault(one, document) for one in planned.faults])
+    findings = Findings(file, [_fault(fault, document) for fault in planned.faults])
     services = [*planned.pipeline.services()]
     services += [
         (Stage.LAST_CHANCE, one) for one in planned.pipeline.services_at(Stage.LAST_CHANCE)
@@ -97,7 +97,7 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
         except ConfigError as error:
             place = _fault(FileRemark(_key_in_file(error.key or "", planned.keys), ""), document)
             findings.faults.append(msgspec.structs.replace(place, what=error.what))
-    warnings = (*doubles, *(_fault(one, document) for one in planned.warnings))
+    warnings = (*doubles, *(_fault(warning, document) for warning in planned.warnings))
     return Survey(settings, entries, document, findings, graph, warnings, tuple(planned.notes))
 
 

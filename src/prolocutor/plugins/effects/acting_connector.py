@@ -316,7 +316,7 @@ class ActingConnector:
         if chosen == EDIT:
             if len(fields) == 1:
                 return self._ask_value(record, next(iter(fields)))
-            names = [field_title(one, record.kinds) for one in fields]
+            names = [field_title(field, record.kinds) for field in fields]
             about = EffectAsk(record.key, "field")
             return words.asks(words.which_field(record), "choice", about, names)
         if chosen == APPROVE or said is True:

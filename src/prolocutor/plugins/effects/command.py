@@ -145,10 +145,13 @@ def _print(
 def _lines(found: EffectList) -> Iterator[str]:
     if not found.items:
         yield "no effect waits, and all are known"
-    for one in found.items:
-        state = f"waits for {_who(one)}" if one.state == "waiting" else one.state.replace("_", " ")
-        when = format_time(one.at)[:19]
-        yield f"{when}  {state:<18}  {clean(one.service)}  {clean(one.title, 60)}  {clean(one.key)}"
+    for item in found.items:
+        state = (
+            f"waits for {_who(item)}" if item.state == "waiting" else item.state.replace("_", " ")
+        )
+        when = format_time(item.at)[:19]
+        title = clean(item.title, 60)
+        yield f"{when}  {state:<18}  {clean(item.service)}  {title}  {clean(item.key)}"
 
 
 def _who(one: EffectLine) -> str:
@@ -157,15 +160,15 @@ def _who(one: EffectLine) -> str:
 
 def _details(found: EffectList) -> Iterator[str]:
     yield from _lines(found)
-    for one in found.items:
-        yield f"  person     {clean(one.user)}"
-        for line in field_lines(one.fields or {}, {}):
+    for item in found.items:
+        yield f"  person     {clean(item.user)}"
+        for line in field_lines(item.fields or {}, {}):
             yield f"  field      {clean(line, 200)}"
-        if one.approved_by:
-            yield f"  approved   by {clean(one.approved_by)}"
-        if one.why:
-            yield f"  why        {clean(one.why, 300)}"
-        for step in one.steps:
+        if item.approved_by:
+            yield f"  approved   by {clean(item.approved_by)}"
+        if item.why:
+            yield f"  why        {clean(item.why, 300)}"
+        for step in item.steps:
             yield f"  {format_time(step.at)[:23]}  {step.state:<9}  by {clean(step.by)}"
-        if one.reply is not None:
-            yield f"  answer     {clean(msgspec.json.encode(one.reply).decode(), 1000)}"
+        if item.reply is not None:
+            yield f"  answer     {clean(msgspec.json.encode(item.reply).decode(), 1000)}"

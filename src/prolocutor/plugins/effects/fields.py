@@ -41,9 +41,9 @@ def bare_answer(value: Any) -> Any:
         return value
     attributes = value.get("attributes")
     parts = attributes.get("data_parts") if isinstance(attributes, dict) else None
-    for one in parts if isinstance(parts, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("data"), dict):
-            return one["data"]
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict) and isinstance(part.get("data"), dict):
+            return part["data"]
     try:
         return decode(value["text"])
     except (ValueError, TypeError, RecursionError):
@@ -186,8 +186,8 @@ class ApprovalRule:
 def _check(node: ast.expr) -> None:
     match node:
         case ast.BoolOp(values=values):
-            for one in values:
-                _check(one)
+            for value in values:
+                _check(value)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             _check(operand)
         case ast.Compare(left=left, ops=ops, comparators=others):
@@ -208,8 +208,8 @@ def _check_operand(node: ast.expr) -> None:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
             pass
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            for one in items:
-                _check_operand(one)
+            for item in items:
+                _check_operand(item)
         case _:
             raise SyntaxError("only names of fields, numbers, texts and lists are compared")
 
@@ -217,9 +217,9 @@ def _check_operand(node: ast.expr) -> None:
 def _value(node: ast.expr, fields: Mapping[str, Any]) -> Any:
     match node:
         case ast.BoolOp(op=ast.And(), values=values):
-            return all(_value(one, fields) is True for one in values)
+            return all(_value(value, fields) is True for value in values)
         case ast.BoolOp(values=values):
-            return any(_value(one, fields) is True for one in values)
+            return any(_value(value, fields) is True for value in values)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return not _value(operand, fields)
         case ast.UnaryOp(operand=ast.Constant(value=value)):
@@ -233,7 +233,7 @@ def _value(node: ast.expr, fields: Mapping[str, Any]) -> Any:
         case ast.Constant(value=value):
             return value
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [_value(one, fields) for one in items]
+            return [_value(item, fields) for item in items]
         case ast.Compare(left=left, ops=ops, comparators=others):
             one = _value(left, fields)
             for op, other in zip(ops, others, strict=True):

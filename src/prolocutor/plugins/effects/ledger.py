@@ -167,9 +167,9 @@ class EffectLedger:
     async def find_effect(self, key: str) -> StoredEffect | None:
         """Return the effect with this key, of any person."""
         for closed in (False, True):
-            for one in await self.list_effects(closed=closed):
-                if one.record.key == key:
-                    return one
+            for effect in await self.list_effects(closed=closed):
+                if effect.record.key == key:
+                    return effect
         return None
 
 

@@ -70,7 +70,7 @@ def question(text: str, choices: Sequence[str]) -> list[JsonObject]:
     """Return the messages of a question."""
     return [
         {"type": "text", "text": text},
-        *({"type": "choice", "idx": at, "title": one} for at, one in enumerate(choices)),
+        *({"type": "choice", "idx": at, "title": choice} for at, choice in enumerate(choices)),
     ]
 
 
@@ -83,7 +83,7 @@ def decisions(record: EffectRecord) -> list[str]:
 
 def choices(record: EffectRecord) -> list[str]:
     """Return the titles of these decisions."""
-    return [sentence(one, record.language) for one in decisions(record)]
+    return [sentence(decision, record.language) for decision in decisions(record)]
 
 
 def approval(record: EffectRecord) -> str:
@@ -145,7 +145,11 @@ def _agent_messages(record: EffectRecord) -> list[JsonObject]:
         return []
     messages, text = found.get("messages"), found.get("text")
     if isinstance(messages, list) and messages:
-        return [one for one in messages if isinstance(one, dict) and one.get("type") != "choice"]
+        return [
+            message
+            for message in messages
+            if isinstance(message, dict) and message.get("type") != "choice"
+        ]
     return [{"type": "text", "text": text}] if isinstance(text, str) and text else []
 
 

@@ -190,8 +190,11 @@ def _message_part(value: Any, system: str | None, wishes: ModelWishes | None) ->
 def _window(state: Any) -> list[dict[str, str]]:
     try:
         said = [
-            {"role": "assistant" if "active_skill" in one else "user", "content": one["text"]}
-            for one in state["utterances"]
+            {
+                "role": "assistant" if "active_skill" in utterance else "user",
+                "content": utterance["text"],
+            }
+            for utterance in state["utterances"]
         ]
         return [one for one in said[:-1] if one["content"]] + said[-1:]
     except (KeyError, TypeError) as error:
@@ -203,9 +206,9 @@ def _drop_functions(body: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in body.items() if key not in _FUNCTIONS}
     if isinstance(kept.get("tools"), list):
         tools = [
-            one
-            for one in kept.pop("tools")
-            if isinstance(one, dict) and one.get("type") not in ("function", "custom", None)
+            tool
+            for tool in kept.pop("tools")
+            if isinstance(tool, dict) and tool.get("type") not in ("function", "custom", None)
         ]
         kept |= {"tools": tools} if tools else {}
     return kept
@@ -217,12 +220,12 @@ def _response_body(body: dict[str, Any]) -> dict[str, Any]:
     messages = kept.pop("messages", None)
     limit = kept.pop("max_tokens", None)
     if messages is not None:
-        kept["input"] = [item for one in messages for item in _response_items(one)]
+        kept["input"] = [item for message in messages for item in _response_items(message)]
     if (form := kept.pop("response_format", None)) is not None:
         schema = form.get("json_schema") or {}
         kept["text"] = {"format": {**schema, "type": form.get("type")}}
     if "tools" in kept:
-        kept["tools"] = [_flat(one) for one in kept["tools"]]
+        kept["tools"] = [_flat(tool) for tool in kept["tools"]]
     if isinstance(choice := kept.get("tool_choice"), dict):
         kept["tool_choice"] = _flat(choice)
     if limit is not None:
@@ -248,8 +251,8 @@ def _response_items(message: Any) -> list[Any]:
     if calls and not message.get("content"):
         items = []
     return items + [
-        {"type": "function_call", "call_id": one.get("id"), **(one.get("function") or {})}
-        for one in calls
+        {"type": "function_call", "call_id": call.get("id"), **(call.get("function") or {})}
+        for call in calls
     ]
 
 

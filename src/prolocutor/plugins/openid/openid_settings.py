@@ -86,8 +86,8 @@ def _read_rules(value: object, expected: str) -> tuple[ClaimRule, ...]:
     if isinstance(scopes_by_value, dict):  # {claim: roles, values: {lead: [admin]}}
         _refuse_others(value, ("claim", "values"))
         return tuple(
-            ClaimRule(claim=claim, values=(one,), scopes=_read_scopes(scopes, f"values.{one}"))
-            for one, scopes in scopes_by_value.items()
+            ClaimRule(claim=claim, values=(scope,), scopes=_read_scopes(scopes, f"values.{scope}"))
+            for scope, scopes in scopes_by_value.items()
         )
     _refuse_others(value, ("claim", "values", "value", "scopes"))
     values = [

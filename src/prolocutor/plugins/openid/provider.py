@@ -131,7 +131,7 @@ class IdentityProvider:
             claims = await self._claims(answer, None)
         elif (endpoint := (await self.document()).userinfo_endpoint) is not None:
             told = await self._get(endpoint, {"Authorization": f"Bearer {answer.access_token}"})
-            if any(find_claim(told, one) is not None for one in self.settings.claims):
+            if any(find_claim(told, claim) is not None for claim in self.settings.claims):
                 claims = told  # else they were in the ID token, of which there is none now
         if claims and claims.get("sub") != subject:
             raise GrantRefused("the identity provider renewed the session of another person")

@@ -172,7 +172,9 @@ class Sessions:
     async def end_all(self, person: str, sid: str | None) -> int:
         """End all sessions of a person, or of one provider session `sid`; return their number."""
         found = [
-            one for one in (await self._find_sessions(person)).values() if sid in (None, one.sid)
+            session
+            for session in (await self._find_sessions(person)).values()
+            if sid in (None, session.sid)
         ]
         for session in found:
             await self.end(session)

@@ -114,14 +114,16 @@ class TurnSpans:
         began = round(record.started * 1e9)
         turn = self._open.pop(record.turn_id, None) or self._late(tracer, record, began)
         usages = _usages(record)
-        for one in record.services:
-            if one.started is not None and one.ended is not None:
-                span = turn.services.get((one.stage, one.name))
+        for service in record.services:
+            if service.started is not None and service.ended is not None:
+                span = turn.services.get((service.stage, service.name))
                 if span is None:
-                    at = began + round(one.started * 1e9)
-                    span = self._start_service(tracer, turn.context, one.name, one.stage, at)
-                self._end_service(span, one, record, usages.get(one.name))
-                span.end(began + round(one.ended * 1e9))
+                    at = began + round(service.started * 1e9)
+                    span = self._start_service(
+                        tracer, turn.context, service.name, service.stage, at
+                    )
+                self._end_service(span, service, record, usages.get(service.name))
+                span.end(began + round(service.ended * 1e9))
         self._end_turn(turn.span, record)
         turn.span.end(began + round(record.seconds * 1e9))
 
@@ -263,8 +265,8 @@ class _Usage(msgspec.Struct, frozen=True):
 def _usages(record: TurnRecord) -> dict[str, _Usage]:
     """Return the tokens of each skill that reports its usage."""
     found: dict[str, _Usage] = {}
-    for one in record.hypotheses:
-        usage, skill = one.get("usage"), one.get("skill_name")
+    for hypothesis in record.hypotheses:
+        usage, skill = hypothesis.get("usage"), hypothesis.get("skill_name")
         if not isinstance(usage, dict) or not isinstance(skill, str):
             continue
         read, written = usage.get("input_tokens"), usage.get("output_tokens")
@@ -275,7 +277,10 @@ def _usages(record: TurnRecord) -> dict[str, _Usage]:
 
 
 def _texts(record: TurnRecord) -> list[tuple[object, str]]:
-    return [(one.get("skill_name"), str(one.get("text", ""))) for one in record.hypotheses]
+    return [
+        (hypothesis.get("skill_name"), str(hypothesis.get("text", "")))
+        for hypothesis in record.hypotheses
+    ]
 
 
 def _messages(text: str, said: list[str]) -> dict[str, str]:

@@ -106,9 +106,9 @@ class FinishCall:
 
         turn, user = len(counts), stored_text(opening.user)
         self._records += [
-            (turn, user, name_digest(one.kind, one.key), stored_text(one.kind),
-             stored_text(one.key), one.body, opened.person, opened.dialog)
-            for one in closing.records
+            (turn, user, name_digest(record.kind, record.key), stored_text(record.kind),
+             stored_text(record.key), record.body, opened.person, opened.dialog)
+            for record in closing.records
         ]  # fmt: skip
 
     def statement(self, number: int | None) -> tuple[Any, ...]:

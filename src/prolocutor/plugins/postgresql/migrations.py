@@ -39,7 +39,7 @@ async def read_version(line: DatabaseLine, shown: str) -> int:
 
 def breaks(version: int) -> bool:
     """Return whether programs of a version cannot use the newest version."""
-    return any(number > version and _BREAKING.search(one) for number, one in _SCRIPTS.items())
+    return any(number > version and _BREAKING.search(script) for number, script in _SCRIPTS.items())
 
 
 async def migrate(line: DatabaseLine, url: StoreUrl) -> int:

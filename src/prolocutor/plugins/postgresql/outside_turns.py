@@ -54,13 +54,13 @@ class OutsideTurns:
         """Make all changes of documents, or none; return whether they were made."""
         rows = await self._rows(
             "change_records",
-            [stored_text(one.user) for one in changes],
-            [name_digest(one.kind, one.key) for one in changes],
-            [stored_text(one.kind) for one in changes],
-            [stored_text(one.key) for one in changes],
-            [one.before for one in changes],
-            [one.after for one in changes],
-            [stored_text(one.about) for one in changes],
+            [stored_text(change.user) for change in changes],
+            [name_digest(change.kind, change.key) for change in changes],
+            [stored_text(change.kind) for change in changes],
+            [stored_text(change.key) for change in changes],
+            [change.before for change in changes],
+            [change.after for change in changes],
+            [stored_text(change.about) for change in changes],
         )
         return bool(rows[0][0])
 

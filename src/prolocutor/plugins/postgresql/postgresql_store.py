@@ -65,8 +65,8 @@ class PostgresqlCounters:
         fetch, number = self._membership.fetch, await self._membership.require_number()
         ahead: dict[str, float] = {}
         if uses:
-            names, spent = [one.name for one in uses], [one.spent for one in uses]
-            periods = [one.period for one in uses]
+            names, spent = [use.name for use in uses], [use.spent for use in uses]
+            periods = [use.period for use in uses]
             rows = await fetch("add_to_counters", names, spent, periods, within=STATEMENT_TIMEOUT)
             ahead = {row[0]: row[1] for row in rows}
         if opened:

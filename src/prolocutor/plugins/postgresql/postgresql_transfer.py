@@ -150,10 +150,10 @@ class PostgresqlTransfer:
                    for name in COUNTS))
             for at in sorted(now.keys() | wanted.keys())
         ]  # fmt: skip
-        own = {(one.at, one.agent): one for one in read_spans(await self._agent_turns(), [])}
+        own = {(span.at, span.agent): span for span in read_spans(await self._agent_turns(), [])}
         sums = [
-            (stored_text(one.agent), one.at, msgspec.json.encode(one))
-            for one in subtract_spans(counted.agents, own)
+            (stored_text(span.agent), span.at, msgspec.json.encode(span))
+            for span in subtract_spans(counted.agents, own)
         ]
         async with self._transaction():
             await self._rows("add_hours", *_columns(changes, 7))
@@ -161,9 +161,9 @@ class PostgresqlTransfer:
             await self._rows("put_agent_sums", *_columns(sums, 3))
             await self._rows("delete_all_amounts")
             spent = [
-                (one.kind, stored_text(one.user), stored_text(one.name), one.period, one.amount,
-                 one.number, None)
-                for one in counted.amounts
+                (amount.kind, stored_text(amount.user), stored_text(amount.name), amount.period,
+                 amount.amount, amount.number, None)
+                for amount in counted.amounts
             ]  # fmt: skip
             await self._rows("add_amounts", *_columns(spent, 7))
 
@@ -276,9 +276,13 @@ class PostgresqlTransfer:
 
     async def _put_records(self, person: StoredPerson) -> None:
         user = stored_text(person.user)
-        for one in person.records:
-            names = name_digest(one.kind, one.key), stored_text(one.kind), stored_text(one.key)
-            await self._rows("put_record", user, *names, one.body, one.about)
+        for record in person.records:
+            names = (
+                name_digest(record.kind, record.key),
+                stored_text(record.kind),
+                stored_text(record.key),
+            )
+            await self._rows("put_record", user, *names, record.body, record.about)
 
     async def _write_person(self, person: StoredPerson) -> None:
         user = stored_text(person.user)
@@ -299,8 +303,15 @@ class PostgresqlTransfer:
         ]
         await self._rows("copy_feed", number, *_columns(feed, 6))
         asked = [
-            (stored_text(one.key), one.hash, one.turn_id, one.dialog_id, one.at, one.outcome)
-            for one in person.requests
+            (
+                stored_text(request.key),
+                request.hash,
+                request.turn_id,
+                request.dialog_id,
+                request.at,
+                request.outcome,
+            )
+            for request in person.requests
         ]
         await self._rows("copy_requests", number, *_columns(asked, 6))
         for turn in person.open_turns:
@@ -354,7 +365,7 @@ class PostgresqlTransfer:
         await self._rows("copy_agent_turns", person, dialog, *_columns(agents, 10))
 
     async def _versions(self, person: int, owner: int, versions: list[StoredVersion]) -> None:
-        rows = [(one.number, one.changes, one.state) for one in versions]
+        rows = [(version.number, version.changes, version.state) for version in versions]
         await self._rows("copy_versions", person, owner, *_columns(rows, 3))
 
     async def _dead_replica(self) -> int:
@@ -375,12 +386,12 @@ class PostgresqlTransfer:
 def _words(utterances: Sequence[StoredUtterance]) -> list[tuple[int, float, str]]:
     """Return the words of each turn, by the position and the time of its reply."""
     found, said = [], ""
-    for one in utterances:
-        text = spoken_body(one.body).text
-        if one.by_bot:
+    for utterance in utterances:
+        text = spoken_body(utterance.body).text
+        if utterance.by_bot:
             words = " ".join(split_search_words(f"{said} {text}"[:INDEXED_CHARACTERS]))
-            found.append((one.position, turn_time(one.date_time), words))
-        said = "" if one.by_bot else text
+            found.append((utterance.position, turn_time(utterance.date_time), words))
+        said = "" if utterance.by_bot else text
     return found
 
 

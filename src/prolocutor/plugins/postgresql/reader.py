@@ -202,7 +202,9 @@ class PostgresqlReader:
             end = position
             some, position = await self._page(head[0], ratings, position, PAGE_ROWS)
             dialog.utterances += some
-        by_bot = [one for one in dialog.utterances if isinstance(one, BotUtterance)]
+        by_bot = [
+            utterance for utterance in dialog.utterances if isinstance(utterance, BotUtterance)
+        ]
         dialog.date_finish = by_bot[-1].date_time if by_bot else None
         return dialog if await self._rows("find_dialog", dialog.dialog_id) else None
 

@@ -143,7 +143,7 @@ class ReplicaWork:
 
     async def held(self, user: str, change: Awaitable[T]) -> T:
         """Change a held person; raise `TakenOver` if the hold was lost."""
-        held = {number for (one, _), number in self._holds.items() if one == user}
+        held = {number for (hold, _), number in self._holds.items() if hold == user}
         lost = TakenOver(f"{user!r} is not held any more: this replica was declared dead")
         if held - {self._membership.number}:
             if isinstance(change, Coroutine):

@@ -85,7 +85,7 @@ class PostgresqlTurnRecords:
         if not records:
             return
         flags = [flag_bits(record, slow) for record in records]
-        agents = [one for record in records for one in agent_rows(record)]
+        agents = [row for record in records for row in agent_rows(record)]
         columns = [list(column) for column in zip(*agents, strict=True)] or [[] for _ in range(9)]
         await self._write(
             "keep_turns",
@@ -217,16 +217,16 @@ class PostgresqlTurnRecords:
     async def _summaries(self, places: Sequence[SharedFoundPlace]) -> list[DialogSummary]:
         if not places:
             return []
-        dialogs, hits = [one.dialog for one in places], [one.hit for one in places]
+        dialogs, hits = [place.dialog for place in places], [place.hit for place in places]
         known = {
             row["dialog"]: shown_columns(row)
             for row in await self._rows("summaries", dialogs, hits)
         }
         return [
-            SummaryRow(*columns).summary(spoke or (), is_hit=one.hit is not None)
-            for one in places
-            if one.dialog in known
-            for *columns, spoke in (known[one.dialog],)
+            SummaryRow(*columns).summary(spoke or (), is_hit=place.hit is not None)
+            for place in places
+            if place.dialog in known
+            for *columns, spoke in (known[place.dialog],)
         ]
 
     async def _write(self, name: str, *values: Any) -> list[Row]:
@@ -264,22 +264,22 @@ def agent_rows(record: TurnRecord) -> list[AgentRow]:
     """Return the figures of each agent in a turn."""
     won = {one.rpartition(".")[0] for one in record.chosen} or {record.active_skill}
     rows: list[AgentRow] = []
-    for one in record.services:
-        if one.stage != "skills" or one.started is None:
+    for service in record.services:
+        if service.stage != "skills" or service.started is None:
             continue
-        seconds = None if one.ended is None else one.ended - one.started
-        failed = one.outcome in FAILURES
+        seconds = None if service.ended is None else service.ended - service.started
+        failed = service.outcome in FAILURES
         rows.append(
             (
                 record.utt_id,
-                stored_text(one.name),
-                one.outcome,
-                (one.code or one.outcome) if failed else None,
-                one.name in won,
-                one.declined,
+                stored_text(service.name),
+                service.outcome,
+                (service.code or service.outcome) if failed else None,
+                service.name in won,
+                service.declined,
                 seconds,
                 None if seconds is None else bisect_left(BOUNDS, seconds),
-                one.cost,
+                service.cost,
             )
         )
     return rows

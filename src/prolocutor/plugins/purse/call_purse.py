@@ -74,7 +74,7 @@ class CallPurse:
         self.connectors: dict[str, PaidConnector] = {}
         self.warned: set[tuple[str, str, str, str]] = set()
         self._tasks = BackgroundTasks("purse")
-        names = [one.name for one in pipeline.services_at(Stage.SKILL)]
+        names = [service.name for service in pipeline.services_at(Stage.SKILL)]
         for one, other in settings.instead.items():
             for name in (one, other):
                 if name not in names:
@@ -133,15 +133,15 @@ class CallPurse:
         limits = self._limits(agent, user, turn)
         added = [
             Amount(
-                one.kind,
-                one.user,
-                one.name,
-                one.period,
+                limit.kind,
+                limit.user,
+                limit.name,
+                limit.period,
                 amount,
                 calls,
-                None if over or one.limit is None else one.limit + _ROUNDING,
+                None if over or limit.limit is None else limit.limit + _ROUNDING,
             )
-            for one in limits
+            for limit in limits
         ]
         found = await self.store.add_amounts(added)
         if isinstance(found, int):
@@ -221,7 +221,7 @@ class PaidConnector:
             if not error.sent:
                 await self._settle(requests[0], user, -price, -len(requests))
             raise
-        costs = [_call_cost(one, self.price) for one in replies]
+        costs = [_call_cost(reply, self.price) for reply in replies]
         difference = sum(costs) - price
         if abs(difference) > _ROUNDING:
             await self._settle(requests[0], user, difference, 0)

@@ -88,13 +88,13 @@ class SpendingChannel:
             return Spending([], 0.0, "", [])
         query = request.params
         sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0])
-        for one in await self._rows(query.days):
-            name = {"agent": one.name, "person": one.user, "day": one.period}[query.by]
-            sums[name][0] += one.amount
-            sums[name][1] += one.number
+        for row in await self._rows(query.days):
+            name = {"agent": row.name, "person": row.user, "day": row.period}[query.by]
+            sums[name][0] += row.amount
+            sums[name][1] += row.number
         items = [SpentLine(name, amount, int(calls)) for name, (amount, calls) in sums.items()]
         items.sort(key=(lambda one: one.name) if query.by == "day" else (lambda one: -one.amount))
-        total = sum(one.amount for one in items)
+        total = sum(item.amount for item in items)
         limits = await self._limits(self._purse)
         return Spending(items, total, self._purse.settings.currency, limits)
 
@@ -105,9 +105,9 @@ class SpendingChannel:
         writer = csv.writer(text)
         writer.writerow(["day", "agent", "person", "amount", "calls"])
         number = int(days) if days.isdecimal() else 30
-        for one in await self._rows(min(3660, max(1, number))):
-            cells = [_cell(value) for value in (one.period, one.name, one.user)]
-            writer.writerow([*cells, f"{one.amount:.6f}", one.number])
+        for row in await self._rows(min(3660, max(1, number))):
+            cells = [_cell(value) for value in (row.period, row.name, row.user)]
+            writer.writerow([*cells, f"{row.amount:.6f}", row.number])
         return HttpResponse(
             text.getvalue().encode(),
             content_type="text/csv; charset=utf-8",
@@ -132,10 +132,10 @@ class SpendingChannel:
             ("person", today, settings.person_day),
             ("person", today[:7], settings.person_month),
         ):
-            for one in await purse.store.amounts(kind, period, period) if limit else ():
-                warns = one.amount >= WARNING_SHARE * (limit or 0.0)
-                name = one.name or one.user
-                found.append(LimitLine(kind, name, period, one.amount, limit or 0.0, warns))
+            for amount in await purse.store.amounts(kind, period, period) if limit else ():
+                warns = amount.amount >= WARNING_SHARE * (limit or 0.0)
+                name = amount.name or amount.user
+                found.append(LimitLine(kind, name, period, amount.amount, limit or 0.0, warns))
         found.sort(key=lambda one: -one.spent / one.limit)
         return found[:50]
 

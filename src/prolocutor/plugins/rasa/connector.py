@@ -343,4 +343,4 @@ async def _is_rasa(base: str, probe: UrlProbe) -> bool:
 async def _says_hello(probe: UrlProbe) -> bool:
     said = (await probe.post(probe.url, {"sender": "probe", "message": "hello"})).json()
     messages = said if isinstance(said, list) else []
-    return any(isinstance(one, dict) and "recipient_id" in one for one in messages)
+    return any(isinstance(message, dict) and "recipient_id" in message for message in messages)

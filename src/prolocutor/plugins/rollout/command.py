@@ -114,8 +114,8 @@ def _print(found: TrialList, json_file: str | None) -> None:
 def _lines(found: TrialList) -> Iterator[str]:
     if not found.items:
         yield "nothing is tried out"
-    for one in found.items:
-        yield from _trial(one)
+    for item in found.items:
+        yield from _trial(item)
 
 
 def _trial(line: TrialLine) -> Iterator[str]:

@@ -106,8 +106,8 @@ class TrialLog:
 
     def __init__(self, turns: Iterable[LoggedTurn] = ()) -> None:
         self._sums: dict[tuple[str, bool, float], TurnSums] = {}
-        for one in turns:
-            self.add(one)
+        for turn in turns:
+            self.add(turn)
 
     def add(self, turn: LoggedTurn) -> None:
         """Add a turn."""
@@ -164,10 +164,10 @@ def estimate_always(log: TrialLog, error: float = 0.05) -> tuple[float, float] |
 def inverse_propensity(log: TrialLog) -> GainEstimate:
     """Return the gain by rewards weighted with the inverse of their probabilities."""
     every = log.every
-    number = sum([one.turns for one in every])
-    weighted = [one.rewards / one.probability * (1 if one.new else -1) for one in every]
+    number = sum([sums.turns for sums in every])
+    weighted = [sums.rewards / sums.probability * (1 if sums.new else -1) for sums in every]
     gain = sum(weighted) / number
-    parts = [(w - gain * one.turns) / number for w, one in zip(weighted, every, strict=True)]
+    parts = [(w - gain * sums.turns) / number for w, sums in zip(weighted, every, strict=True)]
     return _with_interval(log, gain, parts)
 
 
@@ -176,13 +176,13 @@ def self_normalized(log: TrialLog) -> GainEstimate:
     totals, means = {}, {}
     for new in (True, False):
         own = log.arm(new=new)
-        totals[new] = sum([one.turns / one.probability for one in own])
-        means[new] = sum([one.rewards / one.probability for one in own]) / totals[new]
+        totals[new] = sum([sums.turns / sums.probability for sums in own])
+        means[new] = sum([sums.rewards / sums.probability for sums in own]) / totals[new]
     parts = [
-        (1 if one.new else -1)
-        * (one.rewards - means[one.new] * one.turns)
-        / (one.probability * totals[one.new])
-        for one in log.every
+        (1 if sums.new else -1)
+        * (sums.rewards - means[sums.new] * sums.turns)
+        / (sums.probability * totals[sums.new])
+        for sums in log.every
     ]
     return _with_interval(log, means[True] - means[False], parts)
 
@@ -190,25 +190,26 @@ def self_normalized(log: TrialLog) -> GainEstimate:
 def doubly_robust(log: TrialLog) -> GainEstimate:
     """Return the gain by a regression in each arm and the weighted residuals (self-normalized)."""
     every = log.every
-    number = sum([one.turns for one in every])
+    number = sum([sums.turns for sums in every])
     lines = {new: _FittedLine.fit(log.arm(new=new)) for new in (True, False)}
     totals = {
-        new: sum([one.turns / one.probability for one in log.arm(new=new)]) for new in (True, False)
+        new: sum([sums.turns / sums.probability for sums in log.arm(new=new)])
+        for new in (True, False)
     }
-    guesses = [lines[True].expected_sum(one) - lines[False].expected_sum(one) for one in every]
+    guesses = [lines[True].expected_sum(sums) - lines[False].expected_sum(sums) for sums in every]
     residuals = [
-        (one.rewards - lines[one.new].expected_sum(one)) / (one.probability * totals[one.new])
-        for one in every
+        (sums.rewards - lines[sums.new].expected_sum(sums)) / (sums.probability * totals[sums.new])
+        for sums in every
     ]
     means = {
-        new: sum([r for r, one in zip(residuals, every, strict=True) if one.new is new])
+        new: sum([r for r, sums in zip(residuals, every, strict=True) if sums.new is new])
         for new in (True, False)
     }
     model = sum(guesses) / number
     parts = []
-    for one, guess, residual in zip(every, guesses, residuals, strict=True):
-        own = residual - means[one.new] * one.turns / (one.probability * totals[one.new])
-        parts.append((guess - model * one.turns) / number + (own if one.new else -own))
+    for sums, guess, residual in zip(every, guesses, residuals, strict=True):
+        own = residual - means[sums.new] * sums.turns / (sums.probability * totals[sums.new])
+        parts.append((guess - model * sums.turns) / number + (own if sums.new else -own))
     return _with_interval(log, model + means[True] - means[False], parts)
 
 

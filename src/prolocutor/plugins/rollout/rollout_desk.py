@@ -138,7 +138,7 @@ class RolloutDesk:
         counted = await self._shadows()
         off = await self._store.records("", SWITCHES)
         return await asyncio.to_thread(
-            lambda: [self._status(one, logged, counted, off) for one in self.trials]
+            lambda: [self._status(trial, logged, counted, off) for trial in self.trials]
         )
 
     async def decide(self, name: str, action: Action, by: str, address: str = "") -> TrialStatus:
@@ -160,7 +160,7 @@ class RolloutDesk:
 
     def trial(self, name: str) -> Trial:
         """Return the trial of a service."""
-        names = [one.name for one in self.trials]
+        names = [trial.name for trial in self.trials]
         if name not in names:
             hint = suggest(name, names) if names else "nothing is tried out"
             raise NotFound(f"no service {name!s:.80} is tried out; {hint}", field="name")
@@ -218,7 +218,7 @@ class RolloutDesk:
 
 def _sum_logs(rows: Sequence[StoredDocument], ratings: Sequence[RatedReply]) -> dict[str, TrialLog]:
     """Return the log of each trial; a reply's last thumb takes precedence over a failure."""
-    thumbs = {one.utt_id: thumb(one.rating) for one in ratings}
+    thumbs = {rating.utt_id: thumb(rating.rating) for rating in ratings}
     logs: dict[str, TrialLog] = {}
     for row in rows:
         trial, _, utt_id = row.key.rpartition("/")

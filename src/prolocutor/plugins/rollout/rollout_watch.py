@@ -60,7 +60,7 @@ class RolloutWatch:
         self._prepared = assistant.engine.prepared
         self._switches = assistant.switches
         self.desk = RolloutDesk(self._store, trials, self._switch, clock)
-        self._names = {one.name for one in trials if one.instead_of is not None}
+        self._names = {trial.name for trial in trials if trial.instead_of is not None}
         self._replies: OrderedDict[str, TurnRecord] = OrderedDict()
         self._shadows: dict[str, ShadowFigures] = {}
         self._changed: set[str] = set()
@@ -86,9 +86,9 @@ class RolloutWatch:
 
     def take_lessons(self, record: TurnRecord) -> list[NewRecord]:
         """Return the choices of trials in a turn, to be stored with it."""
-        failed = {one.name for one in record.services if one.failed}
-        others = (one for one in record.choices if one.service not in self._names)
-        scores = {one.chosen: one.score for one in others}
+        failed = {service.name for service in record.services if service.failed}
+        others = (choice for choice in record.choices if choice.service not in self._names)
+        scores = {other.chosen: other.score for other in others}
         return [
             NewRecord(
                 LOGGED,
@@ -210,4 +210,4 @@ def _agrees(answer: ShadowAnswer, record: TurnRecord) -> bool | None:
     texts = [one.get("text") for one in found if isinstance(one, dict)]
     if not texts:
         return None
-    return record.response.strip().lower() in [str(one).strip().lower() for one in texts]
+    return record.response.strip().lower() in [str(text).strip().lower() for text in texts]

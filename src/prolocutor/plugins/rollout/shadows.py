@@ -122,7 +122,7 @@ class Shadows:
             failures = group.failures()
             if not failures:
                 step.guard.note(None)
-                outcome, value = "done", [one.value for one in group.replies]  # type: ignore[union-attr]
+                outcome, value = "done", [reply.value for reply in group.replies]  # type: ignore[union-attr]
                 value = value[0] if len(value) == 1 else value
             elif isinstance(failures[0], ServiceLate):
                 outcome = "late"

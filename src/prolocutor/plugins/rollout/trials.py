@@ -69,7 +69,7 @@ def _place(pipeline: Pipeline, stage: Stage, name: str, agent: str, path: str) -
     """Return the stage and name of a canary's new service."""
     if not agent or agent == name:
         return stage, name
-    skills = [one.name for one in pipeline.services_at(Stage.SKILL)]
+    skills = [service.name for service in pipeline.services_at(Stage.SKILL)]
     if agent not in skills:
         what = f"no skill is called {agent!r}; {suggest(agent, skills)}"
         raise ConfigError(what, key=f"{path}.canary.agent")
@@ -77,7 +77,7 @@ def _place(pipeline: Pipeline, stage: Stage, name: str, agent: str, path: str) -
 
 
 def _check_other(pipeline: Pipeline, stage: Stage, name: str, other: str, path: str) -> None:
-    others = [one.name for one in pipeline.services_at(stage) if one.name != name]
+    others = [service.name for service in pipeline.services_at(stage) if service.name != name]
     if other not in others:
         what = f"{stage} has no other service {other!r}"
         hint = f"; {suggest(other, others)}" if others else ""
@@ -94,16 +94,19 @@ def _check_acts(service: TriedService, path: str) -> None:
 
 def _check_pairs(trials: list[Trial]) -> None:
     """Refuse two canaries of a service, and canaries of canaries: they could not be compared."""
-    new = {(one.stage, one.name) for one in trials}
+    new = {(trial.stage, trial.name) for trial in trials}
     seen = set()
-    for one in trials:
-        if one.instead_of is None:
+    for trial in trials:
+        if trial.instead_of is None:
             continue
-        place, path = (one.stage, one.instead_of), f"{one.stage}.{one.name}.canary.instead_of"
+        place, path = (
+            (trial.stage, trial.instead_of),
+            f"{trial.stage}.{trial.name}.canary.instead_of",
+        )
         if place in seen:
-            raise ConfigError(f"{one.instead_of} has another canary already", key=path)
+            raise ConfigError(f"{trial.instead_of} has another canary already", key=path)
         if place in new:
-            raise ConfigError(f"{one.instead_of} is tried out itself", key=path)
+            raise ConfigError(f"{trial.instead_of} is tried out itself", key=path)
         seen.add(place)
 
 

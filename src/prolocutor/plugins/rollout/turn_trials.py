@@ -29,7 +29,7 @@ class TurnTrials:
         self.shadows = Shadows(prepared.strays)
         self.watch: RolloutWatch | None = None
         """The watch that logs the choices and stops harmful services."""
-        self._steps = {(one.stage, one.name): one for one in prepared.steps}
+        self._steps = {(step.stage, step.name): step for step in prepared.steps}
 
     def join(self, assistant: Assistant) -> None:
         """Watch the outcomes of the trials from now on."""

@@ -112,7 +112,7 @@ class SqliteTransfer:
         def write(db: sqlite3.Connection) -> None:
             _records(db).put_unrecorded(counted)
             db.execute(SQL["delete_all_amounts"])
-            rows = [structs.astuple(one)[:-1] for one in counted.amounts]
+            rows = [structs.astuple(amount)[:-1] for amount in counted.amounts]
             db.executemany(SQL["add_amount"], rows)
 
         await self._run_transaction(write)
@@ -279,19 +279,21 @@ def _write_person(db: sqlite3.Connection, person: StoredPerson) -> None:
         _put_dialog(db, one, dialog)
     put("add_feed", [(number, row.n, dialogs[row.dialog_id], row.message, names[row.dialog_name],
                       row.id, row.closing) for row in person.feed])  # fmt: skip
-    put("add_requests", [(number, one.key, one.hash, one.turn_id, dialogs[one.dialog_id], one.at,
-                          one.outcome) for one in person.requests])  # fmt: skip
-    put("copy_open_turn", [(number, one.turn_id, dialogs[one.dialog_id], one.n, one.started,
-                            one.attempts, one.request_key, one.request_hash, one.opening,
-                            names[one.dialog_name], one.id)
-                           for one in person.open_turns])  # fmt: skip
+    put("add_requests", [(number, request.key, request.hash, request.turn_id, dialogs[request.dialog_id], request.at,
+                          request.outcome) for request in person.requests])  # fmt: skip
+    put("copy_open_turn", [(number, turn.turn_id, dialogs[turn.dialog_id], turn.n, turn.started,
+                            turn.attempts, turn.request_key, turn.request_hash, turn.opening,
+                            names[turn.dialog_name], turn.id)
+                           for turn in person.open_turns])  # fmt: skip
 
 
 def _put_records(db: sqlite3.Connection, person: StoredPerson) -> None:
-    for one in person.records:
-        found = db.execute(SQL["dialog_about"], (one.about,)).fetchone() if one.about else None
+    for record in person.records:
+        found = (
+            db.execute(SQL["dialog_about"], (record.about,)).fetchone() if record.about else None
+        )
         dialog = None if found is None else found[0]
-        db.execute(SQL["put_record"], (person.user, one.kind, one.key, one.body, dialog))
+        db.execute(SQL["put_record"], (person.user, record.kind, record.key, record.body, dialog))
 
 
 def _put_dialog(db: sqlite3.Connection, one: StoredDialog, dialog: int | None) -> None:

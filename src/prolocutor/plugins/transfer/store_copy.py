@@ -145,7 +145,7 @@ def repair_person(person: StoredPerson) -> StoredPerson:
     """
     if person.human_id is None:
         return person
-    shown = [u.user_version for one in person.dialogs for u in one.utterances if not u.by_bot]
+    shown = [u.user_version for dialog in person.dialogs for u in dialog.utterances if not u.by_bot]
     new = agent_state.new_human(person.human_id, person.user)
     return structs.replace(
         person,
@@ -167,9 +167,11 @@ def _repaired_dialog(dialog: StoredDialog) -> StoredDialog:
             structs.replace(said, position=places[said.position]) for said in dialog.utterances
         ],
         ratings=[
-            one if one.position is None else structs.replace(one, position=places[one.position])
-            for one in dialog.ratings
-            if one.position is None or one.position in places
+            rating
+            if rating.position is None
+            else structs.replace(rating, position=places[rating.position])
+            for rating in dialog.ratings
+            if rating.position is None or rating.position in places
         ],
     )
 
@@ -242,7 +244,7 @@ def _comparable(person: StoredPerson, source: StoredPerson) -> StoredPerson:
 def _round_sums(counted: UnrecordedTurns) -> UnrecordedTurns:
     """Round sums that were added up in another order."""
     agents = [
-        structs.replace(one, seconds=round(one.seconds, 6), cost=round(one.cost, 6))
-        for one in counted.agents
+        structs.replace(agent, seconds=round(agent.seconds, 6), cost=round(agent.cost, 6))
+        for agent in counted.agents
     ]
     return structs.replace(counted, agents=agents)

@@ -126,7 +126,7 @@ class ConversationSearch:
         ).fetchall()
         if not turns:
             return [], None
-        more = [f"u.utterance IN ({', '.join(str(int(one)) for (one,) in turns)})"]
+        more = [f"u.utterance IN ({', '.join(str(int(turn)) for (turn,) in turns)})"]
         if self._query.flag is not None:
             more.append(f"f.flags & {FLAG_BITS[self._query.flag]}")
         rows = self._connection.execute(

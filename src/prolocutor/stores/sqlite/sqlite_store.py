@@ -275,7 +275,9 @@ class SqliteStore:
                 self._reader.utterances, number, *ids, position
             )
             dialog.utterances += some
-        by_bot = [one for one in dialog.utterances if isinstance(one, BotUtterance)]
+        by_bot = [
+            utterance for utterance in dialog.utterances if isinstance(utterance, BotUtterance)
+        ]
         dialog.date_finish = by_bot[-1].date_time if by_bot else None
         found = await self._read.submit(self._reader.find, dialog.dialog_id)
         return dialog if found == number else None

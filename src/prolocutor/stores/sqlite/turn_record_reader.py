@@ -94,7 +94,7 @@ class TurnRecordReader(SqliteReader):
             return read_totals(self.connection, since, until)
         steps = range(int(since), math.ceil(until), step)
         ends = [(at, min(at + step, until)) for at in steps]
-        return [one for at, end in ends for one in read_totals(self.connection, at, end)]
+        return [total for at, end in ends for total in read_totals(self.connection, at, end)]
 
     def conversation_head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
@@ -169,10 +169,10 @@ class TurnRecordReader(SqliteReader):
     def _summaries(self, places: Sequence[FoundPlace]) -> list[DialogSummary]:
         if not places:
             return []
-        hits = {one.dialog: one.hit for one in places}
+        hits = {place.dialog: place.hit for place in places}
         wanted = ", ".join(str(number) for number in hits)
         shown = " ".join(
-            f"WHEN {one.dialog} THEN {one.hit}" for one in places if one.hit is not None
+            f"WHEN {place.dialog} THEN {place.hit}" for place in places if place.hit is not None
         )
         last = f"CASE f.dialog {shown} ELSE f.last END" if shown else "f.last"
         rows = self.connection.execute(
@@ -190,7 +190,7 @@ class TurnRecordReader(SqliteReader):
             spoke.setdefault(dialog, []).append(skill)
         known = {row.dialog: row for row in (SummaryRow(*columns) for columns in rows)}
         return [
-            known[one.dialog].summary(spoke.get(one.dialog, []), is_hit=one.hit is not None)
-            for one in places
-            if one.dialog in known
+            known[place.dialog].summary(spoke.get(place.dialog, []), is_hit=place.hit is not None)
+            for place in places
+            if place.dialog in known
         ]

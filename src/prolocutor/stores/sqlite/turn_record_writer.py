@@ -199,9 +199,9 @@ class TurnRecordWriter:
             up = (after & UP) // UP - (before & UP) // UP
             add_figures(figures, record, up=up, down=down)
         thumbs = {
-            key: AgentSpan(at=one.at, agent=one.agent, up=one.up, down=one.down)
-            for key, one in figures.items()
-            if one.won
+            key: AgentSpan(at=figure.at, agent=figure.agent, up=figure.up, down=figure.down)
+            for key, figure in figures.items()
+            if figure.won
         }
         self._count({hour: TurnHour(at=hour, down=down)}, thumbs)
 
@@ -210,9 +210,9 @@ class TurnRecordWriter:
         rows: list[Any] = []
         hours: dict[int, TurnHour] = {}
         figures: dict[FiguresKey, AgentSpan] = {}
-        for place, utt_id, one in turns:
-            rows += (place, one.at, one.seconds, one.cost, one.flags, one.record)
-            _tally(hours, figures, one.at, one.flags, one.record, utt_id)
+        for place, utt_id, turn in turns:
+            rows += (place, turn.at, turn.seconds, turn.cost, turn.flags, turn.record)
+            _tally(hours, figures, turn.at, turn.flags, turn.record, utt_id)
         for many, part in split_rows(SQL["add_turns"], rows):
             self._connection.execute(many, part)
         self._connection.execute(SQL["count_records"], (len(turns),))
@@ -238,8 +238,8 @@ class TurnRecordWriter:
         self._days = AgentDays(self._connection)
         self._count(hours, figures)
         self._count(
-            {one.at: one for one in counted.hours},
-            {(one.at, one.agent): one for one in counted.agents},
+            {hour.at: hour for hour in counted.hours},
+            {(agent.at, agent.agent): agent for agent in counted.agents},
         )
 
     def _tally_turns(self) -> tuple[dict[int, TurnHour], dict[FiguresKey, AgentSpan]]:
@@ -306,9 +306,9 @@ class TurnRecordWriter:
         sign: int = 1,
     ) -> None:
         execute = self._connection.execute
-        for one in hours.values():
-            counts = [sign * getattr(one, name) for name in COUNTS]
-            execute(SQL["add_hour"], (one.at, *counts))
+        for hour in hours.values():
+            counts = [sign * getattr(hour, name) for name in COUNTS]
+            execute(SQL["add_hour"], (hour.at, *counts))
         for key, more in figures.items():
             row = execute(SQL["figures_of"], key).fetchone()
             if row is None and sign < 0:

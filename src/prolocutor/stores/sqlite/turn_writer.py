@@ -96,14 +96,16 @@ class AgendaWriter:
         made.
         """
         due = []
-        for one in changes:
-            found = self._execute(SQL["record_of"], (one.user, one.kind, one.key)).fetchone()
+        for change in changes:
+            found = self._execute(
+                SQL["record_of"], (change.user, change.kind, change.key)
+            ).fetchone()
             body = None if found is None else found[0]
-            if body == one.after:
+            if body == change.after:
                 continue
-            if body != one.before:
+            if body != change.before:
                 return False
-            due.append(one)
+            due.append(change)
         for one in due:
             if one.after is None:
                 self.delete_record(one.user, one.kind, one.key)
@@ -300,8 +302,8 @@ class TurnWriter:
         bot_id = dialog.bot_id if dialog else self._bot_id(opened.dialog)
         human, bot = _newest(opened.human, closing.human), _newest(opened.bot, closing.bot)
         states = [
-            _state(one, (bot, opened.bot) if one.by_bot else (human, opened.human))
-            for one in closing.utterances
+            _state(utterance, (bot, opened.bot) if utterance.by_bot else (human, opened.human))
+            for utterance in closing.utterances
         ]
         # Nothing is changed above.
         if closing.human is not None:
@@ -325,8 +327,10 @@ class TurnWriter:
             self._set_round(opened.dialog, dialog, closing.round)
         if closing.struck or closing.entries:
             self._agenda.change(person.user, closing.struck, closing.entries)
-        for one in closing.records:
-            self._agenda.add_record(person.user, one.kind, one.key, one.body, opened.dialog)
+        for record in closing.records:
+            self._agenda.add_record(
+                person.user, record.kind, record.key, record.body, opened.dialog
+            )
         self._rows.closed += (opened.person, opening.turn_id)
         if dialog is None:
             # Without a head in the cache the next turn reads the file, so it must be written now.

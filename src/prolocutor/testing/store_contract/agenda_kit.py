@@ -66,7 +66,7 @@ class AgendaStoreKit(StoreFixtures):
         await store.schedule(an_entry(key="k", due=3.0, skill="other"))
         await store.schedule(an_entry("bob", key="k", due=4.0))
 
-        assert [(one.skill, one.due, one.body) for one in await store.entries("ann")] == [
+        assert [(entry.skill, entry.due, entry.body) for entry in await store.entries("ann")] == [
             ("timer", 2.0, b"2"),
             ("other", 3.0, b'{"ring":1}'),
         ]
@@ -89,12 +89,12 @@ class AgendaStoreKit(StoreFixtures):
             await store.schedule(an_entry("ann", str(n), float(n)), limit=3)
         await store.schedule(an_entry("bob", "b", 0.0), limit=3)
 
-        assert [(one.key, one.dropped) for one in await store.entries("ann")] == [
+        assert [(entry.key, entry.dropped) for entry in await store.entries("ann")] == [
             ("2", 2),
             ("3", 0),
             ("4", 0),
         ]
-        assert [(one.key, one.dropped) for one in await store.entries("bob")] == [("b", 0)]
+        assert [(entry.key, entry.dropped) for entry in await store.entries("bob")] == [("b", 0)]
 
     async def test_the_entry_just_written_stays_even_if_it_is_the_earliest(
         self, store: Store
@@ -102,7 +102,7 @@ class AgendaStoreKit(StoreFixtures):
         for key, due in (("a", 5.0), ("b", 6.0), ("c", 1.0)):
             await store.schedule(an_entry("ann", key, due), limit=2)
 
-        assert [(one.key, one.dropped) for one in await store.entries("ann")] == [
+        assert [(entry.key, entry.dropped) for entry in await store.entries("ann")] == [
             ("c", 1),
             ("b", 0),
         ]
@@ -118,7 +118,7 @@ class AgendaStoreKit(StoreFixtures):
         for key in ("a", "b", "b"):
             await store.schedule(an_entry("ann", key), limit=2)
 
-        assert [(one.key, one.dropped) for one in await store.entries("ann")] == [
+        assert [(entry.key, entry.dropped) for entry in await store.entries("ann")] == [
             ("a", 0),
             ("b", 0),
         ]
@@ -213,4 +213,4 @@ class AgendaStoreKit(StoreFixtures):
 
 
 def _keys(entries: Iterable[AgendaEntry]) -> list[str]:
-    return [one.key for one in entries]
+    return [entry.key for entry in entries]

@@ -174,7 +174,9 @@ class ConversationStoreKit(StoreFixtures):
 
     async def test_a_conversation_has_the_first_words_of_the_person(self, store: Store) -> None:
         await store.deliver(a_delivery("ann", "Welcome!"))
-        assert [words(one.first) for one in await store.conversations("ann")] == [None]
+        assert [words(conversation.first) for conversation in await store.conversations("ann")] == [
+            None
+        ]
         await talk(store, "ann", "a", "b")
         await open_new_turn(store, "ann", "c", dialog_name="running")
 
@@ -206,9 +208,9 @@ class ConversationStoreKit(StoreFixtures):
         assert await store.delete_conversation("ann", "old") == 0
         assert await store.delete_conversation("nobody", "old") == 0
 
-        assert [one.name for one in await store.conversations("ann")] == ["main"]
+        assert [conversation.name for conversation in await store.conversations("ann")] == ["main"]
         assert [row.dialog_name for row in await store.feed("ann", 0)] == ["main", "main"]
-        assert [one.name for one in await store.conversations("bob")] == ["old"]
+        assert [conversation.name for conversation in await store.conversations("bob")] == ["old"]
         again = await open_new_turn(store, "ann", "b", dialog_name="old")
         assert (again.feed, again.feed_id, again.window) == (7, 4, [])
 
@@ -216,7 +218,7 @@ class ConversationStoreKit(StoreFixtures):
         await open_new_turn(store, "ann", "a")
 
         assert await store.delete_conversation("ann", "main") == 0
-        assert [one.name for one in await store.conversations("ann")] == ["main"]
+        assert [conversation.name for conversation in await store.conversations("ann")] == ["main"]
 
 
 class ArchiveStoreKit(StoreFixtures):
@@ -234,11 +236,11 @@ class ArchiveStoreKit(StoreFixtures):
         assert (dialog.dialog_id, dialog.id, dialog.active) == (turn.dialog_id, turn.id, True)
         assert dialog.channel_type == "kit"
         assert dialog.human.user_external_id == "ann"
-        assert [one.text for one in dialog.utterances] == ["a", "re: a", "b", "re: b"]
+        assert [utterance.text for utterance in dialog.utterances] == ["a", "re: a", "b", "re: b"]
         assert dialog.date_finish == dialog.utterances[-1].date_time
         human = dialog.utterances[0]
         assert isinstance(human, HumanUtterance)
-        assert [agent_state.hypothesis_to_state(one) for one in human.hypotheses] == [
+        assert [agent_state.hypothesis_to_state(hypothesis) for hypothesis in human.hypotheses] == [
             {**said[0], "annotations": {}}
         ]
         assert await store.dialog("nothing") is None
@@ -253,8 +255,8 @@ class ArchiveStoreKit(StoreFixtures):
 
         assert isinstance(question, HumanUtterance)
         assert (question.text, answer.text) == ("b", "re: b")
-        assert [one.text for one in question.hypotheses] == ["t"]
-        assert [one["rating"] for one in answer.attributes["ratings"]] == [1]
+        assert [hypothesis.text for hypothesis in question.hypotheses] == ["t"]
+        assert [rating["rating"] for rating in answer.attributes["ratings"]] == [1]
         assert await store.turn(opening.utt_id) == []
         assert await store.turn("nothing") == []
 
@@ -271,7 +273,7 @@ class ArchiveStoreKit(StoreFixtures):
 
         dialog = await load_dialog(store, turn.dialog_id)
 
-        assert [one.text for one in dialog.utterances[::2]] == texts
+        assert [utterance.text for utterance in dialog.utterances[::2]] == texts
 
     async def test_the_owner_of_dialogs_and_utterances_is_known(self, store: Store) -> None:
         (turn,) = await talk(store, "ann", "a")
@@ -369,7 +371,7 @@ class ArchiveStoreKit(StoreFixtures):
             [s["attributes"] for s in states],
             [u.attributes for u in dialog.utterances],
         ):
-            assert [[one["rating"] for one in a["ratings"]] for a in attributes] == [
+            assert [[rating["rating"] for rating in a["ratings"]] for a in attributes] == [
                 ["good"],
                 [1, 2],
             ]

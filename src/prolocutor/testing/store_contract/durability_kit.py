@@ -146,7 +146,7 @@ class DurabilityKit(StoreFixtures):
         async with open_for_test(make_store) as store:
             assert len(await store.unfinished_turns()) == 10
             opened = await asyncio.gather(
-                *(store.resume_turn(one.turn_id, 4, 0) for one in await store.unfinished_turns())
+                *(store.resume_turn(turn.turn_id, 4, 0) for turn in await store.unfinished_turns())
             )
             await asyncio.gather(*(store.close_turn(a_closing(one)) for one in opened))
             assert len(await store.dialog_ids()) == 10

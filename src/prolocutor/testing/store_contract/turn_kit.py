@@ -50,7 +50,7 @@ class TurnStoreKit(StoreFixtures):
         second = await open_new_turn(store, "ann", "and?")
 
         ending = a_closing(first, "re: hi", annotations={"ner": ["é"]}, extra={"x": None})
-        question, answer = (plain.decode(one.body) for one in ending.utterances)
+        question, answer = (plain.decode(utterance.body) for utterance in ending.utterances)
         assert [plain.decode(said.state) for said in second.window] == [
             {**question, "user": plain.decode(first.human.state), "hypotheses": []},
             {
@@ -159,7 +159,7 @@ class TurnStoreKit(StoreFixtures):
 
         dialog = await load_dialog(store, turns[0].dialog_id)
 
-        seen = [one.user.attributes.get("n") for one in dialog.utterances]
+        seen = [utterance.user.attributes.get("n") for utterance in dialog.utterances]
         assert seen[1::2] == list(range(40))
         assert seen[::2] == [None, *(n if n % 3 else n - 1 for n in range(1, 40))]
         assert dialog.human.attributes == {"n": 38}
@@ -198,7 +198,12 @@ class TurnStoreKit(StoreFixtures):
         await store.close_turn(a_closing(opened, "farewell", bot_attributes={"m": 1}))
 
         dialog = await load_dialog(store, opened.dialog_id)
-        assert [one.text for one in dialog.utterances] == ["hi", "re: hi", "bye", "farewell"]
+        assert [utterance.text for utterance in dialog.utterances] == [
+            "hi",
+            "re: hi",
+            "bye",
+            "farewell",
+        ]
 
     async def test_a_turn_is_closed_only_once(self, store: Store) -> None:
         opened = await open_new_turn(store)
@@ -239,7 +244,7 @@ class TurnStoreKit(StoreFixtures):
         with pytest.raises(StoreError):
             await store.close_turn(ending)
 
-        assert [one.turn_id for one in await store.unfinished_turns()] == [opened.opening.turn_id]
+        assert [turn.turn_id for turn in await store.unfinished_turns()] == [opened.opening.turn_id]
         await store.close_turn(a_closing(opened))
 
     async def test_turns_of_many_persons_at_once_do_not_mix(self, store: Store) -> None:
@@ -265,7 +270,14 @@ class TurnStoreKit(StoreFixtures):
         (dialog_id,) = await store.dialog_ids()
         dialog = await load_dialog(store, dialog_id)
 
-        assert [one.text for one in dialog.utterances] == ["a", "re: a", "b", "re: b", "c", "re: c"]
+        assert [utterance.text for utterance in dialog.utterances] == [
+            "a",
+            "re: a",
+            "b",
+            "re: b",
+            "c",
+            "re: c",
+        ]
         assert [row.n for row in await store.feed("ann", 0)] == [1, 2, 3, 4, 5, 6]
         assert (dialog.date_start, dialog.date_finish) == (TOMORROW, YESTERDAY)
 
@@ -298,7 +310,7 @@ class TurnStoreKit(StoreFixtures):
         assert (resumed.human, resumed.bot) == (opened.human, opened.bot)
         assert texts(resumed) == ["b", "re: b"]
         assert hypotheses(resumed) == [said]
-        assert [one.attempts for one in await store.unfinished_turns()] == [2]
+        assert [turn.attempts for turn in await store.unfinished_turns()] == [2]
 
     async def test_a_resumed_turn_can_be_closed(self, store: Store) -> None:
         opened = await open_new_turn(store, "ann", "a", request_key="k", request_hash=b"h")

@@ -133,7 +133,7 @@ class TurnRecordStoreKit(StoreFixtures):
             for _ in users:
                 query = ConversationQuery(order=order)
                 page = await find_record_store(store).conversations(query, after, 1)
-                seen += [one.user for one in page.items]
+                seen += [item.user for item in page.items]
                 after = page.next
             assert (seen, after) == (users, None), order
 
@@ -143,7 +143,7 @@ class TurnRecordStoreKit(StoreFixtures):
 
         page = await find_record_store(store).latest_turns(TurnQuery(), None, 2)
 
-        shown = [(one.record.user, one.record.text, one.record.response) for one in page.items]
+        shown = [(item.record.user, item.record.text, item.record.response) for item in page.items]
         assert shown == [("ann", "input 2", "no. 2"), ("bob", "input 1", "no. 1")]
 
     async def test_turns_are_found_by_their_flags_and_the_service_that_failed(
@@ -164,7 +164,7 @@ class TurnRecordStoreKit(StoreFixtures):
         ]
         for query, users in cases:
             page = await find_record_store(store).latest_turns(query, None, 10)
-            assert ([one.record.user for one in page.items], page.next) == (users, None), query
+            assert ([item.record.user for item in page.items], page.next) == (users, None), query
 
     async def test_pages_of_turns_have_each_once_while_turns_come_and_go(
         self, store: Store
@@ -176,7 +176,7 @@ class TurnRecordStoreKit(StoreFixtures):
             after: TurnPlace | None = None
             while True:
                 page = await find_record_store(store).latest_turns(query, after, 2)
-                seen += [one.record.user for one in page.items]
+                seen += [item.record.user for item in page.items]
                 after = page.next
                 if after is None:
                     break
@@ -192,7 +192,7 @@ class TurnRecordStoreKit(StoreFixtures):
         await store.delete_person("user 1")
 
         rest = await find_record_store(store).latest_turns(TurnQuery(), first.next, 2)
-        assert [one.record.user for one in rest.items] == ["user 0"]
+        assert [item.record.user for item in rest.items] == ["user 0"]
 
     async def test_a_dialog_is_found_by_an_hour_in_its_middle(self, store: Store) -> None:
         for at in (1000.0, 5000.0, 9000.0):
@@ -212,7 +212,7 @@ class TurnRecordStoreKit(StoreFixtures):
             while True:
                 await wait_until_indexed(store)
                 page = await find_record_store(store).conversations(query, after, 2)
-                seen += [one.user for one in page.items]
+                seen += [item.user for item in page.items]
                 after = page.next
                 if after is None:
                     break
@@ -254,7 +254,7 @@ class TurnRecordStoreKit(StoreFixtures):
         assert kept is not None
         assert kept.rating == {"stars": 3}
         turns = await find_record_store(store).turns(record.dialog_id, None, 10)
-        assert [one.rating for one in turns] == [{"stars": 3}, None]
+        assert [turn.rating for turn in turns] == [{"stars": 3}, None]
 
     async def test_hours_and_agents_are_counted(self, store: Store) -> None:
         at = 7200.0 + 100
@@ -265,10 +265,13 @@ class TurnRecordStoreKit(StoreFixtures):
         hours = await find_record_store(store).hours(0.0, 1e6)
         spans = await find_record_store(store).figures(0.0, 1e6, "greeter")
 
-        assert [(one.at, one.turns, one.bad, one.none, one.failed, one.slow) for one in hours] == [
+        figures = [
+            (hour.at, hour.turns, hour.bad, hour.none, hour.failed, hour.slow) for hour in hours
+        ]
+        assert figures == [
             (7200, 2, 1, 1, 1, 0), (10_800, 1, 0, 0, 0, 1),
         ]  # fmt: skip
-        assert [one.at for one in spans] == [
+        assert [span.at for span in spans] == [
             at // SPAN_SECONDS * SPAN_SECONDS,
             (at + 3600) // SPAN_SECONDS * SPAN_SECONDS,
         ]
@@ -280,11 +283,11 @@ class TurnRecordStoreKit(StoreFixtures):
         (total,) = await find_record_store(store).totals(0.0, 1e6)
         assert (total.agent, total.asked, total.kinds) == ("greeter", 3, {"late": 1})
         assert total.buckets == [
-            sum(each) for each in zip(*[one.buckets for one in spans], strict=True)
+            sum(each) for each in zip(*[span.buckets for span in spans], strict=True)
         ]
-        assert round(total.seconds - sum(one.seconds for one in spans), 6) == 0
+        assert round(total.seconds - sum(span.seconds for span in spans), 6) == 0
         steps = await find_record_store(store).totals(7200.0, 14_400.0, 3600)
-        assert [(one.at, one.agent, one.asked) for one in steps] == [
+        assert [(step.at, step.agent, step.asked) for step in steps] == [
             (7200, "greeter", 2), (10_800, "greeter", 1),
         ]  # fmt: skip
         (last,) = await find_record_store(store).totals(10_800.0, 1e6)
@@ -302,7 +305,7 @@ class TurnRecordStoreKit(StoreFixtures):
 
         assert [one.said for one in (*first, *second)] == [f"input {n}" for n in range(4)]
         assert [one.said for one in (*earlier, *last)] == [f"input {n}" for n in (1, 2, 3, 4)]
-        assert [one.utt_id for one in first] == [one.utt_id for one in records[:2]]
+        assert [one.utt_id for one in first] == [record.utt_id for record in records[:2]]
         assert (first[0].turn_id, first[0].by) == (records[0].turn_id, "selector")
         head = await keeper.head(id_)
         assert head is not None
@@ -363,7 +366,7 @@ class TurnRecordStoreKit(StoreFixtures):
         while await keeper.tend(now=2000.0, keep=DAY, most=2):
             pass
 
-        kept = [await keeper.turn(one.utt_id) for one in records]
+        kept = [await keeper.turn(record.utt_id) for record in records]
         assert [one is not None and one.record is not None for one in kept] == [
             False, False, False, True, True,
         ]  # fmt: skip

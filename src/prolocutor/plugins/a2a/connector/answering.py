@@ -60,7 +60,7 @@ def _add_parts(found: JsonObject, parts: list[A2aPart], answer: GatheredAnswer) 
     A text of several pieces is one message; else texts and other messages keep their order.
     """
     messages, others = _sorted_parts(parts)
-    rich = [one for one in messages if one["type"] != "text"]
+    rich = [message for message in messages if message["type"] != "text"]
     if rich:
         text = [{"type": "text", "text": found["text"]}] if found["text"] else []
         found["messages"] = [*text, *rich] if answer.is_pieced else messages
@@ -83,13 +83,13 @@ def _check(state: str, words: str) -> None:
 
 def _ask(found: JsonObject, answer: GatheredAnswer, others: list[JsonObject]) -> None:
     """Make the hypothesis an ask whose answer continues the agent's task."""
-    asked = next((one["data"] for one in others if _is_ask(one.get("data"))), None)
+    asked = next((other["data"] for other in others if _is_ask(other.get("data"))), None)
     waiting = OpenTask(answer.task_id, answer.context_id, asked is not None)
     found["ask"] = ASK if asked is None else asked["ask"]
     found["can_continue"] = True
     found["ask_context"] = msgspec.to_builtins(waiting)
     if asked is not None:
-        left = [one for one in others if one.get("data") is not asked]
+        left = [other for other in others if other.get("data") is not asked]
         found["attributes"] = {"data_parts": left} if left else {}
     if not found["text"] and not found.get("messages"):
         found["text"] = "?"
@@ -136,7 +136,7 @@ def _message(part: A2aPart) -> JsonObject | None:
 
 def _confidence(answer: GatheredAnswer, confidence: float) -> float:
     """Return the confidence in the metadata of the answer, or None."""
-    notes = [one.metadata for one in answer.artifacts.values()]
+    notes = [artifact.metadata for artifact in answer.artifacts.values()]
     if answer.message is not None:
         notes.append(answer.message.metadata)
     if answer.status.message is not None:

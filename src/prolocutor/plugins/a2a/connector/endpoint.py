@@ -317,6 +317,8 @@ def _rest_refusal(body: bytes) -> AgentRefusal:
     details = error.get("details")
     listed = details if isinstance(details, list) else []
     reasons += [one.get("reason") for one in listed if isinstance(one, dict)]
-    known = (_REASONS[one] for one in reasons if isinstance(one, str) and one in _REASONS)
+    known = (
+        _REASONS[reason] for reason in reasons if isinstance(reason, str) and reason in _REASONS
+    )
     number = next(known, error.get("code") if isinstance(error.get("code"), int) else 0)
     return AgentRefusal(number or 0, {"code": number, "message": error.get("message")})

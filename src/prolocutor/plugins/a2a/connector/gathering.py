@@ -66,7 +66,8 @@ class GatheredAnswer:
         self.history = task.history
         if task.artifacts or not self.artifacts:
             self.artifacts = {
-                one.artifact_id or str(position): one for position, one in enumerate(task.artifacts)
+                artifact.artifact_id or str(position): artifact
+                for position, artifact in enumerate(task.artifacts)
             }
 
     @property
@@ -81,12 +82,12 @@ class GatheredAnswer:
         if self.message is not None:
             return self.message.parts
         if self.status.state != INPUT_REQUIRED and self.artifacts:
-            return [part for one in self.artifacts.values() for part in one.parts]
+            return [part for artifact in self.artifacts.values() for part in artifact.parts]
         if self.status.message is not None and self.status.message.parts:
-            earlier = [part for one in self.artifacts.values() for part in one.parts]
+            earlier = [part for artifact in self.artifacts.values() for part in artifact.parts]
             return [*earlier, *self.status.message.parts]
         if self.artifacts:
-            return [part for one in self.artifacts.values() for part in one.parts]
+            return [part for artifact in self.artifacts.values() for part in artifact.parts]
         agents = [one for one in self.history if one.role == "ROLE_AGENT"]
         return agents[-1].parts if agents else []
 
@@ -98,7 +99,7 @@ class GatheredAnswer:
             (only,) = self.artifacts.values()
             if text := parts_text(only.parts):
                 return text
-        texts = [parts_text(one.parts) for one in self.artifacts.values()]
+        texts = [parts_text(artifact.parts) for artifact in self.artifacts.values()]
         asked = self.status.message
         if asked is not None and (self.status.state == INPUT_REQUIRED or not any(texts)):
             texts.append(_lines(asked.parts))
@@ -132,7 +133,7 @@ class GatheredAnswer:
 
     def _show(self, deltas: DeltaSink) -> None:
         """Pass new words on; after words were withdrawn, pass all words on again."""
-        texts = [parts_text(one.parts) for one in self.artifacts.values()]
+        texts = [parts_text(artifact.parts) for artifact in self.artifacts.values()]
         text = "\n".join(one for one in texts if one)
         if not text.startswith(self._shown):
             deltas.restart()

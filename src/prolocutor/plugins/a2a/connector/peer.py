@@ -174,11 +174,14 @@ class A2aPeer:
                 continue
             if self._version is not None and is_legacy != (self._version != VERSION):
                 continue
-            for one in card.interfaces:
-                if one.is_legacy == is_legacy and one.binding.upper() == binding:
-                    tenant = one.tenant if self._tenant is None else self._tenant
-                    return AgentInterface(one.url, binding, one.version, tenant)
-        there = ", ".join(f"{one.binding} {one.version}" for one in card.interfaces) or "none"
+            for interface in card.interfaces:
+                if interface.is_legacy == is_legacy and interface.binding.upper() == binding:
+                    tenant = interface.tenant if self._tenant is None else self._tenant
+                    return AgentInterface(interface.url, binding, interface.version, tenant)
+        there = (
+            ", ".join(f"{interface.binding} {interface.version}" for interface in card.interfaces)
+            or "none"
+        )
         raise BadReply(f"its card has no address that can be used here: {there}")
 
     def _reachable(self, address: str) -> Url:

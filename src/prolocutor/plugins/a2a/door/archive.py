@@ -104,9 +104,9 @@ class TaskArchive:
 
     async def task(self, user: str, context: str, id_: str) -> A2aTask | None:
         """Return the present state of a person's task."""
-        for one in await self.find_tasks(user, context):
-            if one.id == id_:
-                return await self._task_view(user, one)
+        for task in await self.find_tasks(user, context):
+            if task.id == id_:
+                return await self._task_view(user, task)
         return None
 
     async def find_tasks(self, user: str, context: str) -> list[FoundTask]:
@@ -127,7 +127,7 @@ class TaskArchive:
 
     async def context_tasks(self, user: str, context: str) -> list[A2aTask]:
         """Return the tasks of a context, oldest first."""
-        return [await self._task_view(user, one) for one in await self.find_tasks(user, context)]
+        return [await self._task_view(user, task) for task in await self.find_tasks(user, context)]
 
     async def list_tasks(self, speaker: DoorSpeaker) -> list[A2aTask]:
         """Return the tasks in the latest contexts of a caller, unsorted."""

@@ -139,7 +139,7 @@ def write_result(value: Any) -> Any:
     if isinstance(value, A2aPushConfig):
         return legacy.push_out(value)
     if isinstance(value, A2aPushList):
-        return [legacy.push_out(one) for one in value.configs]
+        return [legacy.push_out(config) for config in value.configs]
     return value
 
 
@@ -152,7 +152,7 @@ def legacy_rest_result(value: Any) -> Any:
     if isinstance(value, A2aPushConfig):
         return legacy_rest.push_out(value)
     if isinstance(value, A2aPushList):
-        return {"configs": [legacy_rest.push_out(one) for one in value.configs]}
+        return {"configs": [legacy_rest.push_out(config) for config in value.configs]}
     return value
 
 

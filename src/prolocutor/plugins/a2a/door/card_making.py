@@ -102,10 +102,10 @@ class CardMaker:
 
     def skill_names(self) -> list[str]:
         """Return the names of the skills that clients may ask directly."""
-        return [one.name for one in self._skills()]
+        return [skill.name for skill in self._skills()]
 
     def _skills(self) -> list[ServiceStatus]:
-        return [one for one in self._assistant.services() if one.stage == "skills"]
+        return [service for service in self._assistant.services() if service.stage == "skills"]
 
     def _card(self, server: str, skill: str | None, extended: bool) -> JsonObject:
         options = self._options
@@ -181,9 +181,9 @@ def _skill(skill: ServiceStatus) -> JsonObject:
         "id": skill.name,
         "name": skill.name,
         "description": _card_text(skill, "description") or skill.name,
-        "tags": [skill.name, *(str(one) for one in languages)],
+        "tags": [skill.name, *(str(language) for language in languages)],
     }
-    texts = [one for one in examples if isinstance(one, str) and one][:MAX_EXAMPLES]
+    texts = [example for example in examples if isinstance(example, str) and example][:MAX_EXAMPLES]
     return {**found, "examples": texts} if texts else found
 
 

@@ -124,9 +124,9 @@ class AgentOperations:
 
     async def get_webhook(self, params: A2aPushParams, caller: A2aCaller) -> A2aPushConfig:
         """Return a webhook of a task, without an id the first one."""
-        for one in (await self.list_webhooks(params, caller)).configs:
-            if params.id in ("", one.id):
-                return one
+        for config in (await self.list_webhooks(params, caller)).configs:
+            if params.id in ("", config.id):
+                return config
         raise A2aFault(TASK_NOT_FOUND, f"the task has no webhook {params.id!r:.80}", field="id")
 
     async def list_webhooks(self, params: A2aPushParams, caller: A2aCaller) -> A2aPushList:

@@ -104,16 +104,16 @@ def reply_parts(reply: SpokenReply, modes: Sequence[str] = ()) -> list[A2aPart]:
 def message_parts(messages: Sequence[Any]) -> list[A2aPart]:
     """Return messages as parts: texts, files by their addresses, others as data."""
     found = []
-    for one in messages:
-        if not isinstance(one, dict):
+    for message in messages:
+        if not isinstance(message, dict):
             continue
-        kind = one.get("type")
+        kind = message.get("type")
         if kind == "text":
-            found.append(A2aPart(text=str(one.get("text", ""))))
-        elif kind in _MEDIA and isinstance(one.get("url"), str):
-            found.append(_file(str(kind), one))
+            found.append(A2aPart(text=str(message.get("text", ""))))
+        elif kind in _MEDIA and isinstance(message.get("url"), str):
+            found.append(_file(str(kind), message))
         else:
-            data = {key: value for key, value in one.items() if value is not None}
+            data = {key: value for key, value in message.items() if value is not None}
             found.append(A2aPart(data=data, media_type=JSON))
     return found
 
@@ -134,7 +134,9 @@ def reply_metadata(reply: SpokenReply) -> JsonObject:
     """Return the metadata of a reply: its skill, its confidence, its attributes."""
     notes: JsonObject = {"skill": reply.active_skill, "confidence": reply.confidence}
     if reply.attributes:
-        others = {key: one for key, one in reply.attributes.items() if key not in _SHOWN}
+        others = {
+            key: attribute for key, attribute in reply.attributes.items() if key not in _SHOWN
+        }
         if others:
             notes["attributes"] = others
     return notes

@@ -27,7 +27,7 @@ class PushRules:
 
     def __init__(self, allowed: Sequence[str] | None = ()) -> None:
         self.enabled = allowed is not None
-        self._words = frozenset(one for one in _OPERATORS if one in (allowed or ()))
+        self._words = frozenset(operator for operator in _OPERATORS if operator in (allowed or ()))
         self._prefixes: list[Url] = []
         self._hosts: set[str] = set()
         for one in allowed or ():

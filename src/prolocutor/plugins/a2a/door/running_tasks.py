@@ -143,17 +143,17 @@ class RunningTasks:
     def caller_tasks(self, speaker: DoorSpeaker) -> list[A2aTask]:
         """Return the running tasks of a caller."""
         return [
-            one.task()
-            for one in self._tasks.values()
-            if one.sent.place.user == speaker.user or speaker.owns(CONTEXT, one.sent.place.user)
+            task.task()
+            for task in self._tasks.values()
+            if task.sent.place.user == speaker.user or speaker.owns(CONTEXT, task.sent.place.user)
         ]
 
     def person_tasks(self, user: str, context: str = "") -> list[A2aTask]:
         """Return the running tasks of a person, or of one of their contexts."""
         return [
-            one.task()
-            for one in self._tasks.values()
-            if one.sent.place.user == user and context in ("", one.sent.place.context)
+            task.task()
+            for task in self._tasks.values()
+            if task.sent.place.user == user and context in ("", task.sent.place.context)
         ]
 
 

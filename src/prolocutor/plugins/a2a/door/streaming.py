@@ -89,10 +89,10 @@ def artifact_events(task: A2aTask) -> list[A2aEvent]:
     return [
         A2aEvent(
             artifact_update=A2aArtifactUpdate(
-                task_id=task.id, context_id=task.context_id, artifact=one, last_chunk=True
+                task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True
             )
         )
-        for one in task.artifacts
+        for artifact in task.artifacts
     ]
 
 

@@ -68,7 +68,7 @@ class TaskWebhooks:
             )
         secret = config.authentication
         values = [config.token, *((secret.scheme, secret.credentials) if secret else ())]
-        if any(not one.isprintable() or len(one) > 4096 for one in values):
+        if any(not value.isprintable() or len(value) > 4096 for value in values):
             raise A2aFault(INVALID_PARAMS, "a token is one printable line", field="token")
 
     async def add(

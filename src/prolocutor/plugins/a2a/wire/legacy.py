@@ -143,7 +143,7 @@ def upgrade_task(given: Any) -> Any:
     if "status" in found:
         found = _add_status(found)
     if isinstance(found.get("artifacts"), list):
-        found["artifacts"] = [upgrade_artifact(one) for one in found["artifacts"]]
+        found["artifacts"] = [upgrade_artifact(artifact) for artifact in found["artifacts"]]
     if isinstance(found.get("history"), list):
         found["history"] = [upgrade_message(one) for one in found["history"]]
     return found
@@ -194,7 +194,7 @@ def task_out(task: A2aTask) -> JsonObject:
             "contextId": task.context_id,
             "status": status_out(task.status),
         },
-        artifacts=[artifact_out(one) for one in task.artifacts],
+        artifacts=[artifact_out(artifact) for artifact in task.artifacts],
         history=[message_out(one) for one in task.history],
         metadata=task.metadata,
     )
@@ -244,7 +244,7 @@ def status_out(status: A2aStatus) -> JsonObject:
 def artifact_out(artifact: A2aArtifact) -> JsonObject:
     """Write an artifact."""
     return _object_without_empty(
-        {"artifactId": artifact.artifact_id, "parts": [part_out(one) for one in artifact.parts]},
+        {"artifactId": artifact.artifact_id, "parts": [part_out(part) for part in artifact.parts]},
         name=artifact.name,
         description=artifact.description,
         metadata=artifact.metadata,

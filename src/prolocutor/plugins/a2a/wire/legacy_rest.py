@@ -77,7 +77,7 @@ def read_task(given: JsonObject) -> A2aTask:
     if "history" in found:
         found["history"] = [_rpc_message(one) for one in found["history"]]
     if "artifacts" in found:
-        found["artifacts"] = [_rpc_artifact(one) for one in found["artifacts"]]
+        found["artifacts"] = [_rpc_artifact(artifact) for artifact in found["artifacts"]]
     return legacy.read_task(found)
 
 
@@ -87,14 +87,14 @@ def _rpc_message(given: Any) -> Any:
     found = dict(given)
     if "content" in found and "parts" not in found:
         parts = found.pop("content")
-        found["parts"] = [_rpc_part(one) for one in parts] if isinstance(parts, list) else parts
+        found["parts"] = [_rpc_part(part) for part in parts] if isinstance(parts, list) else parts
     return found
 
 
 def _rpc_artifact(given: Any) -> Any:
     if not isinstance(given, dict) or not isinstance(given.get("parts"), list):
         return given
-    return {**given, "parts": [_rpc_part(one) for one in given["parts"]]}
+    return {**given, "parts": [_rpc_part(part) for part in given["parts"]]}
 
 
 def _rpc_part(given: Any) -> Any:
@@ -185,7 +185,7 @@ def task_out(task: A2aTask) -> JsonObject:
     if "history" in written:
         written["history"] = [_message_out(one) for one in written["history"]]
     if "artifacts" in written:
-        written["artifacts"] = [_artifact_out(one) for one in written["artifacts"]]
+        written["artifacts"] = [_artifact_out(artifact) for artifact in written["artifacts"]]
     return written
 
 
@@ -203,13 +203,13 @@ def push_out(config: A2aPushConfig) -> JsonObject:
 def _message_out(written: JsonObject) -> JsonObject:
     found = {key: one for key, one in written.items() if key not in ("kind", "parts")}
     found["role"] = "ROLE_AGENT" if written["role"] == "agent" else "ROLE_USER"
-    found["content"] = [_part_out(one) for one in written["parts"]]
+    found["content"] = [_part_out(part) for part in written["parts"]]
     found.pop("referenceTaskIds", None)
     return found
 
 
 def _artifact_out(written: JsonObject) -> JsonObject:
-    return {**written, "parts": [_part_out(one) for one in written["parts"]]}
+    return {**written, "parts": [_part_out(part) for part in written["parts"]]}
 
 
 def _part_out(written: JsonObject) -> JsonObject:

@@ -74,7 +74,7 @@ class AlmondConnector:
         """Close the connections."""
         conversations = [*self._conversations.values()]
         self._conversations.clear()
-        await asyncio.gather(*(one.aclose() for one in conversations))
+        await asyncio.gather(*(conversation.aclose() for conversation in conversations))
 
     async def _ask(self, request: Request) -> Plain:
         asked = read_question(request)

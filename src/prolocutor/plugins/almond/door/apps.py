@@ -79,8 +79,8 @@ class AppEndpoints:
     async def load_apps(self, user: str) -> list[AlmondApp]:
         """Return the running programs of a person."""
         return [
-            AlmondApp(one.id, one.name, one.description, one.error, one.code, one.icon)
-            for one in await self._assistant.programs.apps(user)
+            AlmondApp(app.id, app.name, app.description, app.error, app.code, app.icon)
+            for app in await self._assistant.programs.apps(user)
         ]
 
     async def stop(self, user: str, program_id: str) -> bool:

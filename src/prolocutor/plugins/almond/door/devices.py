@@ -62,7 +62,7 @@ class DeviceEndpoints:
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
-        skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
+        skills = [service for service in assistant.services() if service.stage is Stage.SKILL]
         self._skills = {device.kind: device for device in map(_skill_device, skills)}
 
     async def list_devices(self, request: TypedRequest[UserQuery, None]) -> list[AlmondDevice]:

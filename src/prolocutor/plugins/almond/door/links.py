@@ -83,10 +83,10 @@ class LinkPages:
     async def create_page(self, request: TypedRequest[UserQuery, None]) -> HttpResponse:
         """Show the devices that can be set up."""
         speaker = find_speaker(request.visitor, user=request.params.user)
-        kinds = {one.kind: one for one in await self._devices.load_devices(speaker)}
+        kinds = {device.kind: device for device in await self._devices.load_devices(speaker)}
         return page(
             "Set up a device",
-            _list_html([(one.name, one.description, _set_up(one)) for one in kinds.values()]),
+            _list_html([(kind.name, kind.description, _set_up(kind)) for kind in kinds.values()]),
         )
 
     async def apps_page(self, request: TypedRequest[UserQuery, None]) -> HttpResponse:

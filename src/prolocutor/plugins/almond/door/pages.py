@@ -106,7 +106,7 @@ def read_factory(controls: str | None) -> Factory:
         raise BadInput(f"fields is a list of at most {MOST_FIELDS}", field="controls.fields")
     about = given.get("text")
     return Factory(
-        [_field(one, position) for position, one in enumerate(fields)],
+        [_field(field, position) for position, field in enumerate(fields)],
         about if isinstance(about, str) else "",
     )
 

@@ -172,9 +172,9 @@ def _answers(reply: Any) -> list[Result]:
     """Return the best of a skill's hypotheses as the result of `ask`."""
     hypotheses = reply if isinstance(reply, list) else [reply]
     said = [
-        {"response": one["text"], "confidence": one.get("confidence")}
-        for one in hypotheses
-        if isinstance(one, dict) and isinstance(one.get("text"), str)
+        {"response": hypothesis["text"], "confidence": hypothesis.get("confidence")}
+        for hypothesis in hypotheses
+        if isinstance(hypothesis, dict) and isinstance(hypothesis.get("text"), str)
     ]
     return sorted(said, key=lambda one: -_read_confidence(one["confidence"]))[:1]
 

@@ -52,7 +52,9 @@ def _describe_stream(statement: CheckedStatement, monitored: bool) -> str:
     if isinstance(stream, TimerStream):
         return f" every {_interval(show_value(stream.interval))}"
     if isinstance(stream, AtTimerStream):
-        times = [time_text(one)[:5] if isinstance(one, TimeValue) else "?" for one in stream.times]
+        times = [
+            time_text(time)[:5] if isinstance(time, TimeValue) else "?" for time in stream.times
+        ]
         return f" every day at {' and '.join(times)}"
     if edge := _find_edge(statement.stream):
         return f" when {show_condition(edge.condition)} becomes true"

@@ -110,7 +110,8 @@ class Evaluation:
         unsaid = {each.name: None for each in resolved.function.inputs}
         event = {f"{EVENT}.type": f"{resolved.owner.name}:{call.function}"}
         return [
-            ResultRow(fields={**unsaid, **given, **event, **one}, call=resolved) for one in results
+            ResultRow(fields={**unsaid, **given, **event, **result}, call=resolved)
+            for result in results
         ]
 
     async def _filter(
@@ -189,11 +190,13 @@ def _find_index(number: int, length: int) -> int | None:
 
 def _total(values: list[Any], field: str, parts: int) -> Any:
     """Return the sum of numbers, or of money of one currency, divided by `parts`."""
-    codes = {str(one.get("code", "")).lower() for one in values if isinstance(one, dict)}
-    amounts: list[Any] = [one.get("value") if isinstance(one, dict) else one for one in values]
+    codes = {str(value.get("code", "")).lower() for value in values if isinstance(value, dict)}
+    amounts: list[Any] = [
+        value.get("value") if isinstance(value, dict) else value for value in values
+    ]
     if len(codes) > 1:
         raise ProgramFailure("", f"{field} is money of several currencies, which have no sum")
-    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in amounts):
+    if any(isinstance(amount, bool) or not isinstance(amount, int | float) for amount in amounts):
         raise ProgramFailure("", f"{field} is not always a number")
     try:
         total = sum(amounts) if parts == 1 else sum(amounts) / parts
@@ -241,17 +244,17 @@ def compare(left: Any, operator: str, right: Any, resolver: ValueResolver) -> bo
         return _TEXTS[operator](_fold_text(left), _fold_text(right))
     match operator:
         case "contains":
-            return any(_same(one, right, resolver) for one in _list_items(left))
+            return any(_same(item, right, resolver) for item in _list_items(left))
         case "contains~":
-            return any(_fold_text(right) in _fold_text(one) for one in _list_items(left))
+            return any(_fold_text(right) in _fold_text(item) for item in _list_items(left))
         case "~contains":
-            return any(_fold_text(one) in _fold_text(right) for one in _list_items(left))
+            return any(_fold_text(item) in _fold_text(right) for item in _list_items(left))
         case "in_array":
-            return any(_same(left, one, resolver) for one in _list_items(right))
+            return any(_same(left, item, resolver) for item in _list_items(right))
         case "in_array~":
-            return any(_fold_text(one) in _fold_text(left) for one in _list_items(right))
+            return any(_fold_text(item) in _fold_text(left) for item in _list_items(right))
         case "~in_array":
-            return any(_fold_text(left) in _fold_text(one) for one in _list_items(right))
+            return any(_fold_text(left) in _fold_text(item) for item in _list_items(right))
     return False
 
 
@@ -312,7 +315,7 @@ def _same(left: Any, right: Any, resolver: ValueResolver) -> bool:
 def _same_place(left: dict[str, Any], right: dict[str, Any]) -> bool:
     """Return whether two places have the same coordinates, or else the same name."""
     places = [(one.get("latitude"), one.get("longitude")) for one in (left, right)]
-    if all(None not in one for one in places):
+    if all(None not in place for place in places):
         return places[0] == places[1]
     return _fold_text(left.get("display") or "") == _fold_text(right.get("display") or "-")
 

@@ -167,7 +167,7 @@ class SlotFilling:
         if is_list and partial.wants == "more":
             if answer is True:
                 return self._ask(program, slot, "slot", items=partial.items)
-            values = [read_value(slot.type, one) for one in partial.items]
+            values = [read_value(slot.type, item) for item in partial.items]
             known = tuple(value for value in values if value is not None)
             return self.begin(fill(program, 0, ArrayValue(known)))
         value = read_value(slot.type, answer)
@@ -354,7 +354,11 @@ def _put_contact(argument: Argument, kind: str, contacts: Sequence[Contact]) -> 
     if not isinstance(given, EntityValue) or given.kind != USERNAME:
         return argument
     name = given.value or given.display or ""
-    known = [one for one in contacts if kind == "tt:contact" or ("@" in one.value) is _mail(kind)]
+    known = [
+        contact
+        for contact in contacts
+        if kind == "tt:contact" or ("@" in contact.value) is _mail(kind)
+    ]
     found = find_contact(bare(name.removeprefix("@")), known)
     value: Value = UndefinedValue(position=given.position)
     if isinstance(found, Understood):

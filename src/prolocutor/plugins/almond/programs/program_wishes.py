@@ -37,7 +37,7 @@ def fulfil(wish: ProgramWish, apps: Sequence[RunningProgram]) -> ProgramRun:
     """
     if wish.what == "list":
         return ProgramRun(words=_list_programs(apps))
-    meant = list(apps) if wish.about is None else [one for one in apps if _is_meant(one, wish)]
+    meant = list(apps) if wish.about is None else [app for app in apps if _is_meant(app, wish)]
     if not meant:
         return ProgramRun(words=own_words.SILENCE, declined=True)
     if len(meant) == 1 or wish.about is None:

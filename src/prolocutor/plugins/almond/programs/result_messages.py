@@ -147,7 +147,7 @@ def _message(template: Any, fields: Mapping[str, Any], types: Mapping[str, Type]
     if kind == "rdl" and "rdl" not in made:
         made = {"type": "rdl", "rdl": {name: made[name] for name in _RDL if made.get(name)}}
     if kind == "result" and "result" not in made:
-        whole = {name: one for name, one in fields.items() if not name.startswith(EVENT)}
+        whole = {name: field for name, field in fields.items() if not name.startswith(EVENT)}
         made = {**made, "result": whole}
     return None if None in made.values() else made
 

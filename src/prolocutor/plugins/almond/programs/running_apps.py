@@ -126,7 +126,7 @@ def quiet(app: AppState, done: StatementOutcome) -> StatementOutcome:
     """
     if not done.acted:
         return done
-    messages = [one for one in done.messages if one.get("text") != result_messages.DONE]
+    messages = [message for message in done.messages if message.get("text") != result_messages.DONE]
     if not app.told:
         done_now = f"Done: {app.description}. From now on I say so only if it fails."
         messages.append(result_messages.text(done_now))
@@ -146,7 +146,7 @@ def _mark_messages(done: StatementOutcome, app: AppState) -> list[Message]:
 
 def add_icon(messages: list[Message], app: AppState) -> list[Message]:
     """Add the icon of a program to messages without an icon."""
-    return [{"icon": app.icon, **one} for one in messages]
+    return [{"icon": app.icon, **message} for message in messages]
 
 
 def creation_result(

@@ -117,7 +117,7 @@ def _digest(monitor: Monitor, row: ResultRow) -> str:
     if monitor.fields:
         watched: dict[str, Any] = {name: find_field(row.fields, name) for name in monitor.fields}
     else:
-        watched = {name: one for name, one in row.fields.items() if not name.startswith(EVENT)}
+        watched = {name: field for name, field in row.fields.items() if not name.startswith(EVENT)}
     return hashlib.blake2b(plain.encode(sorted(watched.items())), digest_size=8).hexdigest()
 
 

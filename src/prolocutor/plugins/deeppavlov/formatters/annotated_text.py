@@ -21,7 +21,7 @@ def segments(utterance: State) -> Any:
 
 def texts(utterances: list[State]) -> list[Any]:
     """Return the text of each utterance."""
-    return [one["text"] for one in utterances]
+    return [utterance["text"] for utterance in utterances]
 
 
 def punctuate(dialog: State) -> State:

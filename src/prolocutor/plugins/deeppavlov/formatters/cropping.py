@@ -81,7 +81,7 @@ def asks_again(utterance: State) -> bool:
 
 
 def _last(utterances: list[State], length: int) -> list[State]:
-    repeated = sum("#repeat" in one["text"] for one in utterances[-length:])
+    repeated = sum("#repeat" in utterance["text"] for utterance in utterances[-length:])
     return utterances[-(length + 2 * repeated) :]
 
 
@@ -89,6 +89,6 @@ def _replace_utterances(dialog: State, utterances: list[State]) -> State:
     return {
         **dialog,
         "utterances": utterances,
-        "human_utterances": [one for one in utterances if not is_bot(one)],
-        "bot_utterances": [one for one in utterances if is_bot(one)],
+        "human_utterances": [utterance for utterance in utterances if not is_bot(utterance)],
+        "bot_utterances": [utterance for utterance in utterances if is_bot(utterance)],
     }

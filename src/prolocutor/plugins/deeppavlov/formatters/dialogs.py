@@ -77,7 +77,10 @@ def stored_entities(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
 
 def active_skills(dialog: State, earlier: EarlierDialog) -> list[str]:
     """Return the skills of the whole dialog's bot utterances."""
-    skills = [*earlier.active_skills, *(one["active_skill"] for one in dialog["bot_utterances"])]
+    skills = [
+        *earlier.active_skills,
+        *(utterance["active_skill"] for utterance in dialog["bot_utterances"]),
+    ]
     return [skill for skill in skills if skill]
 
 

@@ -48,8 +48,8 @@ def all_hypotheses(state: State) -> State:
 @_own
 def chitchat_example(state: State) -> State:
     """Ask about all texts, with their annotations."""
-    texts = [one["text"] for one in state["utterances"]]
-    annotations = [one["annotations"] for one in state["utterances"]]
+    texts = [utterance["text"] for utterance in state["utterances"]]
+    annotations = [utterance["annotations"] for utterance in state["utterances"]]
     return {
         "utterances": texts,
         "annotations": annotations,

@@ -19,14 +19,16 @@ def labelled_entities(utterance: State) -> list[State]:
 def noun_phrases(utterance: State) -> list[Any]:
     """Return the texts of the entities or noun phrases."""
     if "entity_detection" in utterance["annotations"]:
-        return [one["text"] for one in labelled_entities(utterance) if "text" in one]
+        return [entity["text"] for entity in labelled_entities(utterance) if "text" in entity]
     return _nouns(utterance["annotations"])
 
 
 def entity_tags(utterance: State) -> tuple[list[str], list[list[list[Any]]]]:
     """Return the entities' texts and the `[label, confidence]` pairs of each."""
     named = [
-        one for one in labelled_entities(utterance) if one.get("text", "alexa").lower() != "alexa"
+        entity
+        for entity in labelled_entities(utterance)
+        if entity.get("text", "alexa").lower() != "alexa"
     ]
     return [one["text"] for one in named], [_tags(one) for one in named]
 

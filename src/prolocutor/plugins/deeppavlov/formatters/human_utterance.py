@@ -128,13 +128,13 @@ def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
     """Ask for known facts about the linked entities."""
     query: list[State] = [
         {
-            "entity_substr": one["entity_substr"],
-            "entity_ids": one["entity_ids"][:5],
-            "confidences": one.get("confidences", [])[:5],
-            "tokens_match_conf": one["tokens_match_conf"][:5],
+            "entity_substr": entity["entity_substr"],
+            "entity_ids": entity["entity_ids"][:5],
+            "confidences": entity.get("confidences", [])[:5],
+            "tokens_match_conf": entity["tokens_match_conf"][:5],
         }
-        for one in linked_entities(newest_utterance(dialog))
-        if all(key in one for key in ("entity_substr", "entity_ids", "tokens_match_conf"))
+        for entity in linked_entities(newest_utterance(dialog))
+        if all(key in entity for key in ("entity_substr", "entity_ids", "tokens_match_conf"))
     ]
     return [
         {
@@ -158,7 +158,7 @@ def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
 def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for any fact about the linked entities."""
     newest = newest_utterance(punctuate(crop(dialog, 1)))
-    names = [one["entity_substr"] for one in linked_entities(newest, "entity_pages")]
+    names = [entity["entity_substr"] for entity in linked_entities(newest, "entity_pages")]
     return [{"text": newest["text"], "entities": names}]
 
 
@@ -283,7 +283,7 @@ def _context(dialog: State) -> list[Any]:
 
 def _column(entities: list[State], key: str) -> list[list[Any]]:
     """Return a value of each entity, as the only row of a batch."""
-    return [[one.get(key, []) for one in entities]]
+    return [[entity.get(key, []) for entity in entities]]
 
 
 def _midas(annotations: State) -> dict[str, float]:

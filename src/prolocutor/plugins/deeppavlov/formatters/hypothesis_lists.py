@@ -28,7 +28,7 @@ def hypotheses_and_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER)
 
 def hypotheses_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the texts, each after the last five turns."""
-    history = [" ".join(one["text"]) for one in segment(recent(dialog))["utterances"]]
+    history = [" ".join(utterance["text"]) for utterance in segment(recent(dialog))["utterances"]]
     rows = [[*history, text] for text in texts(_hypotheses(dialog))]
     return [{"utterances_with_histories": rows}]
 
@@ -77,8 +77,8 @@ def hypothesis_speech_functions(
 def next_speech_functions(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for each hypothesis, in a request of its own, which speech function may follow."""
     return [
-        one.get("annotations", {}).get("speech_function_classifier", [""])
-        for one in _hypotheses(dialog)
+        hypothesis.get("annotations", {}).get("speech_function_classifier", [""])
+        for hypothesis in _hypotheses(dialog)
     ]
 
 

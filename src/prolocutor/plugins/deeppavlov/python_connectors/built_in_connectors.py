@@ -86,7 +86,7 @@ class DescriptionBasedSelector:
             yield "factoid_qa"
         if dialog["bot"]["attributes"].get("db_link"):
             yield "dff_document_qa_llm_skill"
-        yield from (one for one in skills if one not in prompted and one not in ON_DEMAND)
+        yield from (skill for skill in skills if skill not in prompted and skill not in ON_DEMAND)
 
 
 class BuiltInConnector(Protocol):

@@ -56,7 +56,10 @@ class MostConfident:
 
     def __call__(self, task: Any) -> Any:
         """Return the hypothesis. Raise ValueError without hypotheses."""
-        return max(task["human_utterances"][-1]["hypotheses"], key=lambda one: one["confidence"])
+        return max(
+            task["human_utterances"][-1]["hypotheses"],
+            key=lambda hypothesis: hypothesis["confidence"],
+        )
 
 
 class DummySkill:

@@ -147,7 +147,7 @@ def _general(dialog: State, exchange: Exchange, intents: set[str]) -> Iterator[s
 def _images(dialog: State) -> Iterator[str]:
     if dialog["human_utterances"][-1]["attributes"].get("image") is not None:
         yield "dff_image_skill"
-    if any("image" in one["attributes"] for one in dialog["human_utterances"][-5:]):
+    if any("image" in utterance["attributes"] for utterance in dialog["human_utterances"][-5:]):
         yield "dff_fromage_image_skill"
 
 
@@ -155,7 +155,9 @@ def _always(dialog: State, newest: State) -> Iterator[str]:
     if "tell_me_a_story" in detected_intents(newest):
         yield STORY
     heard, said = dialog["human_utterances"][-2:], dialog["bot_utterances"][-1:]
-    keywords = [one for each in heard for one in each["annotations"].get("rake_keywords", ())]
+    keywords = [
+        keyword for each in heard for keyword in each["annotations"].get("rake_keywords", ())
+    ]
     told = any(one.get("active_skill") == STORY for one in said)
     if len(heard) > 1 and len(keywords) >= KEYWORDS and not told:
         yield STORY

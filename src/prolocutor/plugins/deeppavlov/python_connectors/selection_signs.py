@@ -96,7 +96,7 @@ def is_no(utterance: State) -> bool:
 
 def is_sensitive_request(utterance: State) -> bool:
     """Return whether the text asks for an opinion, or something personal, on a touchy topic."""
-    if not any(labels(utterance, one) & touchy for one, touchy in SENSITIVE_TOPICS.items()):
+    if not any(labels(utterance, topic) & touchy for topic, touchy in SENSITIVE_TOPICS.items()):
         return False
     asked = labels(utterance, "cobot_dialogact_intents") | midas_labels(utterance)
     return bool((asked | detected_intents(utterance)) & ASKING_FOR_OPINION)

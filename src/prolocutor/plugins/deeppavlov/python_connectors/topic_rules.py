@@ -236,7 +236,7 @@ TOPICS: Final = ("cobot_topics", "cobot_dialogact_topics", "deeppavlov_topics")
 def topical_skills(exchange: Exchange, sensitive: bool) -> Iterator[str]:
     """Yield the skills for the newest utterance's topics; for touchy topics only safe skills."""
     newest = exchange.newest
-    topics = set().union(*(labels(newest, one) for one in TOPICS))
+    topics = set().union(*(labels(newest, topic) for topic in TOPICS))
     for skill, rule in RULES.items():
         if (not sensitive or skill in SENSITIVE) and rule.fits(topics, exchange):
             yield skill
@@ -286,28 +286,32 @@ def _wiki_entities(utterance: State, kind: str) -> dict[str, Any]:
 
 def _names_celebrity(utterance: State) -> bool:
     return any(
-        one.get("pos") == 0
-        and one.get("conf", 0) > 0.5
-        and any(job[0] in FAMOUS for job in one.get("occupation", ()))
-        for one in _wiki_entities(utterance, "topic_skill_entities_info").values()
+        entity.get("pos") == 0
+        and entity.get("conf", 0) > 0.5
+        and any(job[0] in FAMOUS for job in entity.get("occupation", ()))
+        for entity in _wiki_entities(utterance, "topic_skill_entities_info").values()
     )
 
 
 def _names_film(utterance: State) -> bool:
     found = utterance["annotations"].get("entity_detection", {}).get("labelled_entities", ())
     return any(one.get("label") == "videoname" for one in found) or any(
-        min(one.get("token_conf", 0), one.get("conf", 0)) >= 0.5
+        min(entity.get("token_conf", 0), entity.get("conf", 0)) >= 0.5
         and any(
-            kind[0] in FILMS for key in ("instance of", "types_2hop") for kind in one.get(key, ())
+            kind[0] in FILMS
+            for key in ("instance of", "types_2hop")
+            for kind in entity.get(key, ())
         )
-        for one in _wiki_entities(utterance, "entities_info").values()
+        for entity in _wiki_entities(utterance, "entities_info").values()
     )
 
 
 def _names_place(utterance: State) -> bool:
     annotations, text = utterance["annotations"], utterance["text"]
     entities = _entities(annotations)
-    if "cobot_entities" in annotations and any(one["label"] == "location" for one in entities):
+    if "cobot_entities" in annotations and any(
+        entity["label"] == "location" for entity in entities
+    ):
         return True
     for one in (one for sentence in annotations.get("ner", ()) for one in sentence):
         if one["type"] == "LOC" and one["text"] != "alexa":
@@ -324,5 +328,5 @@ def _entities(annotations: State) -> list[State]:
     phrases = annotations.get("spacy_nounphrases")
     if phrases is None:
         words = annotations.get("spacy_annotator", ())
-        phrases = [one["text"] for one in words if one.get("pos_") == "NOUN"]
-    return [{"text": one, "label": "misc"} for one in phrases]
+        phrases = [word["text"] for word in words if word.get("pos_") == "NOUN"]
+    return [{"text": phrase, "label": "misc"} for phrase in phrases]

@@ -210,7 +210,7 @@ def _takes_text(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return True
     kinds = [schema, *(schema.get("anyOf") or ())]
-    return any(isinstance(one, dict) and one.get("type", "string") == "string" for one in kinds)
+    return any(isinstance(kind, dict) and kind.get("type", "string") == "string" for kind in kinds)
 
 
 def _places(template: Any) -> Iterator[str]:

@@ -37,9 +37,9 @@ class Form(msgspec.Struct, omit_defaults=True):
             return cls(given.message, {}, given.url)
         fields = given.requested_schema.get("properties")
         named = {
-            name: one
-            for name, one in (fields.items() if isinstance(fields, dict) else ())
-            if isinstance(one, dict)
+            name: field
+            for name, field in (fields.items() if isinstance(fields, dict) else ())
+            if isinstance(field, dict)
         }
         required = [name for name in given.requested_schema.get("required") or () if name in named]
         usual = {name: one["default"] for name, one in named.items() if "default" in one}

@@ -95,7 +95,7 @@ class McpSession:
         tools = await self.tools()
         found = [tool for tool in tools if tool.name == name]
         if name is None:
-            found = tools if len(tools) == 1 else [one for one in tools if one.name == "ask"]
+            found = tools if len(tools) == 1 else [tool for tool in tools if tool.name == "ask"]
         if found:
             offered = self._offered[name] = OfferedTool(found[0])
             return offered

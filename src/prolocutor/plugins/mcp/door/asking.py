@@ -154,9 +154,11 @@ class ToolCalls:
 
     def __init__(self, assistant: Assistant, skills: bool | Sequence[str] = False) -> None:
         self._assistant = assistant
-        services = [one for one in assistant.services() if one.stage == Stage.SKILL]
-        wanted = [one for one in services if skills is True or (skills and one.name in skills)]
-        known = [one.name for one in services]
+        services = [service for service in assistant.services() if service.stage == Stage.SKILL]
+        wanted = [
+            service for service in services if skills is True or (skills and service.name in skills)
+        ]
+        known = [service.name for service in services]
         check_skills(skills, known)
         self._skills: dict[str, str | None] = {ASK: None}
         self._skills |= {tool_name(one.name): one.name for one in wanted}
@@ -336,7 +338,7 @@ def _tool(name: str, title: str, description: str) -> JsonObject:
 
 def _about(name: str, skills: Sequence[ServiceStatus]) -> str:
     """Return the description of the assistant, made of the cards of its skills."""
-    told = [text for one in skills if (text := _describe_skill(one))]
+    told = [text for skill in skills if (text := _describe_skill(skill))]
     about = f"Ask {name}, an assistant, in plain words."
     if told:
         about += " It can help with: " + "; ".join(told[:MAX_TOLD]) + "."

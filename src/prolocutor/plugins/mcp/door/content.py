@@ -61,7 +61,7 @@ def tool_result(reply: ToolReply, conversation_id: str, version: str) -> JsonObj
     content: list[JsonObject] = [{"type": "text", "text": text}]
     is_new = VERSIONS.index(version) >= LINKS_SINCE
     messages = structured.get("messages", ())
-    content += [block for one in messages if (block := _block(one, is_new))]
+    content += [block for message in messages if (block := _block(message, is_new))]
     told = {key: structured[key] for key in ("conversation_id", "ask") if key in structured}
     note = {"type": "text", "text": encode(told).decode()}
     content.append({**note, "annotations": {"audience": ["assistant"]}})
@@ -89,7 +89,7 @@ def _structured_content(reply: ToolReply, conversation_id: str) -> JsonObject:
         found |= {"ask": waiting.ask, "answer": answer_schema(waiting)}
     messages = said.attributes.get("messages")
     if isinstance(messages, list) and messages:
-        found["messages"] = [one for one in messages if isinstance(one, dict)]
+        found["messages"] = [message for message in messages if isinstance(message, dict)]
     if isinstance(handover := said.attributes.get("handover"), dict):
         found["handover"] = handover
     return found

@@ -108,11 +108,11 @@ class OfferedResources:
     def _cards(self) -> dict[str, JsonObject]:
         """Return the public cards of agents by name."""
         found: dict[str, JsonObject] = {}
-        for one in self._assistant.services():
-            card = one.card or {}
-            if one.stage == Stage.SKILL and not card.get("hidden"):
+        for service in self._assistant.services():
+            card = service.card or {}
+            if service.stage == Stage.SKILL and not card.get("hidden"):
                 told = {key: card[key] for key in _TOLD if card.get(key)}
-                found[one.name] = {"name": one.name, **told}
+                found[service.name] = {"name": service.name, **told}
         return found
 
 
@@ -178,7 +178,7 @@ def _contents(uri: str, mime: str, text: str) -> JsonObject:
 
 
 def _examples(assistant: Assistant) -> list[str]:
-    found = [one.card.get("examples") for one in assistant.services() if one.card]
+    found = [service.card.get("examples") for service in assistant.services() if service.card]
     return [
         text
         for texts in found

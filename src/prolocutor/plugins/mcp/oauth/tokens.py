@@ -219,7 +219,7 @@ def _method(server: AuthorizationServer, settings: OAuthSettings) -> str:
     if settings.client_secret is None:
         return "none"
     supported = server.token_endpoint_auth_methods_supported or _METHODS[:1]
-    return next((one for one in _METHODS[:2] if one in supported), _METHODS[0])
+    return next((method for method in _METHODS[:2] if method in supported), _METHODS[0])
 
 
 def _assertion(server: AuthorizationServer, settings: OAuthSettings) -> str:

@@ -56,14 +56,14 @@ def header_fault(schema: Any) -> str:
     conformance tests do not.
     """
     seen: set[str] = set()
-    for path, one in _marked_schemas(schema):
-        token = one[MARK]
+    for path, marked_schema in _marked_schemas(schema):
+        token = marked_schema[MARK]
         if not path:
             return f"{MARK} stands at no argument"
         where = f"{MARK} of {'.'.join(path)}"
         if not isinstance(token, str) or not _TOKEN.fullmatch(token):
             return f"{where} is not the name of a header: {token!r:.80}"
-        if one.get("type") not in _SIMPLE:
+        if marked_schema.get("type") not in _SIMPLE:
             return f"{where} marks an argument that is not a text, number or boolean"
         if token.lower() in seen:
             return f"{where} is marked before: {token}"
@@ -74,12 +74,12 @@ def header_fault(schema: Any) -> str:
 def param_headers(schema: Any, arguments: dict[str, Any]) -> dict[str, str]:
     """Return the headers for the arguments that a tool's schema marks."""
     found: dict[str, str] = {}
-    for path, one in _marked_schemas(schema):
+    for path, marked_schema in _marked_schemas(schema):
         value: Any = arguments
         for name in path or ():
             value = value.get(name) if isinstance(value, dict) else None
         if isinstance(value, str | int | float):
-            found[f"Mcp-Param-{one[MARK]}"] = header_value(_header_text(value))
+            found[f"Mcp-Param-{marked_schema[MARK]}"] = header_value(_header_text(value))
     return found
 
 

@@ -148,8 +148,12 @@ class Answering:
         text, skill, confidence = task.answer(), "", 1.0
         if self._side_tasks is not None:
             alone = await self._assistant.alone.ask(given.text, self._side_tasks)
-            for one in alone.hypotheses[:1]:
-                text, skill, confidence = one["text"], self._side_tasks, one["confidence"]
+            for hypothesis in alone.hypotheses[:1]:
+                text, skill, confidence = (
+                    hypothesis["text"],
+                    self._side_tasks,
+                    hypothesis["confidence"],
+                )
         id_ = new_id()
         details = AnswerDetails(
             conversation_id="", dialog_id="", utt_id=id_, skill=skill, confidence=confidence
@@ -255,7 +259,7 @@ class Answering:
             else:
                 said, calls = round_.text, round_.calls
         rest = sent.finish(said)
-        ids = [str(one["id"]) for one in calls]
+        ids = [str(call["id"]) for call in calls]
         await self._finder.note(
             found, given, sent.text, reply.utt_id, repeated=result.repeated, calls=ids
         )
@@ -299,9 +303,9 @@ def _details(found: FoundDialog, result: TurnResult, operator: bool) -> AnswerDe
         confidence=reply.confidence,
         by=turn.draft.final_reply().by if turn is not None else "",
         asked=turn.asked_skills() if turn is not None else [],
-        reasons=reasons if operator else [cut_quotes(one) for one in reasons],
+        reasons=reasons if operator else [cut_quotes(reason) for reason in reasons],
         ask=waiting.ask if waiting is not None else None,
-        choices=[one.title for one in waiting.choices] if waiting is not None else (),
+        choices=[choice.title for choice in waiting.choices] if waiting is not None else (),
         messages=messages if isinstance(messages, list) else [],
         handover=reply.attributes.get("handover"),
         attributes={

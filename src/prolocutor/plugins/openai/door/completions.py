@@ -170,7 +170,7 @@ class CompletionWriter:
         rest = self.words(answer.rest) if answer.rest else b""
         finish = b'"stop"'
         if answer.calls:
-            calls = [{"index": number, **one} for number, one in enumerate(answer.calls)]
+            calls = [{"index": number, **call} for number, call in enumerate(answer.calls)]
             rest += self._chunk(b'{"tool_calls":%b}' % plain.encode(calls))
             finish = b'"tool_calls"'
         details = b',"prolocutor":%b' % plain.encode(answer.details)

@@ -135,13 +135,13 @@ class ConversationEndpoints:
         dialog_id = await self._store.active_dialog_id(found.user, found.dialog)
         dialog = None if dialog_id is None else await self._store.dialog(dialog_id)
         items: list[tuple[str, Any]] = []
-        for one in dialog.utterances if dialog is not None else ():
-            id_ = f"msg_{one.utt_id}"
-            if isinstance(one, BotUtterance):
-                text = said_as_text(one.text, one.attributes)
-                items.append((id_, output_message(one.utt_id, text)))
+        for utterance in dialog.utterances if dialog is not None else ():
+            id_ = f"msg_{utterance.utt_id}"
+            if isinstance(utterance, BotUtterance):
+                text = said_as_text(utterance.text, utterance.attributes)
+                items.append((id_, output_message(utterance.utt_id, text)))
                 continue
-            content = [{"type": "input_text", "text": one.text}]
+            content = [{"type": "input_text", "text": utterance.text}]
             said = {"id": id_, "type": "message", "role": "user", "status": "completed"}
             items.append((id_, {**said, "content": content}))
         if query.order == "desc":
@@ -182,7 +182,10 @@ def _history(items: list[dict[str, Any]]) -> list[Said]:
     """Return the texts of a conversation's items."""
     messages: list[ChatTurnMessage] = ResponseRequest(input=items).messages()
     return [
-        Said("assistant" if one.role == "assistant" else "user", message_text(one.content, "items"))
-        for one in messages
-        if one.role in ("user", "assistant")
+        Said(
+            "assistant" if message.role == "assistant" else "user",
+            message_text(message.content, "items"),
+        )
+        for message in messages
+        if message.role in ("user", "assistant")
     ]

@@ -223,9 +223,9 @@ class DialogFinder:
             places.append(EndingKey(found.user, f"{RESPONSE}{utt_id}", name))
         if repeated:
             places = [
-                one
-                for one in places
-                if one.key not in await self._store.records(one.owner, one.kind)
+                place
+                for place in places
+                if place.key not in await self._store.records(place.owner, place.kind)
             ]
         writes = [self._put(place, ending) for place in places]
         left = found.claimed
@@ -272,12 +272,12 @@ class DialogFinder:
         dialog = None if dialog_id is None else await self._store.dialog(dialog_id)
         turns: list[EarlierTurn] = []
         text = ""
-        for one in dialog.utterances if dialog is not None else ():
-            if not isinstance(one, BotUtterance):
-                text = one.text
+        for utterance in dialog.utterances if dialog is not None else ():
+            if not isinstance(utterance, BotUtterance):
+                text = utterance.text
                 continue
-            turns.append(make_earlier(text, one))
-            if one.utt_id == ending.utt_id:
+            turns.append(make_earlier(text, utterance))
+            if utterance.utt_id == ending.utt_id:
                 break
         return turns[-MAX_RETOLD:]
 
@@ -303,7 +303,7 @@ class DialogFinder:
         self, visitor: Visitor, owner: str, person: str | None, key: str | None, given: ChatInput
     ) -> FoundDialog:
         """Return the dialog with this history, or a new dialog beginning with it."""
-        kind = history_kind(given.history, (one.tool_call_id or "" for one in given.results))
+        kind = history_kind(given.history, (result.tool_call_id or "" for result in given.results))
         endings = {
             name: read_ending(body)
             for name, body in (await self._store.records(owner, kind)).items()

@@ -146,7 +146,7 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
     @property
     def _functions(self) -> list[dict[str, Any]] | None:
         """The tools as chat completions have them."""
-        return None if self.tools is None else [_chat_tool(one) for one in self.tools]
+        return None if self.tools is None else [_chat_tool(tool) for tool in self.tools]
 
     def wishes(self, given: ChatInput) -> ModelWishes | None:
         """Return the wishes for chat models, None for a request for words alone."""
@@ -249,12 +249,12 @@ def chat_input(
         raise BadInput(what, field=field)
     told = [instructions] if isinstance(instructions, str) else []
     history: list[Said] = []
-    for one in messages[: -len(results) or -1]:
-        text = message_text(one.content, field)
-        if one.role in ("developer", "system"):
+    for message in messages[: -len(results) or -1]:
+        text = message_text(message.content, field)
+        if message.role in ("developer", "system"):
             told.append(text)
-        elif one.role in ("user", "assistant") and text:
-            history.append(Said("user" if one.role == "user" else "assistant", text))
+        elif message.role in ("user", "assistant") and text:
+            history.append(Said("user" if message.role == "user" else "assistant", text))
     content = "" if results else messages[-1].content
     if content in (None, []) and parsed is None:
         raise BadInput("the last message has no content", field=field)
@@ -314,9 +314,9 @@ def _address(parts: list[dict[str, Any]]) -> str:
 
 
 def _check_tools(tools: list[dict[str, Any]] | None, choice: object) -> None:
-    for number, one in enumerate(tools or ()):
-        function = one.get("function")
-        if one.get("type") == "function" and not (
+    for number, tool in enumerate(tools or ()):
+        function = tool.get("function")
+        if tool.get("type") == "function" and not (
             isinstance(function, dict) and isinstance(function.get("name"), str)
         ):
             raise ValueError(f"tools have a function with a name each, tools[{number}] has not")
@@ -345,10 +345,10 @@ def _wishes(
 ) -> ModelWishes | None:
     """Return the wishes for chat models; with a history, they get it as the client sent it."""
     form = form if isinstance(form, dict) and form.get("type") not in (None, "text") else None
-    functions = [one for one in tools or () if one.get("type") == "function"]
+    functions = [tool for tool in tools or () if tool.get("type") == "function"]
     if not functions and not given.results and form is None:
         return None
-    told = [{"content": None, **one} for one in msgspec.to_builtins(messages)]
+    told = [{"content": None, **builtin} for builtin in msgspec.to_builtins(messages)]
     is_whole = bool(given.history or given.results or len(messages) > 1)
     return ModelWishes(
         messages=told if is_whole else None,

@@ -113,7 +113,7 @@ class ResponseObject(msgspec.Struct, kw_only=True):
 def complete_response(response: ResponseObject, answer: ChatAnswer) -> ResponseObject:
     """Return a response with its reply."""
     usage, details = answer.usage, answer.details
-    calls = [_function_call(one) for one in answer.calls]
+    calls = [_function_call(call) for call in answer.calls]
     said = output_message(details.utt_id, answer.text, details.messages)
     return msgspec.structs.replace(
         response,
@@ -150,14 +150,16 @@ def output_message(
 def citations(text: str, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the annotations for the links and cards in a text."""
     found: list[dict[str, Any]] = []
-    for one in messages:
-        card = one.get("rdl") if isinstance(one.get("rdl"), dict) else {}
-        url = one.get("url") if one.get("type") == "link" else (card or {}).get("webCallback")
+    for message in messages:
+        card = message.get("rdl") if isinstance(message.get("rdl"), dict) else {}
+        url = (
+            message.get("url") if message.get("type") == "link" else (card or {}).get("webCallback")
+        )
         if not isinstance(url, str) or not url:
             continue
         start = text.find(url)
         if start >= 0:
-            title = one.get("title") or (card or {}).get("displayTitle") or url
+            title = message.get("title") or (card or {}).get("displayTitle") or url
             found.append(
                 {
                     "type": "url_citation",
@@ -372,7 +374,7 @@ class Responses:
         text = said_as_text(reply.text, reply.attributes)
         output: list[OutputMessage | FunctionCall] = []
         if (called := await self._tools.find_round(owner, reply.utt_id)) is not None:
-            text, output = called.text, [_function_call(one) for one in called.calls]
+            text, output = called.text, [_function_call(call) for call in called.calls]
         if text or not output:
             output.insert(0, output_message(reply.utt_id, text, messages))
         return ResponseObject(
@@ -483,7 +485,7 @@ def _may_see(visitor: Visitor, owner: str) -> bool:
 def _instructions(given: str | list[Any] | None) -> str | None:
     if isinstance(given, list):
         items = [one for one in given if isinstance(one, dict)]
-        return "\n".join(message_text(one.get("content"), "instructions") for one in items)
+        return "\n".join(message_text(item.get("content"), "instructions") for item in items)
     return given
 
 

@@ -48,7 +48,7 @@ class ToolRounds:
             calls=round_.calls, messages=round_.messages, text=round_.text, skill=reply.active_skill
         )
         body = plain.encode(kept)
-        for name in [reply.utt_id, *(str(one.get("id")) for one in round_.calls)]:
+        for name in [reply.utt_id, *(str(call.get("id")) for call in round_.calls)]:
             await self._records.put_record(user, KIND + name, "", body, reply.utt_id)
         return round_
 
@@ -60,13 +60,13 @@ class ToolRounds:
         Raise `BadInput` for the result of an unknown call.
         """
         stored: StoredRound | None = None
-        for one in results:
-            stored = await self.find_round(user, one.tool_call_id or "")
+        for result in results:
+            stored = await self.find_round(user, result.tool_call_id or "")
             if stored is None:
-                what = f"no call of a tool here has the id {one.tool_call_id!r:.80}"
+                what = f"no call of a tool here has the id {result.tool_call_id!r:.80}"
                 raise BadInput(f"{what}: no call waits for its result", field="tool_call_id")
         assert stored is not None
-        if not any(one.get("tool_calls") for one in wishes.messages or ()):
+        if not any(message.get("tool_calls") for message in wishes.messages or ()):
             called = {"role": "assistant", "content": stored.text or None}
             told = msgspec.to_builtins(results)
             wishes.messages = [*stored.messages, {**called, "tool_calls": stored.calls}, *told]

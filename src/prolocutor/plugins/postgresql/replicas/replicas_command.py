@@ -74,7 +74,7 @@ def replicas(
     if json_file != "-":
         for line in overview_lines(found):
             click.echo(line)
-    if all(one.dead or one.left < 0 for one in found.replicas):
+    if all(replica.dead or replica.left < 0 for replica in found.replicas):
         raise ProlocutorError("no replica lives")
 
 
@@ -112,12 +112,11 @@ def overview_lines(found: ReplicaOverview) -> Iterator[str]:
     else:
         columns = f"{'open turns':>11}{'waiting':>9}{'took over':>11}"
         yield f"{'replica':>8}  {'state':<14}{columns}  since"
-    for one in found.replicas:
-        since = datetime.fromtimestamp(one.joined, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        yield (
-            f"{one.number:>8}  {_state(one):<14}{one.open_turns:>11,}{one.waiting:>9,}"
-            f"{one.takeovers:>11,}  {since}  {clean(one.url) if one.url else ''}".rstrip()
-        )
+    for replica in found.replicas:
+        since = datetime.fromtimestamp(replica.joined, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        counts = f"{replica.open_turns:>11,}{replica.waiting:>9,}{replica.takeovers:>11,}"
+        url = clean(replica.url) if replica.url else ""
+        yield f"{replica.number:>8}  {_state(replica):<14}{counts}  {since}  {url}".rstrip()
     if found.workers is None:
         return
     yield ""

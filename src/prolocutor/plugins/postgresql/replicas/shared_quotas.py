@@ -92,8 +92,8 @@ class SharedQuotas:
         self._reports += 1
         everything = self._reports % REPORTS_PER_REFRESH == 0
         opened: dict[str, int] = {}
-        for one in self._sockets:
-            opened |= one.list_changed(everything=everything)
+        for socket in self._sockets:
+            opened |= socket.list_changed(everything=everything)
         totals = await self._counters.count_together(uses, opened)
         self.replicas = totals.replicas
         for digest, (share, name, spent) in taken.items():
@@ -196,7 +196,7 @@ class SharedRates:
         self._heard = {digest: now + ahead for digest, ahead in totals.ahead.items()}
 
     def _part(self, ahead: float) -> float:
-        """Return this replica's part of a counter's rest; `empty` is in seconds."""
+        """Return this replica's part of a counter's rest; `ahead`: seconds until it is empty."""
         return (self.period - min(max(ahead, 0.0), self.period)) / self._whole.replicas
 
     def _fresh(self, name: str) -> float:

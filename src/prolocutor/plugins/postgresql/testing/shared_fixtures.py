@@ -74,7 +74,7 @@ async def whose_turn(
 
 async def open_turns(store: Replica, *openings: TurnOpening) -> list[OpenedTurn]:
     """Open turns, which must be new."""
-    opened = [await store.open_turn(one) for one in openings]
+    opened = [await store.open_turn(opening) for opening in openings]
     assert all(isinstance(one, OpenedTurn) for one in opened)
     return cast("list[OpenedTurn]", opened)
 

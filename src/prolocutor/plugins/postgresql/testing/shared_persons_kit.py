@@ -131,7 +131,7 @@ class SharedPersonsKit(SharedStoreFixtures):
         await other.take_ticket("nobody", "t")
 
         assert isinstance(await third.open_turn(last), OpenedTurn)
-        assert {one.waiting for one in await third.replicas()} == {0}
+        assert {replica.waiting for replica in await third.replicas()} == {0}
 
     async def test_a_person_who_is_held_has_no_turn_elsewhere(
         self, three: list[Replica], run_out: RunOut

@@ -171,7 +171,7 @@ class SharedTurnsKit(SharedStoreFixtures):
         assert isinstance(answered, AnsweredRequest)
         assert answered.reply == b'{"response":"from the heir"}'
         assert await read_words(third, "ann") == ["a", "from the heir"]
-        takeovers = {one.url: one.takeovers for one in await third.replicas()}
+        takeovers = {replica.url: replica.takeovers for replica in await third.replicas()}
         assert takeovers["http://replica-1"] == 1
 
     async def test_a_turn_that_was_stored_before_its_replica_died_is_not_taken_over(
@@ -221,7 +221,7 @@ class SharedTurnsKit(SharedStoreFixtures):
         assert await dead.beat()  # nobody had looked: it lives on
         await run_out(dead)
         await heir.inherit()
-        before = {one.number for one in await heir.replicas()}
+        before = {replica.number for replica in await heir.replicas()}
         with pytest.raises(DeclaredDead):
             await dead.open_turn(an_opening("ann"))
         with pytest.raises(DeclaredDead):
@@ -230,7 +230,7 @@ class SharedTurnsKit(SharedStoreFixtures):
         assert await dead.beat()
         await talk(dead, "ann", "a")
 
-        living = [one for one in await heir.replicas() if not one.dead]
+        living = [replica for replica in await heir.replicas() if not replica.dead]
         assert len(living) == 3
         assert len({one.number for one in living} - before) == 1
         assert sorted(one.url for one in living) == [f"http://replica-{n}" for n in range(3)]
