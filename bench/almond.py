@@ -128,7 +128,7 @@ async def turns(
     async with AsyncExitStack() as stack:
         people = [await opened(stack, http) for _ in range(sockets)]
         cpu, started = cpu_seconds(process), time.perf_counter()
-        await asyncio.gather(*(talk(one, took, started + seconds) for one in people))
+        await asyncio.gather(*(talk(person, took, started + seconds) for person in people))
         passed, used = time.perf_counter() - started, cpu_seconds(process) - cpu
     took.sort()
     figures = [

@@ -191,8 +191,8 @@ class Agents:
     def _streamed(self, body: Any) -> str:
         found = self._said("money", body["messages"][-1]["content"].lower())
         pieces = re.findall(r"\S+\s*", found[0]["text"] if found else "I do not know.")
-        chunks = [{"choices": [{"index": 0, "delta": {"content": one}}]} for one in pieces]
-        lines = [f"data: {json.dumps(one)}\n\n" for one in chunks]
+        chunks = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+        lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
         return "".join([*lines, "data: [DONE]\n\n"])
 
     async def _talk(self, connection: Any) -> None:
@@ -204,7 +204,7 @@ def demo_words(chance: random.Random, number: int) -> list[list[str]]:
     """Return what is said in dialogs of the demo: the examples of its cards."""
     settings = load(DEMO)
     cards = [skill.card_members.get("examples") or [] for skill in settings.pipeline.skills]
-    texts = [one for examples in cards for one in examples]
+    texts = [example for examples in cards for example in examples]
     return [chance.choices(texts, k=chance.randint(1, 3)) for _ in range(number)]
 
 
@@ -263,8 +263,8 @@ async def measure(given: argparse.Namespace, folder: Path) -> None:
         began, cpu = time.monotonic(), time.process_time()
         times = [await replayed(settings, cassettes) for _ in range(given.times)]
         seconds, cpu = time.monotonic() - began, time.process_time() - cpu
-        calls = sum(len(turn.calls) for one in cassettes for turn in one.turns)
-        turns = sum(len(one.turns) for one in cassettes)
+        calls = sum(len(turn.calls) for cassette in cassettes for turn in cassette.turns)
+        turns = sum(len(cassette.turns) for cassette in cassettes)
         print(
             f"{name}: {len(cassettes):,} dialogs, {turns:,} turns, {calls:,} calls, {given.times}"
             f" times: {len({one for one, _ in times})} digest(s),"

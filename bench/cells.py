@@ -146,21 +146,22 @@ async def cost_of_split(number: int, at_once: int, each: int, *, proxy: bool) ->
     """Measure the aligned functions: by PL/Proxy, or one connection pair to each database."""
     with servers(number + proxy) as made:
         shards = made[:number]
-        for one in shards:
-            store = PostgresqlStore(one.url("cell"), durability="full")
+        for shard in shards:
+            store = PostgresqlStore(shard.url("cell"), durability="full")
             await store.open()
             await store.aclose()
-            one.execute(SPLIT, "cell")
+            shard.execute(SPLIT, "cell")
         fronts = shards
         if proxy:
             options = ", ".join(
-                f"p{n} 'dbname=cell host=127.0.0.1 port={one.port}'" for n, one in enumerate(shards)
+                f"p{n} 'dbname=cell host=127.0.0.1 port={shard.port}'"
+                for n, shard in enumerate(shards)
             )
             made[number].execute(PROXY % options, "cell")
             fronts = made[number:]
         begins, ends, lines = [], [], []
-        for one in fronts:
-            lines += [await asyncpg.connect(one.url("cell")) for _ in range(2)]
+        for front in fronts:
+            lines += [await asyncpg.connect(front.url("cell")) for _ in range(2)]
             begins.append(
                 Group(lines[-2], "begin_split", ["text[]", "text[]", "float8[]", "bytea[]"])
             )
@@ -330,7 +331,9 @@ class Growth:
         """Return what is wrong: words lost, twice or out of order, persons in two places."""
         wrong = []
         for user in self.people:
-            found = [[one.text async for one in self._texts(store, user)] for store in self.stores]
+            found = [
+                [text.text async for text in self._texts(store, user)] for store in self.stores
+            ]
             places = [n for n, texts in enumerate(found) if texts]
             if places != [self.cell[user]]:
                 wrong.append(f"{user} is in {places}, not in {self.cell[user]}")
@@ -346,8 +349,8 @@ class Growth:
     @staticmethod
     async def _texts(store: PostgresqlStore, user: str) -> AsyncIterator[Any]:
         async for dialog in store.export(user=user):
-            for one in dialog.utterances:
-                yield one
+            for utterance in dialog.utterances:
+                yield utterance
 
 
 async def grow(options: argparse.Namespace) -> None:

@@ -85,10 +85,10 @@ def at_a_fixed_time(state: dict[str, Any]) -> list[dict[str, Any]]:
         "attributes": {**state["human"]["attributes"], "timezone": ZONE},
     }
     requests = ask_each({**state, "human": human})
-    for one in requests:
-        last = {**one["human_utterances"][-1], "date_time": NOW, "user": human}
-        one["human_utterances"] = [*one["human_utterances"][:-1], last]
-        one["utterances"] = [*one["utterances"][:-1], last]
+    for request in requests:
+        last = {**request["human_utterances"][-1], "date_time": NOW, "user": human}
+        request["human_utterances"] = [*request["human_utterances"][:-1], last]
+        request["utterances"] = [*request["utterances"][:-1], last]
     return requests
 
 
@@ -97,9 +97,9 @@ async def score_dialogs(settings: Settings) -> DialogScore:
     lines = dialog_lines()
     pipeline = settings.pipeline
     skills = [
-        msgspec.structs.replace(one, formatter=at_a_fixed_time) if one.fan_out else one
-        for one in pipeline.skills
-        if not callable(one)
+        msgspec.structs.replace(skill, formatter=at_a_fixed_time) if skill.fan_out else skill
+        for skill in pipeline.skills
+        if not callable(skill)
     ]
     still = msgspec.structs.replace(
         settings, pipeline=msgspec.structs.replace(pipeline, skills=skills)
@@ -115,11 +115,11 @@ async def score_dialogs(settings: Settings) -> DialogScore:
             tasks = [group.create_task(hold(number, line)) for number, line in enumerate(lines)]
     verdicts = [task.result() for task in tasks]
     files: dict[str, tuple[int, int]] = {}
-    for one in verdicts:
-        right, said = files.get(one.line.file, (0, 0))
-        files[one.line.file] = right + one.right, said + 1
-    rewritten = [one for one in verdicts if one.line.alone and one.meant]
-    return DialogScore(files, rewritten, [one for one in verdicts if not one.right])
+    for verdict in verdicts:
+        right, said = files.get(verdict.line.file, (0, 0))
+        files[verdict.line.file] = right + verdict.right, said + 1
+    rewritten = [verdict for verdict in verdicts if verdict.line.alone and verdict.meant]
+    return DialogScore(files, rewritten, [verdict for verdict in verdicts if not verdict.right])
 
 
 def dialog_lines() -> list[DialogLine]:

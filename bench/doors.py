@@ -235,8 +235,12 @@ def arguments() -> argparse.Namespace:
 
 
 async def measured(options: argparse.Namespace) -> str:
-    doors = [one for one in DOORS if _wanted(one.name, options.only, BASE_DOOR)]
-    connectors = [one for one in CONNECTORS if _wanted(one.name, options.only, BASE_CONNECTOR)]
+    doors = [door for door in DOORS if _wanted(door.name, options.only, BASE_DOOR)]
+    connectors = [
+        connector
+        for connector in CONNECTORS
+        if _wanted(connector.name, options.only, BASE_CONNECTOR)
+    ]
     parts = [
         TITLE,
         f"Medians of {options.laps} laps of {options.turns}; ratios within a lap.",
@@ -244,7 +248,7 @@ async def measured(options: argparse.Namespace) -> str:
         table("door", await door_costs(doors, options), BASE_DOOR),
         table("connector", await connector_costs(connectors, options), BASE_CONNECTOR),
     ]
-    held = {one.name: await longest_hold(one) for one in doors if one.streams}
+    held = {door.name: await longest_hold(door) for door in doors if door.streams}
     if held:
         rows = [f"| {name} | {seconds * 1000:.0f} |" for name, seconds in held.items()]
         head = f"| {STREAMS} streams at once | longest hold of the loop, ms |\n|---|---|"
@@ -276,7 +280,7 @@ async def agent(request: dict[str, Any]) -> list[dict[str, Any]]:
 async def app_of(doors: list[DoorCall]) -> AsyncIterator[App]:
     pipeline = Pipeline(skills=[Service(f"agent{n}", agent, inline=True) for n in range(3)])
     async with Assistant(pipeline, store="memory:") as assistant:
-        names = dict.fromkeys(one.door for one in doors)
+        names = dict.fromkeys(door.door for door in doors)
         channels = [door_catalog.DOORS.load(name)().build(DoorContext(assistant)) for name in names]
         app = Listener(assistant, channels)
         await app.open()
@@ -287,13 +291,13 @@ async def app_of(doors: list[DoorCall]) -> AsyncIterator[App]:
 
 
 async def door_costs(doors: list[DoorCall], options: argparse.Namespace) -> dict[str, list[float]]:
-    figures: dict[str, list[float]] = {one.name: [] for one in doors}
+    figures: dict[str, list[float]] = {door.name: [] for door in doors}
     async with app_of(doors) as app:
         for lap in range(-1, options.laps):
-            for one in doors:
-                cost = await door_cost(app, one, options.turns, lap)
+            for door in doors:
+                cost = await door_cost(app, door, options.turns, lap)
                 if lap >= 0:
-                    figures[one.name].append(cost)
+                    figures[door.name].append(cost)
     return figures
 
 
@@ -384,7 +388,7 @@ async def connector_cost(connector: Connector, calls: int) -> float:
     requests = [Asked(number % 5) for number in range(calls)]
     start = time.process_time()
     for at in range(0, calls, 5):
-        await asyncio.gather(*(checked(connector, one) for one in requests[at : at + 5]))
+        await asyncio.gather(*(checked(connector, request) for request in requests[at : at + 5]))
     return (time.process_time() - start) / calls
 
 

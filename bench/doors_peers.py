@@ -73,7 +73,7 @@ ANSWERS = {
     f"/a2a{CARD}".encode(): a2a_card("/a2a", streaming=False),
     f"/a2a/streams{CARD}".encode(): a2a_card("/a2a/streams", streaming=True),
     b"/a2a": a2a_answer({"task": A2A_TASK}),
-    b"/a2a/streams": b"".join(b"data: %b\n\n" % a2a_answer(one) for one in A2A_EVENTS),
+    b"/a2a/streams": b"".join(b"data: %b\n\n" % a2a_answer(event) for event in A2A_EVENTS),
 }
 STREAMED = (b"/a2a/streams",)
 

@@ -100,7 +100,7 @@ def served(command: list[str]) -> Iterator[tuple[str, int]]:
 def cpu_seconds(pid: int) -> float:
     """Return the CPU time of all threads of a process so far."""
     threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int(one.read_text().split()[0]) for one in threads) / 1e9
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
 
 class Measured(NamedTuple):

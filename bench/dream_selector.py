@@ -93,7 +93,7 @@ def _words() -> Json:
     intents = set(utils.service_intents | utils.low_priority_intents)
     intents |= set().union(*utils.high_priority_intents.values())
     intents |= robot.command_intents | robot.embodied_intents
-    jobs = [one[0] for jobs in gossip.COBOT_TOPICS_TO_WIKI_OCCUPATIONS.values() for one in jobs]
+    jobs = [job[0] for jobs in gossip.COBOT_TOPICS_TO_WIKI_OCCUPATIONS.values() for job in jobs]
     facts = sys.modules["common.fact_retrieval"]
     types_ = [one for kind in facts.topic_types.values() for one in kind]
     return {
@@ -262,7 +262,8 @@ class Maker:
         r = self.r
         found = r.sample(self.w["intents"], r.choice((0, 0, 0, 1, 1, 2)))
         return {
-            one: {"detected": int(one in found), "confidence": 0.9} for one in self.w["intents"]
+            intent: {"detected": int(intent in found), "confidence": 0.9}
+            for intent in self.w["intents"]
         }
 
     def likely(self, classifier: str) -> dict[str, float]:
@@ -313,14 +314,14 @@ class Maker:
     def combined(self) -> Any:
         """Return what the combined classifiers found."""
         names = [one for one in self.w["classes"] if one != "topics_ru"]
-        found = {one: self.likely(one) for one in names if self.r.random() < 0.9}
+        found = {name: self.likely(name) for name in names if self.r.random() < 0.9}
         return found if self.r.random() < 0.8 else [found]
 
     def entities(self, text: str) -> Json:
         """Return entities with labels."""
         r = self.r
         words = [*r.sample(text.split() or ["x"], 1), *r.sample(NAMES, r.choice((0, 1)))]
-        labelled = [{"text": one, "label": r.choice(ENTITY_LABELS)} for one in words]
+        labelled = [{"text": word, "label": r.choice(ENTITY_LABELS)} for word in words]
         return {"entities": words, "labelled_entities": labelled}
 
     def named(self) -> list[list[Json]]:
@@ -350,7 +351,7 @@ class Maker:
 
         kinds = ("entities_info", "topic_skill_entities_info", "wiki_skill_entities_info")
         return {
-            one: {name: known() for name in r.sample(NAMES, r.choice((0, 1, 2)))} for one in kinds
+            kind: {name: known() for name in r.sample(NAMES, r.choice((0, 1, 2)))} for kind in kinds
         }
 
 
@@ -360,7 +361,9 @@ class Maker:
 def pipelines(paths: list[Path]) -> dict[str, set[str]]:
     """Return the skills of each pipeline that has the rule-based selector, by its name."""
     found: dict[str, set[str]] = {}
-    files = [file for one in paths for file in (sorted(one.iterdir()) if one.is_dir() else [one])]
+    files = [
+        file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])
+    ]
     for file in files:
         if file.name.endswith(".jsonl.gz"):
             with gzip.open(file, "rt") as lines:
@@ -372,7 +375,9 @@ def pipelines(paths: list[Path]) -> dict[str, set[str]]:
                         ":" not in row.get("pipeline", ":")
                         and "skill_selectors.rule_based_selector" in labels
                     ):
-                        skills = {one.split(".")[1] for one in labels if one.startswith("skills.")}
+                        skills = {
+                            label.split(".")[1] for label in labels if label.startswith("skills.")
+                        }
                         found[row["pipeline"]] = skills
         elif file.suffix == ".json" and CLASS in (text := file.read_text()):
             services = json.loads(text)["services"]
@@ -426,7 +431,7 @@ def compare(arguments: argparse.Namespace) -> int:
                 extra[f"+ {skill}"] += 1
             if arguments.show and wrong & {arguments.show}:
                 newest = dialog["human_utterances"][-1]
-                said = [one["text"] for one in dialog["bot_utterances"][-1:]]
+                said = [utterance["text"] for utterance in dialog["bot_utterances"][-1:]]
                 print(
                     number, newest["text"], said, sorted(wrong), json.dumps(newest["annotations"])
                 )

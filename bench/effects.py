@@ -381,7 +381,7 @@ def run(system: str, mode: str, kills: int, store: str, slots: int, seed: int) -
         "kills": kills,
         "orders": len(sent),
         "charged": len(charges),
-        "doubled": sum(one > 1 for one in charges.values()),
+        "doubled": sum(charge > 1 for charge in charges.values()),
         "states": {how: len(users) for how, users in states.items()},
         "lost": len(set(charges) - told) if states else None,
         "phantom": len({*states.get("done", ()), *states.get("reconciled", ())} - set(charges)),

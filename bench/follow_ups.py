@@ -81,7 +81,7 @@ class FollowUpCase(msgspec.Struct, frozen=True):
         said: dict[str, Any] = {"text": self.words, "annotations": {}}
         turns = [*self.before, *_utterances(self.agent, self.question, self.reply, self.entities)]
         if not entities:
-            turns = [one | {"attributes": {}} if "attributes" in one else one for one in turns]
+            turns = [turn | {"attributes": {}} if "attributes" in turn else turn for turn in turns]
         utterances = [*turns, said]
         return {"utterances": utterances, "human_utterances": [utterances[0], said]}
 
@@ -237,7 +237,7 @@ def show_weights(weights: dict[str, float]) -> None:
 def _choices() -> list[Choice]:
     """Return the choices that the rules have in the tuned lists and about whole requests."""
     found = []
-    tuned = [one for name in FITTED for one in read_cases(LISTS / f"{name}.txt")]
+    tuned = [case for name in FITTED for case in read_cases(LISTS / f"{name}.txt")]
     for case in [*tuned, *_whole_requests()]:
         rules = FollowUps(case.profiles)
         for entities in (True, False):

@@ -62,12 +62,16 @@ def main() -> None:
     )
     parser.add_argument("--wrong", action="store_true", help="list the replies that are not right")
     given = parser.parse_args()
-    print(f"{'':<20}{'lines':>6}" + "".join(f"{one:>13}" for one in GRADES) + "  right or declined")
+    print(
+        f"{'':<20}{'lines':>6}"
+        + "".join(f"{grade:>13}" for grade in GRADES)
+        + "  right or declined"
+    )
     for file in sorted(given.files):
         graded = asyncio.run(_graded(_lines(file)))
         counts = collections.Counter(one.grade for one in graded)
         share = (counts["right"] + counts["declined"]) / len(graded)
-        row = "".join(f"{counts[one]:>13}" for one in GRADES)
+        row = "".join(f"{counts[grade]:>13}" for grade in GRADES)
         print(f"{file.stem:<20}{len(graded):>6}{row}{share:>19.1%}")
         for one in graded if given.wrong else ():
             if one.grade not in ("right", "declined"):
@@ -78,7 +82,7 @@ def _lines(file: Path) -> list[FreshPhrase]:
     lines = file.read_text(encoding="utf-8").splitlines()
     if file.suffix == ".txt":
         return [
-            FreshPhrase(text, "any", right) for text, right in (one.split("\t") for one in lines)
+            FreshPhrase(text, "any", right) for text, right in (line.split("\t") for line in lines)
         ]
     return [FreshPhrase(*line.split("\t")) for line in lines if line and not line.startswith("#")]
 

@@ -102,7 +102,7 @@ async def obey(call: Any) -> None:
 
 def main(calls: int = 500, rounds: int = 3) -> None:
     servers = {side: started(side, "serve") for side in SIDES}
-    urls = {side: said(one) for side, one in servers.items()}
+    urls = {side: said(server) for side, server in servers.items()}
     for version in VERSIONS:
         clients = {
             (side, server): started(side, "call", urls[server], version)

@@ -148,7 +148,7 @@ def data_of(spec: str | None, folder: Path) -> PairingData:
     if spec is not None:
         return load_pairing_data(spec)
     synthetic_agents.write(folder / "data", 0)
-    cards = [Card(**one) for one in json.loads((folder / "data" / "cards.json").read_text())]
+    cards = [Card(**load) for load in json.loads((folder / "data" / "cards.json").read_text())]
     return load_pairing_data(f"jsonl:{folder / 'data'}", cards)
 
 

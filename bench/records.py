@@ -144,7 +144,7 @@ class Filler:
             agent = self._agent()
             spoke.add(agent)
             record = self._record(ids[1], f"page:{number}", at + position, agent)
-            bits = 4 if any(one.outcome == "failed" for one in record.services) else 0
+            bits = 4 if any(service.outcome == "failed" for service in record.services) else 0
             bits |= 2 if record.by == "fallback" else 0
             bits |= 8 if record.seconds > 3.3 else 0
             bits |= 1 if self._chance.random() < 0.01 else 0
@@ -295,9 +295,9 @@ async def single(routes: Mapping[str, Route]) -> Any:
     first = (await asked(routes["/conversations"], {"limit": 200}))["items"]
     ids = [one["dialog_id"] for one in first]
     replies = [
-        one["utt_id"]
+        item["utt_id"]
         for id_ in ids[:50]
-        for one in (await asked(routes["/conversations/{dialog_id}"], {}, dialog_id=id_))["items"]
+        for item in (await asked(routes["/conversations/{dialog_id}"], {}, dialog_id=id_))["items"]
     ]
     counts = [{"agent": agent} for agent in AGENTS]  # each is counted anew, as it is not cached
     yield await over("counts", routes["/counts"], [({}, {})], 20)

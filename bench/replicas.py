@@ -182,7 +182,7 @@ def server_seconds(server: PostgresqlServer) -> float:
             except OSError:
                 continue
             if int(entry.name) == parent:
-                total += sum(int(one) for one in fields[11:15])
+                total += sum(int(field) for field in fields[11:15])
             elif int(fields[1]) == parent:
                 total += int(fields[11]) + int(fields[12])
     return total / TICKS

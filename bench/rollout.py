@@ -151,7 +151,7 @@ def simulated(pair: Pair, share: float, turns: int, looks: int, seed: int) -> Lo
 def person(pair: Pair, chance: random.Random, name: str, share: float) -> list[LoggedTurn]:
     """Return the turns of a person, who asks about one domain more often than about others."""
     new = chance.random() < share
-    sizes = [len(one) for one in pair.domains]
+    sizes = [len(domain) for domain in pair.domains]
     favourite = chance.choices(pair.domains, sizes)[0]
     service = pair.new if new else pair.old
     log = []
@@ -175,10 +175,10 @@ def line_of(pair: Pair, share: float, found: Sequence[LogOutcome]) -> str:
     line = f"{pair.name:<28}{share:>6.0%}{100 * pair.gain:>7.1f}"
     for name in ("inverse_propensity", "self_normalized", "doubly_robust"):
         gains = [getattr(one.estimates, name) for one in found]
-        bias = 100 * (statistics.fmean(one.gain for one in gains) - pair.gain)
-        noise = 196 * statistics.stdev(one.gain for one in gains) / len(gains) ** 0.5
-        covers = statistics.fmean(one.low <= pair.gain <= one.high for one in gains)
-        width = 100 * statistics.fmean(one.high - one.low for one in gains)
+        bias = 100 * (statistics.fmean(gain.gain for gain in gains) - pair.gain)
+        noise = 196 * statistics.stdev(gain.gain for gain in gains) / len(gains) ** 0.5
+        covers = statistics.fmean(gain.low <= pair.gain <= gain.high for gain in gains)
+        width = 100 * statistics.fmean(gain.high - gain.low for gain in gains)
         line += f"  {f'{bias:+.2f} +- {noise:.2f}':>16} {covers:>7.1%} {width:>6.1f}"
     stops = sorted(one.stopped for one in found if one.stopped is not None)
     median = f"{stops[len(stops) // 2]}" if stops else "-"
@@ -206,7 +206,7 @@ async def measure_latency(pairs: int = 12, turns: int = 320, at_once: int = 8) -
             if pair:
                 ratios.append(p99["with shadows"] / p99["without"])
             order.reverse()
-    cuts = {name: statistics.quantiles(one, n=100) for name, one in takings.items()}
+    cuts = {name: statistics.quantiles(taking, n=100) for name, taking in takings.items()}
     for name, cut in cuts.items():
         print(f"{name:<14} p50 {1000 * cut[49]:7.2f} ms   p99 {1000 * cut[98]:7.2f} ms")
     both = [cuts["with shadows"][at] / cuts["without"][at] for at in (49, 98)]

@@ -208,7 +208,7 @@ def by_semantic_router(task: Task) -> Scores:
     routes: dict[str, list[str]] = {}
     for text, owner in zip(texts, owners, strict=True):
         routes.setdefault(agents[owner], []).append(text)
-    vectors = {text: one.tolist() for text, one in task.vectors.items()}
+    vectors = {text: vector.tolist() for text, vector in task.vectors.items()}
     told = {"routes": routes, "questions": task.asked, "vectors": vectors}
     script = Path(__file__).parent / "peers" / "run_semantic_router.py"
     with NamedTemporaryFile("w", suffix=".json") as file:

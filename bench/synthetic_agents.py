@@ -106,10 +106,14 @@ def write(folder: Path, seed: int) -> None:
     (folder / "cards.json").write_text(json.dumps(cards, indent=1))
     for name, number in (("train", TRAIN), ("test", TEST)):
         with (folder / f"{name}.jsonl").open("w") as file:
-            for one in questions(agents, number, chance):
+            for question in questions(agents, number, chance):
                 if name == "train":
-                    one = {"text": one["text"], "gold": one["gold"], "domain": one["domain"]}
-                file.write(f"{json.dumps(one)}\n")
+                    question = {
+                        "text": question["text"],
+                        "gold": question["gold"],
+                        "domain": question["domain"],
+                    }
+                file.write(f"{json.dumps(question)}\n")
 
 
 if __name__ == "__main__":

@@ -165,7 +165,7 @@ async def ask(app: Any, call: DoorCall, number: int) -> None:
         parts.append(message)
 
     await app(scope, receive, send)
-    said = b"".join(one.get("body", b"") for one in parts)
+    said = b"".join(part.get("body", b"") for part in parts)
     if parts[0]["status"] != 200 or b"re: hi" not in said:
         raise RuntimeError(f"{call.door}: {parts[0]['status']} {said!r:.500}")
 

@@ -214,7 +214,7 @@ async def fill(agent: Agent, user: str, number: int) -> None:
                 "annotations": dict(model["annotations"]),
             }
             if "hypotheses" in model:
-                changed["hypotheses"] = [dict(one) for one in model["hypotheses"]]
+                changed["hypotheses"] = [dict(hypothesis) for hypothesis in model["hypotheses"]]
             collection.put(model | changed)
 
 

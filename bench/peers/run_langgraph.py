@@ -92,7 +92,7 @@ def all_ten() -> StateGraph:
 
 
 async def join(state: State) -> dict[str, Any]:
-    best = max(state["answers"].values(), key=lambda one: one["confidence"])
+    best = max(state["answers"].values(), key=lambda answer: answer["confidence"])
     return {"reply": best["text"], "history": [state["text"], best["text"]]}
 
 

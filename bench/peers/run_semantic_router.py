@@ -36,7 +36,7 @@ class Dictionary(DenseEncoder):
     vectors: dict[str, list[float]]
 
     def __call__(self, docs: list[Any]) -> list[list[float]]:
-        return [self.vectors[one] for one in docs]
+        return [self.vectors[doc] for doc in docs]
 
     async def acall(self, docs: list[Any]) -> list[list[float]]:
         return self(docs)
@@ -53,17 +53,17 @@ def main() -> None:
     encoder = Dictionary(vectors=known or vectors([*questions, *chain(*routes.values())]))
     router = IndexedRouter(encoder, [Route(name=n, utterances=u) for n, u in routes.items()])
     if known:
-        found = [router(one, threshold=-1.0) for one in questions]
+        found = [router(question, threshold=-1.0) for question in questions]
         print(json.dumps([[one.name, one.confidence] for one in found]), flush=True)
         return
 
     async def awaited() -> None:
-        for one in questions:
-            await router.acall(one)
+        for question in questions:
+            await router.acall(question)
 
     def called() -> None:
-        for one in questions:
-            router(one)
+        for question in questions:
+            router(question)
 
     line: dict[str, object] = {
         "peer": "semantic-router",

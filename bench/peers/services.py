@@ -27,11 +27,13 @@ def answer(name: str, request: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def annotate_hypotheses(request: dict[str, Any]) -> dict[str, list[dict[str, list[str]]]]:
-    return {"batch": [{"tokens": one["text"].split()} for one in request["hypotheses"]]}
+    return {
+        "batch": [{"tokens": hypothesis["text"].split()} for hypothesis in request["hypotheses"]]
+    }
 
 
 def select_response(request: dict[str, Any]) -> dict[str, Any]:
-    return max(request["hypotheses"], key=lambda one: one["confidence"])
+    return max(request["hypotheses"], key=lambda hypothesis: hypothesis["confidence"])
 
 
 def strip(request: dict[str, Any]) -> str:

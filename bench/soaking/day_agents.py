@@ -66,7 +66,7 @@ async def clock(request: Request) -> Any:
 async def best(request: Request) -> Any:
     if CHANCE.random() < FAILS:
         raise RuntimeError("the selector fell over")
-    chosen = max(request["hypotheses"], key=lambda one: one["confidence"])
+    chosen = max(request["hypotheses"], key=lambda hypothesis: hypothesis["confidence"])
     return {
         "skill_name": chosen["skill_name"],
         "text": chosen["text"],

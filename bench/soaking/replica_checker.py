@@ -169,11 +169,13 @@ async def check_dialog(
 ) -> None:
     """Check that the dialogs have what the feed has."""
     dialogs = [dialog async for dialog in store.export(user=PREFIX + name)]
-    texts = [one.text for dialog in dialogs for one in dialog.utterances]
+    texts = [utterance.text for dialog in dialogs for utterance in dialog.utterances]
     said = [_text(row) for row in rows if row.id is not None]
     fed = [text for text in said if not text.startswith("ring ")]
     findings.same(f"{name}: utterances", fed, texts)
-    replies = {one.utt_id: one.text for dialog in dialogs for one in dialog.utterances}
+    replies = {
+        utterance.utt_id: utterance.text for dialog in dialogs for utterance in dialog.utterances
+    }
     for words in person.said:
         if words.heard is not None:
             found = replies.get(words.heard.utt_id)

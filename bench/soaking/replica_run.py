@@ -207,11 +207,11 @@ class ReplicaRun:
             f"\n| {name} | {len(some):,} | {median(some) / lease:.2f} | {max(some) / lease:.2f} |"
             for name, some in sorted(self.takeovers.items())
         )
-        lags = [lag for one in self.ledger.people.values() for lag in one.lags]
+        lags = [lag for person in self.ledger.people.values() for lag in person.lags]
         return (
             f"{self.soak.replicas} replicas, {self.soak.people} people, lease"
             f" {self.soak.lease:g} s, seed {self.soak.seed}"
-            f"{''.join(f', control {one}' for one in self.soak.controls)}\n"
+            f"{''.join(f', control {control}' for control in self.soak.controls)}\n"
             f"faults: {faults}\n{found.turns:,} turns, {found.run_again:,} run again; {seen}\n"
             f"\n| fault | times | leases until served again, median | at most |\n"
             f"|---|---|---|---|{taken}\n\n"
@@ -242,7 +242,7 @@ class ReplicaRun:
             asyncio.TaskGroup() as group,
         ):
             people = [self._person(f"person-{n:02}", session) for n in range(self.soak.people)]
-            talks = [group.create_task(one.talk(enough)) for one in people]
+            talks = [group.create_task(person.talk(enough)) for person in people]
             quiet = [self._person(f"quiet-{n}", session, quiet=True) for n in range(QUIET)]
             talks += [group.create_task(one.talk(enough)) for one in quiet]
             reads = [
@@ -313,7 +313,7 @@ class ReplicaRun:
                 continue
             rows = dict(await self._database.rows(ends))
             people = self.ledger.people.items()
-            if all(len(one.read) == rows.get(f"almond:{name}", 0) for name, one in people):
+            if all(len(person.read) == rows.get(f"almond:{name}", 0) for name, person in people):
                 break
         [[tickets]] = await self._database.rows(
             "SELECT count(*) FROM waiting JOIN replicas USING (replica) WHERE NOT dead"

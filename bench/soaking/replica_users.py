@@ -68,7 +68,7 @@ class ReplicaUser:
             words = [self._next()]
             if not self._quiet and self._random.random() < AT_ONCE:
                 words.append(self._next())
-            await asyncio.gather(*(self._ask(one) for one in words))
+            await asyncio.gather(*(self._ask(word) for word in words))
             self._answered = words[-1].number
             if self._random.random() < REPEATS:
                 self._ledger.counts["repeated"] += 1

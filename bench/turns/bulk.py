@@ -65,16 +65,16 @@ async def repeat(model: TurnClosing, store: TurnStore, user: str) -> None:
     assert isinstance(opened, OpenedTurn)
     said = opened.opening
     spoken = []
-    for one in model.utterances:
+    for utterance in model.utterances:
         before, after = (
-            (old.bot_utt_id, said.bot_utt_id) if one.by_bot else (old.utt_id, said.utt_id)
+            (old.bot_utt_id, said.bot_utt_id) if utterance.by_bot else (old.utt_id, said.utt_id)
         )
-        profile = opened.bot if one.by_bot else opened.human
+        profile = opened.bot if utterance.by_bot else opened.human
         spoken.append(
             structs.replace(
-                one,
+                utterance,
                 utt_id=after,
-                body=one.body.replace(before.encode(), after.encode()),
+                body=utterance.body.replace(before.encode(), after.encode()),
                 user_version=profile.number,
             )
         )

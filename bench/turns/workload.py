@@ -37,11 +37,11 @@ skill_0, skill_1, skill_2 = (partial(answer, name) for name in CONFIDENCES)
 
 
 def annotate_hypotheses(request: Request) -> list[dict[str, list[str]]]:
-    return [{"tokens": one["text"].split()} for one in request["hypotheses"]]
+    return [{"tokens": hypothesis["text"].split()} for hypothesis in request["hypotheses"]]
 
 
 def select_response(request: Request) -> dict[str, Any]:
-    best = max(request["hypotheses"], key=lambda one: one["confidence"])
+    best = max(request["hypotheses"], key=lambda hypothesis: hypothesis["confidence"])
     return {key: best[key] for key in ("skill_name", "text", "confidence")}
 
 
@@ -110,10 +110,10 @@ def typed() -> Pipeline:
         return Hypothesis(f"{name} heard: {turn.text} ", CONFIDENCES[name])
 
     def annotate_hypotheses(turn: TurnRequest) -> list[dict[str, list[str]]]:
-        return [{"tokens": one.text.split()} for one in turn.hypotheses]
+        return [{"tokens": hypothesis.text.split()} for hypothesis in turn.hypotheses]
 
     def select_response(turn: TurnRequest) -> SelectorReply:
-        best = max(turn.hypotheses, key=lambda one: one.confidence)
+        best = max(turn.hypotheses, key=lambda hypothesis: hypothesis.confidence)
         return SelectorReply(best.skill_name or "", best.text, best.confidence)
 
     def strip(turn: TurnRequest) -> str:

@@ -25,7 +25,7 @@ def test_a_double_question_gets_one_reply_from_two_agents(
     assert [id_.split(".")[0] for id_ in turn["record"]["chosen"]] == ["calculator", "clock"]
     assert "12" in turn["reply"]["text"]
     assert "Tokyo" in turn["reply"]["text"]
-    assert not [one for one in turn["record"]["services"] if one["outcome"] != "done"]
+    assert not [service for service in turn["record"]["services"] if service["outcome"] != "done"]
 
 
 def test_what_was_said_is_known_to_the_next_question(commands: Commands, own: Path) -> None:

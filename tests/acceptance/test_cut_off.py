@@ -25,7 +25,7 @@ async def test_a_turn_that_was_cut_off_runs_again_with_the_same_ids(tmp_path: Pa
 
         assert second["X-Turn-Id"] == first["X-Turn-Id"]
         assert second["Idempotency-Key"] == first["Idempotency-Key"]
-        assert [one.text for one in dialog.utterances] == ["hello", "at last, ann"]
+        assert [utterance.text for utterance in dialog.utterances] == ["hello", "at last, ann"]
         assert answer["response"] == "at last, ann"
         assert answer["utt_id"] == dialog.utterances[1].utt_id
 

@@ -93,11 +93,11 @@ class Session:
             if block.file is not None:
                 script.append(self._writing(block))
             elif block.is_run:
-                for one in _commands(block):
+                for command in _commands(block):
                     script.append(f"echo '{MARK.format(number=len(shown))}'")
-                    script.append(self._moved(one.command))
-                    script += [f"answers {port}" for port in self._started(one.command)]
-                    shown.append(one)
+                    script.append(self._moved(command.command))
+                    script += [f"answers {port}" for port in self._started(command.command)]
+                    shown.append(command)
         output = self._shell("\n".join(script))
         for number, one in enumerate(shown):
             mark = MARK.format(number=number)

@@ -31,7 +31,7 @@ async def test_turns_that_were_taken_end_and_new_ones_are_refused(tmp_path: Path
         assert [status for status, _ in answers] == [200] * len(asked)
         assert await ended == 0
         replies = {
-            dialog.human.user_external_id: [one.text for one in dialog.utterances[1::2]]
+            dialog.human.user_external_id: [utterance.text for utterance in dialog.utterances[1::2]]
             for dialog in await place.dialogs()
         }
         assert replies == {

@@ -49,7 +49,7 @@ def test_a_switch_survives_a_kill_and_its_trace_is_in_the_record(
     with commands.serving(file) as server:
         replies.append(said(server.url))
         alone = ask(server.url, f"{agents}/first/alone", text="hi")
-        states = {one["name"]: one["state"] for one in ask(server.url, agents)["items"]}
+        states = {item["name"]: item["state"] for item in ask(server.url, agents)["items"]}
         ask(server.url, f"{agents}/first/switch", on=True)
         replies.append(said(server.url))
 
@@ -57,4 +57,4 @@ def test_a_switch_survives_a_kill_and_its_trace_is_in_the_record(
     assert off["state"] == "off"
     assert off["note"] == "switched off by local"
     assert states == {"first": "off", "second": "well"}
-    assert [one["text"] for one in alone["hypotheses"]] == ["first"]
+    assert [hypothesis["text"] for hypothesis in alone["hypotheses"]] == ["first"]

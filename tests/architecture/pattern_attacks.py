@@ -84,9 +84,9 @@ def _members(of: list[Any]) -> list[str]:
     ]
     wanted = not (of and of[0][0] is op.NEGATE)
     return [
-        one
-        for one in dict.fromkeys((*ANY, *(given if wanted else ())))
-        if _is_in(one, of) == wanted
+        char
+        for char in dict.fromkeys((*ANY, *(given if wanted else ())))
+        if _is_in(char, of) == wanted
     ]
 
 
@@ -116,7 +116,7 @@ def _repeats(tree: Iterable[Any], before: str) -> Iterator[tuple[str, str]]:
             _, most, body = of
             if int(most) > 8:
                 bodies = (_shortest(body, times, n) for times in (0, 1) for n in range(2))
-                yield from ((before, one) for one in dict.fromkeys(bodies) if one)
+                yield from ((before, body) for body in dict.fromkeys(bodies) if body)
             yield from _repeats(body, before)
         elif kind is op.BRANCH:
             for one in of[1]:

@@ -51,7 +51,11 @@ HALVES = halves(PLUGINS)
 
 @pytest.mark.parametrize(
     "deleted",
-    [*HALVES[:2], set(PLUGINS), *(pytest.param(one, marks=pytest.mark.long) for one in HALVES[2:])],
+    [
+        *HALVES[:2],
+        set(PLUGINS),
+        *(pytest.param(halve, marks=pytest.mark.long) for halve in HALVES[2:]),
+    ],
     ids=lambda deleted: "-".join(sorted(deleted))[:60],
 )
 def test_the_rest_works_without(deleted: set[str], tmp_path: Path) -> None:

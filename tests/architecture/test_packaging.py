@@ -42,7 +42,9 @@ def test_both_distributions_have_one_version_and_the_same_pythons() -> None:
 def test_the_demo_requires_nothing_of_ours_and_we_require_it_as_an_extra() -> None:
     ours, demo = map(project, PROJECTS)
 
-    assert [one for one in demo["dependencies"] if one.startswith("prolocutor")] == []
+    assert [
+        dependency for dependency in demo["dependencies"] if dependency.startswith("prolocutor")
+    ] == []
     assert "prolocutor-demo" in ours["optional-dependencies"]["demo"]
     assert "prolocutor-demo" not in ours["dependencies"]
 

@@ -101,28 +101,28 @@ class Source:
     def __init__(self, module: Any) -> None:
         self.module = module
         nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
-        attributes = [one for one in nodes if isinstance(one, ast.Attribute)]
-        self.names = {one.id for one in nodes if isinstance(one, ast.Name)}
-        self.names |= {one.attr for one in attributes}
+        attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+        self.names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        self.names |= {attribute.attr for attribute in attributes}
         self.used: dict[str, set[str]] = {}
         self.listed: set[str] = set()
-        for one in attributes:
-            if one.attr not in FLAGS:
+        for attribute in attributes:
+            if attribute.attr not in FLAGS:
                 continue
-            of = one.value
+            of = attribute.value
             name = of.id if isinstance(of, ast.Name) else getattr(of, "attr", "")
-            self.used.setdefault(name, set()).add(one.attr)
-            if isinstance(of, ast.Name) and name not in vars(module) and one.attr != "split":
-                self.listed.add(one.attr)
-        calls = [one for one in nodes if isinstance(one, ast.Call) and one.args]
+            self.used.setdefault(name, set()).add(attribute.attr)
+            if isinstance(of, ast.Name) and name not in vars(module) and attribute.attr != "split":
+                self.listed.add(attribute.attr)
+        calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
         self.calls = [
-            (one, one.func.attr)
-            for one in calls
-            if isinstance(one.func, ast.Attribute)
-            and one.func.attr in FLAGS
-            and isinstance(one.func.value, ast.Name)
-            and one.func.value.id == "re"
-            and isinstance(one.args[0], ast.Constant | ast.JoinedStr)
+            (call, call.func.attr)
+            for call in calls
+            if isinstance(call.func, ast.Attribute)
+            and call.func.attr in FLAGS
+            and isinstance(call.func.value, ast.Name)
+            and call.func.value.id == "re"
+            and isinstance(call.args[0], ast.Constant | ast.JoinedStr)
         ]
 
     def patterns(self, others: Iterable["Source"]) -> dict[re.Pattern[str], set[str]]:
@@ -130,10 +130,10 @@ class Source:
         held: dict[re.Pattern[str], set[str]] = {}
         for name, value in vars(self.module).items():
             for pattern in held_in(value, 4):
-                users = [one for one in (*others, self) if name in one.names]
+                users = [other for other in (*others, self) if name in other.names]
                 users = [self] if name.startswith("_") else users
-                ways = {way for one in users for way in one.used.get(name, ())}
-                ways = ways or {way for one in users for way in one.listed}
+                ways = {way for user in users for way in user.used.get(name, ())}
+                ways = ways or {way for user in users for way in user.listed}
                 held.setdefault(pattern, set()).update(ways or {"search"})
         for call, way in self.calls:
             held.setdefault(written_in(call, way, self.module), set()).add(way)
@@ -152,7 +152,10 @@ def held_in(value: Any, depth: int) -> Iterator[re.Pattern[str]]:
         inner = value
     elif type(value).__module__.startswith("prolocutor"):
         names = getattr(value, "__struct_fields__", ())
-        inner = (*getattr(value, "__dict__", {}).values(), *(getattr(value, one) for one in names))
+        inner = (
+            *getattr(value, "__dict__", {}).values(),
+            *(getattr(value, name) for name in names),
+        )
     if depth:
         for one in inner:
             yield from held_in(one, depth - 1)
@@ -166,7 +169,9 @@ class Names(dict[str, Any]):
 
 
 def written_in(call: ast.Call, way: str, module: Any) -> re.Pattern[str]:
-    given = [one.value for one in call.keywords if one.arg == "flags"] + call.args[FLAGS[way] :]
+    given = [keyword.value for keyword in call.keywords if keyword.arg == "flags"] + call.args[
+        FLAGS[way] :
+    ]
     names = Names(vars(module))
     source = ast.unparse(call.args[0])
     try:

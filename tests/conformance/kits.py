@@ -196,16 +196,21 @@ def read_expected(path: Path) -> dict[str, dict[str, Reason]]:
 def unexpected(runs: Iterable[KitRun], expected: dict[str, dict[str, Reason]]) -> list[str]:
     """Return a sentence for each scenario that fails without a reason."""
     return [
-        f"{run.kit}: {one.name} fails ({one.bad} checks) {one.why}".rstrip()
+        f"{run.kit}: {scenario.name} fails ({scenario.bad} checks) {scenario.why}".rstrip()
         for run in runs
-        for one in run.scenarios
-        if not one.passed and one.name not in expected.get(run.side, {})
+        for scenario in run.scenarios
+        if not scenario.passed and scenario.name not in expected.get(run.side, {})
     ]
 
 
 def stale(runs: Iterable[KitRun], expected: dict[str, dict[str, Reason]]) -> list[str]:
     """Return a sentence for each reason that is needed no more."""
-    failing = {(run.side, one.name) for run in runs for one in run.scenarios if not one.passed}
+    failing = {
+        (run.side, scenario.name)
+        for run in runs
+        for scenario in run.scenarios
+        if not scenario.passed
+    }
     return [
         f"{side}: {name} does not fail any more; take it out of expected.yaml"
         for side, reasons in expected.items()
@@ -222,7 +227,7 @@ def table(runs: Iterable[KitRun], expected: dict[str, dict[str, Reason]]) -> str
     ]
     for kit, version, side, scenarios in runs:
         reasons = expected.get(side, {})
-        failing = [one.name for one in scenarios if not one.passed]
+        failing = [scenario.name for scenario in scenarios if not scenario.passed]
         absent = [name for name in failing if name in reasons and not reasons[name].is_open]
         passed, total = len(scenarios) - len(failing), len(scenarios)
         row = (kit, version, total, passed, len(absent), len(failing) - len(absent))
@@ -232,12 +237,17 @@ def table(runs: Iterable[KitRun], expected: dict[str, dict[str, Reason]]) -> str
 
 def write_page(runs: list[KitRun], expected: dict[str, dict[str, Reason]]) -> None:
     """Write the table, and the reasons of what fails, to the page of the reference."""
-    failing = {(run.side, one.name) for run in runs for one in run.scenarios if not one.passed}
+    failing = {
+        (run.side, scenario.name)
+        for run in runs
+        for scenario in run.scenarios
+        if not scenario.passed
+    }
     lines = [table(runs, expected), "", "| side | scenarios | why |", "|---|---|---|"]
     for side, reasons in expected.items():
         for why in dict.fromkeys(reasons.values()):
             names = [f"`{name}`" for name in reasons if reasons[name] == why]
-            names = [one for one in names if (side, one.strip("`")) in failing]
+            names = [name for name in names if (side, name.strip("`")) in failing]
             if names:
                 shown = f"open: {why.what}" if why.is_open else why.what
                 lines.append(f"| {side} | {', '.join(names)} | {shown} |")

@@ -111,7 +111,7 @@ async def test_no_frame_is_an_error_of_the_server_or_holds_it(caplog: Any) -> No
                 await frames(http, path, schema, components, chance)
         async with http.post("/", json={"user_id": "last", "payload": "still there?"}) as reply:
             assert (await reply.json())["response"].endswith("still there?")
-    assert [one for one in caplog.records if one.levelname == "ERROR"] == []
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 async def frames(

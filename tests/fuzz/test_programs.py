@@ -50,12 +50,12 @@ QUERIES = [
     ("(", "@a.b.c()", ")[1]"),
 ]
 FORMS = [
-    *((one, "now => @a.b.c() filter _ => notify;") for one in CONDITIONS),
-    *((one, "@a.b.c() filter _;") for one in CONDITIONS),
-    *((one, "@a.b.c(x=_);") for one in VALUES),
-    *((one, "@a.b.c() filter x == _;") for one in VALUES),
-    *((one, "_;") for one in QUERIES),
-    *((one, "now => _ => notify;") for one in QUERIES),
+    *((condition, "now => @a.b.c() filter _ => notify;") for condition in CONDITIONS),
+    *((condition, "@a.b.c() filter _;") for condition in CONDITIONS),
+    *((value, "@a.b.c(x=_);") for value in VALUES),
+    *((value, "@a.b.c() filter x == _;") for value in VALUES),
+    *((query, "_;") for query in QUERIES),
+    *((query, "now => _ => notify;") for query in QUERIES),
     (("@a.b.c(x=1);\n", "", ""), "_"),
     (("x=1, ", "", ""), "@a.b.c(_);"),
     (("let x = @a.b.c();", "", ""), "_"),

@@ -64,7 +64,7 @@ async def test_they_work_in_a_turn(tmp_path: Path) -> None:
 def test_their_keys_are_checked(tmp_path: Path) -> None:
     wrong = FILE.replace("path", "pth").replace("kinds", "kind").replace("7", "100")
 
-    faults = [str(one).partition(":")[2] for one in check(written(tmp_path, wrong)).faults]
+    faults = [str(fault).partition(":")[2] for fault in check(written(tmp_path, wrong)).faults]
 
     assert faults == [
         "2: doors.orchard.pth: unknown key; did you mean 'path'?",

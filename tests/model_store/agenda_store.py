@@ -36,19 +36,19 @@ class ModelAgendaStore:
         """Return the entries with `due <= now`, earliest first."""
         everyone = self._state.agenda.values()
         return _earliest_first(
-            one for theirs in everyone for one in theirs.values() if one.entry.due <= now
+            their for theirs in everyone for their in theirs.values() if their.entry.due <= now
         )[:limit]
 
     async def next_due(self, after: float) -> float | None:
         """Return the earliest `due` later than `after`."""
         everyone = self._state.agenda.values()
-        dues = (one.entry.due for theirs in everyone for one in theirs.values())
+        dues = (their.entry.due for theirs in everyone for their in theirs.values())
         return min((due for due in dues if due > after), default=None)
 
     async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
         """Return a person's entries (of one skill), earliest first."""
         theirs = self._state.agenda.get(user, {}).values()
-        return _earliest_first(one for one in theirs if skill in (None, one.entry.skill))
+        return _earliest_first(their for their in theirs if skill in (None, their.entry.skill))
 
     async def deliver(self, delivery: Delivery) -> bool:
         """Write the messages and settle the entry; return False if it is gone or changed."""

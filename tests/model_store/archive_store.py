@@ -49,7 +49,10 @@ class ModelArchiveStore:
             dialog.dialog_id
             for dialog in self._state.dialogs_of(query.user)
             if (query.user_prefix is None or dialog.person.user.startswith(query.user_prefix))
-            and (query.skill is None or any(one.skill == query.skill for one in dialog.utterances))
+            and (
+                query.skill is None
+                or any(utterance.skill == query.skill for utterance in dialog.utterances)
+            )
             and (query.rating is None or dialog.is_rated(rating))
             and (query.since is None or dialog.date_start >= query.since)
             and (query.until is None or dialog.date_start < query.until)
@@ -116,13 +119,13 @@ class ModelArchiveStore:
             if dialog.person is person:
                 state.remove(dialog)
         state.open_turns = {
-            id_: one for id_, one in state.open_turns.items() if one.opened.person is not person
+            id_: turn for id_, turn in state.open_turns.items() if turn.opened.person is not person
         }
         return True
 
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last utterance is older than `before`; return their number."""
-        open_now = {id(one.opened.dialog) for one in self._state.open_turns.values()}
+        open_now = {id(turn.opened.dialog) for turn in self._state.open_turns.values()}
         old = [
             dialog
             for dialog in self._state.dialogs_of(None)

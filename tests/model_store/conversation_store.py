@@ -46,7 +46,7 @@ class ModelConversationStore:
         person = self._state.persons.get(user)
         if person is None:
             return []
-        open_now = {one.opened.feed for one in self._open_turns_of(person)}
+        open_now = {turn.opened.feed for turn in self._open_turns_of(person)}
         found = (
             row
             for row in reversed(person.feed)
@@ -59,7 +59,7 @@ class ModelConversationStore:
         person = self._state.persons.get(user)
         if person is None:
             return 0
-        open_now = {id(one.opened.dialog) for one in self._open_turns_of(person)}
+        open_now = {id(turn.opened.dialog) for turn in self._open_turns_of(person)}
         found = [
             dialog
             for dialog in self._state.dialogs_of(user)
@@ -70,7 +70,7 @@ class ModelConversationStore:
         return len(found)
 
     def _open_turns_of(self, person: ModelPerson) -> list[ModelOpenTurn]:
-        return [one for one in self._state.open_turns.values() if one.opened.person is person]
+        return [turn for turn in self._state.open_turns.values() if turn.opened.person is person]
 
 
 def _first_words(person: ModelPerson, name: str) -> bytes | None:

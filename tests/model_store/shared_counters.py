@@ -40,5 +40,7 @@ class ModelCounters:
                 for name, numbers in database.open_at.items()
                 if (found := sum(n for one, n in numbers.items() if one is not me and not one.dead))
             },
-            replicas=sum(not one.dead and one.alive_until > now for one in database.replicas),
+            replicas=sum(
+                not replica.dead and replica.alive_until > now for replica in database.replicas
+            ),
         )

@@ -123,9 +123,9 @@ class SharedModelStore(ModelStore):
                 me.takeovers += 1
                 limit -= 1
         return [
-            one
-            for one in await super().unfinished_turns()
-            if database.taken[one.user].replica is me
+            turn
+            for turn in await super().unfinished_turns()
+            if database.taken[turn.user].replica is me
         ]
 
     async def replicas(self) -> list[ReplicaStatus]:
@@ -200,9 +200,9 @@ class SharedModelStore(ModelStore):
         self._check_reachable()
         taken = self._database.taken
         return [
-            one
-            for one in await super().unfinished_turns()
-            if taken[one.user].replica.dead or taken[one.user].replica is self._replica
+            turn
+            for turn in await super().unfinished_turns()
+            if taken[turn.user].replica.dead or taken[turn.user].replica is self._replica
         ]
 
     async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:

@@ -47,16 +47,16 @@ class SharedModel:
         waiting = Counter(owner for line in self.waiting.values() for _, owner in line)
         return [
             ReplicaStatus(
-                number=one.number,
-                url=one.url,
-                joined=one.joined,
-                dead=one.dead,
-                left=one.alive_until - self.now,
-                open_turns=open_turns[one],
-                waiting=waiting[one],
-                takeovers=one.takeovers,
+                number=replica.number,
+                url=replica.url,
+                joined=replica.joined,
+                dead=replica.dead,
+                left=replica.alive_until - self.now,
+                open_turns=open_turns[replica],
+                waiting=waiting[replica],
+                takeovers=replica.takeovers,
             )
-            for one in self.replicas
+            for replica in self.replicas
         ]
 
 

@@ -223,7 +223,9 @@ class ModelDialog:
 
     def whole(self) -> Dialog:
         """Decode the whole dialog."""
-        spoken_by_bot = [one.date_time for one in self.utterances if one.parts.by_bot]
+        spoken_by_bot = [
+            utterance.date_time for utterance in self.utterances if utterance.parts.by_bot
+        ]
         return Dialog(
             dialog_id=self.dialog_id,
             id=self.id,
@@ -234,8 +236,8 @@ class ModelDialog:
             date_finish=spoken_by_bot[-1] if spoken_by_bot else None,
             active=self.active,
             utterances=[
-                agent_state.utterance_from_state(plain.decode(one.with_hypotheses().state))
-                for one in self.utterances
+                agent_state.utterance_from_state(plain.decode(utterance.with_hypotheses().state))
+                for utterance in self.utterances
             ],
             attributes=plain.decode(self.attributes),
             rating=plain.decode(agent_state.last_rating(self.ratings)),

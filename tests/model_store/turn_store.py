@@ -90,8 +90,8 @@ class ModelTurnStore:
         if closing.round is not None:
             dialog.round = closing.round
         change(state, person.user, closing.struck, closing.entries)
-        for one in closing.records:
-            state.put_record(person.user, one.kind, one.key, one.body, dialog.dialog_id)
+        for record in closing.records:
+            state.put_record(person.user, record.kind, record.key, record.body, dialog.dialog_id)
         if opening.request_key is not None:
             person.requests[opening.request_key].outcome = closing.outcome
 

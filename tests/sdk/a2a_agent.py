@@ -92,7 +92,7 @@ class Scripted(AgentExecutor):
             case "choose":
                 ask = {"type": "ask", "ask": "choice"}
                 choices = [{"type": "choice", "title": title} for title in ("tea", "coffee")]
-                data = [ParseDict({"data": one}, Part()) for one in (*choices, ask)]
+                data = [ParseDict({"data": choice}, Part()) for choice in (*choices, ask)]
                 parts = [Part(text="Which one?"), *data]
                 await work.requires_input(work.new_agent_message(parts))
             case "fail":

@@ -44,9 +44,9 @@ async def connect(
     http = httpx.AsyncClient(headers=headers, timeout=60)
     card = await A2ACardResolver(http, url).get_agent_card()
     kept = [
-        one
-        for one in card.supported_interfaces
-        if (one.protocol_binding, one.protocol_version) == (binding, version)
+        interface
+        for interface in card.supported_interfaces
+        if (interface.protocol_binding, interface.protocol_version) == (binding, version)
     ]
     chosen = AgentCard()
     chosen.CopyFrom(card)

@@ -47,7 +47,11 @@ def shown(events: list[Any]) -> list[str]:
         elif event.type == EventType.TEXT_MESSAGE_CONTENT:
             messages[event.message_id] += event.delta
         elif event.type == EventType.MESSAGES_SNAPSHOT:
-            messages = {one.id: one.content for one in event.messages if one.role == "assistant"}
+            messages = {
+                message.id: message.content
+                for message in event.messages
+                if message.role == "assistant"
+            }
     return list(messages.values())
 
 

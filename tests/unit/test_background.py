@@ -34,7 +34,7 @@ async def test_a_failure_is_logged_unless_somebody_awaits_it(
     tasks.start(fails())
     await tasks.wait_until_ended()
     await asyncio.sleep(0)
-    assert [(one.levelno, one.message) for one in caplog.records] == [
+    assert [(record.levelno, record.message) for record in caplog.records] == [
         (logging.ERROR, "upkeep failed")
     ]
 

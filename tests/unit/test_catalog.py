@@ -85,7 +85,7 @@ def test_what_is_broken_or_lacks_a_library_is_not_installed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert {name for name, _ in THINGS.import_all()} == {"fraction", "method"}
-    assert [one.getMessage().split("'")[1] for one in caplog.records] == ["faulty", "moved"]
+    assert [record.getMessage().split("'")[1] for record in caplog.records] == ["faulty", "moved"]
 
 
 def test_a_place_is_told_without_an_import() -> None:

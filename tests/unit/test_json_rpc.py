@@ -57,7 +57,7 @@ def test_a_batch_is_taken_apart_and_a_single_message_is_none() -> None:
     members = read_batch(b' [{"jsonrpc":"2.0","method":"m"}, 3]')
 
     assert members is not None
-    assert [bytes(one) for one in members] == [b'{"jsonrpc":"2.0","method":"m"}', b"3"]
+    assert [bytes(member) for member in members] == [b'{"jsonrpc":"2.0","method":"m"}', b"3"]
     assert read_batch(b"{}") is None
 
 

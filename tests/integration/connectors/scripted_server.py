@@ -33,7 +33,9 @@ class Visit:
     async def request(self) -> tuple[dict[str, str], bytes]:
         """Read one request; `EOFError` if there is none."""
         lines = (await self._reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")[1:-2]
-        headers = {name.lower(): value for name, _, value in (one.partition(": ") for one in lines)}
+        headers = {
+            name.lower(): value for name, _, value in (line.partition(": ") for line in lines)
+        }
         return headers, await self._reader.readexactly(int(headers["content-length"]))
 
     async def head(self) -> None:

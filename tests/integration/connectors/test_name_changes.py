@@ -88,4 +88,4 @@ async def test_an_agent_of_this_machine_may_lead_anywhere(names: Names) -> None:
         ]
         await probe.aclose()
 
-    assert [one.status for one in answers] == [200, 200]
+    assert [answer.status for answer in answers] == [200, 200]

@@ -102,7 +102,7 @@ class Shop(msgspec.Struct):
     async def live(self) -> str:
         """Return the id of the model in use."""
         _, models = await self.call("GET", "/models")
-        return next(one["id"] for one in models["items"] if one["state"] == "live")
+        return next(item["id"] for item in models["items"] if item["state"] == "live")
 
 
 def write_shop(folder: Path, **doors: Any) -> Path:

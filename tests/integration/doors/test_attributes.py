@@ -36,4 +36,7 @@ async def test_data_parts_pass_through_untouched() -> None:
     assert seen == [PARTS, PARTS]
     assert reply.attributes["data_parts"] == answer["attributes"]["data_parts"] == PARTS
     assert stored is not None
-    assert [one.attributes["data_parts"] for one in stored.utterances[-2:]] == [PARTS, PARTS]
+    assert [utterance.attributes["data_parts"] for utterance in stored.utterances[-2:]] == [
+        PARTS,
+        PARTS,
+    ]

@@ -123,7 +123,7 @@ async def test_calls_in_contexts_of_their_own_are_answered_at_once(
     door: str, auth: AccessPolicy | None, key: str, contexts: tuple[str, ...]
 ) -> None:
     async with calling(door, auth) as caller:
-        told = await asyncio.gather(*(caller.say("meet", one, key=key) for one in contexts))
+        told = await asyncio.gather(*(caller.say("meet", context, key=key) for context in contexts))
 
     assert len({user for user, _ in told}) == 3
 

@@ -79,7 +79,7 @@ async def almond(http: aiohttp.ClientSession, text: str) -> Reply:
         frames.clear()
         await socket.send_json({"type": "command", "text": text})
         await until_asked(socket)
-    said = [one["text"] for one in frames if one["type"] == "text"]
+    said = [frame["text"] for frame in frames if frame["type"] == "text"]
     return Reply("\n".join(said), frames)
 
 
@@ -121,7 +121,7 @@ async def agui(http: aiohttp.ClientSession, text: str) -> Reply:
     async with http.post("/agui", json=run) as response:
         lines = (await response.text()).split("\n\n")
     events = [json.loads(line.removeprefix("data: ")) for line in lines if line]
-    said = [one["delta"] for one in events if one["type"] == "TEXT_MESSAGE_CONTENT"]
+    said = [event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT"]
     return Reply("".join(said), events)
 
 

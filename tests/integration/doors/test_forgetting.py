@@ -157,4 +157,4 @@ async def status_of(http: aiohttp.ClientSession, path: str) -> int:
 def files_with(folder: Path) -> list[str]:
     """Return the files that have the secret in whatever place."""
     files = [one for one in sorted(folder.rglob("*")) if one.is_file()]
-    return [one.name for one in files if SECRET.encode() in one.read_bytes()]
+    return [file.name for file in files if SECRET.encode() in file.read_bytes()]

@@ -43,7 +43,7 @@ async def test_a_key_reaches_as_far_as_its_scopes() -> None:
             for scope in MAY:
                 secret, key = await ring.create("someone", [scope])  # type: ignore[list-item]
                 statuses = {what: await status(what, secret) for what in REQUESTS}
-                seen[scope] = {what for what, one in statuses.items() if one == 200}
+                seen[scope] = {what for what, status in statuses.items() if status == 200}
                 assert set(statuses.values()) <= {200, 403}
             assert seen == MAY
             assert await status("read", None) == 401  # loopback counts no more

@@ -363,7 +363,7 @@ async def test_a_refused_socket_is_no_error_of_the_server(
         with pytest.raises(aiohttp.WSServerHandshakeError):
             await door.http.ws_connect("/ping")
 
-    assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 async def test_our_own_page_may_open_a_socket() -> None:

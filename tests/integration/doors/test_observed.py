@@ -65,4 +65,4 @@ async def test_the_last_turns_can_be_looked_into() -> None:
     assert found is not None
     assert found.response == "1: hello"
     assert found.active_skill == "gate"
-    assert [(one.name, one.outcome) for one in found.services] == [("gate", "done")]
+    assert [(service.name, service.outcome) for service in found.services] == [("gate", "done")]

@@ -104,7 +104,7 @@ async def test_a_connector_whose_items_lie_spoils_no_dialog(place: str) -> None:
         result = await assistant.turn("hi", user="ann")
         dialog = await store.dialog(result.dialog_id)
     assert dialog is not None
-    assert [one.text for one in dialog.utterances] == ["hi", "fine"]
+    assert [utterance.text for utterance in dialog.utterances] == ["hi", "fine"]
 
 
 async def test_two_messages_at_once_of_a_new_user_make_one_person_and_one_dialog() -> None:

@@ -100,6 +100,6 @@ async def test_ids_do_not_change_from_the_first_moment_on(tmp_path: Path) -> Non
         assert shown["human"]["id"] == dialog.human.id
         assert shown["bot"]["id"] == dialog.bot.id
         assert shown["date_start"] == dialog.date_start
-    stored = [one.utt_id for one in dialog.utterances]
-    assert [one["utt_id"] for one in witness.requests[1]["utterances"]] == stored[:3]
+    stored = [utterance.utt_id for utterance in dialog.utterances]
+    assert [utterance["utt_id"] for utterance in witness.requests[1]["utterances"]] == stored[:3]
     assert all(len(bytes.fromhex(one)) == 16 for one in [dialog.dialog_id, dialog.id, *stored])

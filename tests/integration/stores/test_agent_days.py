@@ -16,8 +16,8 @@ PERIODS = [(0.0, 1e9), (0.0, 2.0 * DAY), (1.5 * DAY, 1e9), (1.0 * DAY, 3.0 * DAY
 
 def rounded(spans: list[AgentSpan]) -> list[AgentSpan]:
     return [
-        msgspec.structs.replace(one, seconds=round(one.seconds, 6), cost=round(one.cost, 6))
-        for one in spans
+        msgspec.structs.replace(span, seconds=round(span.seconds, 6), cost=round(span.cost, 6))
+        for span in spans
     ]
 
 

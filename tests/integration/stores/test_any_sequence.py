@@ -218,7 +218,7 @@ class Tried:
         before, model = _date(self.time - ago), self.model
         old = {dialog_id for dialog_id, (_, date) in model.dates.items() if date < before}
         assert {await store.delete_older(before) for store in self.stores} == {len(old)}
-        model.dates = {id_: one for id_, one in model.dates.items() if id_ not in old}
+        model.dates = {id_: date for id_, date in model.dates.items() if id_ not in old}
         model.active = {name: id_ for name, id_ in model.active.items() if id_ not in old}
         for user, rows in model.rows.items():
             model.rows[user] = [row for row in rows if row.dialog_id not in old]
@@ -231,7 +231,7 @@ class Tried:
         model.rows.pop(user, None)
         model.ids = {key: id_ for key, id_ in model.ids.items() if key[0] != user}
         model.active = {key: id_ for key, id_ in model.active.items() if key[0] != user}
-        model.dates = {id_: one for id_, one in model.dates.items() if one[0] != user}
+        model.dates = {id_: date for id_, date in model.dates.items() if date[0] != user}
         model.agenda = [one for one in model.agenda if one.user != user]
 
     async def check(self) -> None:

@@ -89,12 +89,12 @@ async def round_trip(
     feed = await store.feed(user, 0)
     await store.aclose()
 
-    question, answer = (plain.decode(one.body) for one in ending.utterances)
+    question, answer = (plain.decode(utterance.body) for utterance in ending.utterances)
     assert ending.human is not None
     assert ending.bot is not None
     question |= {"user": plain.decode(ending.human.state), "hypotheses": hypotheses}
     answer |= {"user": plain.decode(ending.bot.state)}
-    assert [plain.decode(one.state) for one in after.window] == [question, answer]
+    assert [plain.decode(utterance.state) for utterance in after.window] == [question, answer]
     assert states == [question, answer]
     assert dialog.rating == rating
     assert found == [opened.dialog_id]

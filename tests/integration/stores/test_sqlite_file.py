@@ -151,7 +151,7 @@ async def test_a_file_can_be_read_beside_its_owner(path: Path) -> None:
     dialog = await reader.dialog(turn.dialog_id)
 
     assert dialog is not None
-    assert [one.text for one in dialog.utterances] == ["a", "re: a", "b", "re: b"]
+    assert [utterance.text for utterance in dialog.utterances] == ["a", "re: a", "b", "re: b"]
     assert len(await reader.feed("ann", 0)) == 4
     with pytest.raises(StoreError, match="read-only"):
         await reader.open_turn(an_opening())
@@ -357,7 +357,7 @@ async def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(small_disk: Pa
     (dialog,) = [one async for one in reader.export()]
     await reader.aclose()
 
-    assert [one.text for one in dialog.utterances[::2]] == texts[:confirmed]
+    assert [utterance.text for utterance in dialog.utterances[::2]] == texts[:confirmed]
     assert confirmed > 10
 
 

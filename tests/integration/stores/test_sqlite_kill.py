@@ -53,14 +53,14 @@ async def test_nothing_that_was_confirmed_is_lost(tmp_path: Path) -> None:
         resumed = await store.resume_turn(turn.turn_id, 2, 0)
         kept["begun"].add(resumed.opening.utt_id)
     async for dialog in store.export():
-        kept["begun"] |= {one.utt_id for one in dialog.utterances[::2]}
-        kept["finished"] |= {one.utt_id for one in dialog.utterances[1::2]}
+        kept["begun"] |= {utterance.utt_id for utterance in dialog.utterances[::2]}
+        kept["finished"] |= {utterance.utt_id for utterance in dialog.utterances[1::2]}
         feed = await store.feed(dialog.human.user_external_id, 0, 100_000)
         assert [row.n for row in feed] == list(range(1, len(feed) + 1))
         ends = dialog.utterances[-2:]
         assert not ends or ends[0].user == dialog.human
         after = await open_new_turn(store, dialog.human.user_external_id, "after", window=2)
-        assert [plain.decode(one.state)["utt_id"] for one in after.window] == [
+        assert [plain.decode(utterance.state)["utt_id"] for utterance in after.window] == [
             u.utt_id for u in ends
         ]
         await store.close_turn(a_closing(after))

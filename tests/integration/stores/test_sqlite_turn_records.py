@@ -39,8 +39,8 @@ async def test_what_is_damaged_is_none_and_the_rest_is_shown(tmp_path: Path) -> 
 
     assert listed.turns == 3
     assert hit.hit == whole.utt_id
-    assert [one.said for one in turns] == ["", "word1", "healthy"]
-    assert [one.turn_id for one in turns] == [None, None, whole.turn_id]
+    assert [turn.said for turn in turns] == ["", "word1", "healthy"]
+    assert [turn.turn_id for turn in turns] == [None, None, whole.turn_id]
     assert [one is not None and one.record is not None for one in kept] == [False, False, True]
     assert deleted is True
     assert left == []

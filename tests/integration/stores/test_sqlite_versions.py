@@ -37,7 +37,7 @@ async def test_a_file_of_an_earlier_version_has_all_that_it_had(dump: Path, tmp_
     store = SqliteStore(tmp_path / "dialogs.db")
     await store.open()
 
-    assert [one.user for one in await store.unfinished_turns()] == ["bob"]
+    assert [turn.user for turn in await store.unfinished_turns()] == ["bob"]
     (open_turn,) = await store.unfinished_turns()
     resumed = await store.resume_turn(open_turn.turn_id, 4, 1)
     dialogs = [dialog async for dialog in store.export(user="ann")]
@@ -46,9 +46,11 @@ async def test_a_file_of_an_earlier_version_has_all_that_it_had(dump: Path, tmp_
     await store.aclose()
 
     assert resumed.opening.text == "cut off"
-    assert [one.text for one in dialogs[0].utterances[:2]] == ["a", "re: a"]
-    assert [(one.said, one.reply, one.turns) for one in listed.items] == LISTED.get(dump.stem, [])
-    assert [one.user.attributes for one in dialogs[0].utterances[::2]] == [
+    assert [utterance.text for utterance in dialogs[0].utterances[:2]] == ["a", "re: a"]
+    assert [(item.said, item.reply, item.turns) for item in listed.items] == LISTED.get(
+        dump.stem, []
+    )
+    assert [utterance.user.attributes for utterance in dialogs[0].utterances[::2]] == [
         {"n": n} for n in range(20)
     ]
     assert dialogs[0].rating == 5

@@ -75,14 +75,16 @@ def test_only_the_faulty_one_of_a_group_fails(writer: SqliteWriter) -> None:
     opened = begin(writer, "ann", "bob", "carl")
     endings = [a_closing(one) for one in opened]
     taken = endings[0].utterances[0].utt_id
-    faulty = [msgspec.structs.replace(one, utt_id=taken) for one in endings[1].utterances]
+    faulty = [
+        msgspec.structs.replace(utterance, utt_id=taken) for utterance in endings[1].utterances
+    ]
     endings[1] = msgspec.structs.replace(endings[1], utterances=faulty)
 
     outcomes = finish(writer, *endings)
 
-    assert [type(one) for one in outcomes] == [type(None), StoreError, type(None)]
+    assert [type(outcome) for outcome in outcomes] == [type(None), StoreError, type(None)]
     assert "dialogs.db" in str(outcomes[1])
-    assert [one.user for one in writer.turns.unfinished_turns()] == ["bob"]
+    assert [turn.user for turn in writer.turns.unfinished_turns()] == ["bob"]
     assert [one.length for one in begin(writer, "ann", "bob", "carl")] == [2, 0, 2]
 
 
@@ -91,14 +93,14 @@ def test_a_turn_that_was_finished_before_fails_alone(writer: SqliteWriter) -> No
 
     outcomes = [*finish(writer, ann), *finish(writer, ann, bob)]
 
-    assert [type(one) for one in outcomes] == [type(None), StoreError, type(None)]
+    assert [type(outcome) for outcome in outcomes] == [type(None), StoreError, type(None)]
 
 
 def test_in_one_group_an_entry_is_delivered_once(writer: SqliteWriter) -> None:
     writer.run([(writer.agenda.schedule, (an_entry("ann"),))])
     deliveries = [a_delivery("ann", "ring", entry=an_entry("ann")) for _ in range(2)]
 
-    outcomes = writer.run([(writer.turns.deliver, (one,)) for one in deliveries])
+    outcomes = writer.run([(writer.turns.deliver, (delivery,)) for delivery in deliveries])
 
     assert outcomes == [True, False]
     assert begin(writer, "ann")[0].feed == 2
@@ -137,7 +139,7 @@ def test_a_conflict_does_not_break_up_its_group(writer: SqliteWriter) -> None:
         an_opening("carl"),
     )
 
-    assert [type(one) for one in outcomes] == [SqliteOpenedTurn, Conflict, SqliteOpenedTurn]
+    assert [type(outcome) for outcome in outcomes] == [SqliteOpenedTurn, Conflict, SqliteOpenedTurn]
     assert writer.commits == 2
 
 
@@ -210,7 +212,7 @@ def test_in_one_group_a_person_can_begin_many_dialogs(writer: SqliteWriter) -> N
         *((writer.turns.open_turn, an_opening("ann", dialog_name=name)) for name in names),
     )
 
-    ids = [one.dialog_id for one in outcomes]
+    ids = [outcome.dialog_id for outcome in outcomes]
     assert ids[:8] == ids[8:]
     assert len(set(ids)) == 8
 
@@ -246,7 +248,7 @@ def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(writer: SqliteWriter
         outcomes = run(writer, writer.turns.open_turn, *(an_opening(f"u{n}") for n in range(50)))
     writer.setting(f"max_page_count = {pages * 100}")
 
-    full = next(one for one in outcomes if isinstance(one, StoreFull))
+    full = next(outcome for outcome in outcomes if isinstance(outcome, StoreFull))
     assert "the disk is full" in str(full)
     (opened,) = begin(writer, "ann")
     assert b"kept" in opened.window[1].state
@@ -359,7 +361,7 @@ def test_a_log_that_a_reader_held_up_is_cut_later(
 
 def begin(writer: SqliteWriter, *users: str) -> list[OpenedTurn]:
     outcomes = run(writer, writer.turns.open_turn, *(an_opening(user) for user in users))
-    assert all(isinstance(one, OpenedTurn) for one in outcomes)
+    assert all(isinstance(outcome, OpenedTurn) for outcome in outcomes)
     return outcomes
 
 

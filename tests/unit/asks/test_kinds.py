@@ -224,7 +224,7 @@ async def test_a_file_sets_the_options_of_a_kind_of_ask(shop: Path) -> None:
         replies = [await assistant.reply(text, user="ann") for text in ("a shirt", "m", "xl")]
 
     assert "I'm looking for a size: XS, XL." in str(replies[1].attributes["messages"])
-    assert [one.text for one in replies[::2]] == ["Which size?", "Here is XL."]
+    assert [reply.text for reply in replies[::2]] == ["Which size?", "Here is XL."]
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def in_words(number: int, tens: str = " ", groups: str = " ") -> str:
         return SMALL[number]
     if number < 100:
         return "-".join([TENS[number // 10 - 2], *([SMALL[number % 10]] if number % 10 else [])])
-    size = next((one for one in SCALES if number >= one), 100)
+    size = next((scale for scale in SCALES if number >= scale), 100)
     count, rest = divmod(number, size)
     said = f"{in_words(count, tens, groups)} {SCALES.get(size, 'hundred')}"
     between = tens if size == 100 or rest < 100 else groups

@@ -308,7 +308,7 @@ def test_two_dialogs_never_share_what_they_start_with() -> None:
 
 def test_who_spoke_is_told_by_the_active_skill() -> None:
     state = dialog_to_state(dialog())
-    kinds = [type(utterance_from_state(one)) for one in state["utterances"]]
+    kinds = [type(utterance_from_state(utterance)) for utterance in state["utterances"]]
     assert kinds == [HumanUtterance, BotUtterance]
 
 

@@ -45,10 +45,10 @@ def test_a_forked_process_makes_other_ids() -> None:
     ids.new_id()
     receiver, sender = os.pipe()
     if (child := os.fork()) == 0:
-        os.write(sender, "".join(one[12:] for one in ids.new_ids(50)).encode())
+        os.write(sender, "".join(made[12:] for made in ids.new_ids(50)).encode())
         os._exit(0)
     os.waitpid(child, 0)
     digits = os.read(receiver, 1 << 16).decode()
     theirs = {digits[at : at + 20] for at in range(0, len(digits), 20)}
     assert len(theirs) == 50
-    assert theirs.isdisjoint(one[12:] for one in ids.new_ids(300))
+    assert theirs.isdisjoint(made[12:] for made in ids.new_ids(300))

@@ -27,15 +27,19 @@ def test_the_attributes_are_those_of_the_agent_state() -> None:
     assert TURN.text == "and now?"
     assert TURN.annotations == {"ner": ["now"]}
     assert TURN.human.user_external_id == "ann"
-    assert [type(one) for one in TURN.utterances] == [HumanUtterance, BotUtterance, HumanUtterance]
-    assert [one.text for one in TURN.dialog.utterances] == ["hello", "Hi.", "and now?"]
+    assert [type(utterance) for utterance in TURN.utterances] == [
+        HumanUtterance,
+        BotUtterance,
+        HumanUtterance,
+    ]
+    assert [utterance.text for utterance in TURN.dialog.utterances] == ["hello", "Hi.", "and now?"]
     assert TURN.utterance == TURN.utterances[-1]
     assert TURN.reply is None
 
 
 def test_the_keys_are_those_of_the_agent_state() -> None:
     assert TURN["utterances"][-1]["text"] == "and now?"
-    assert [one["text"] for one in TURN["bot_utterances"]] == ["Hi."]
+    assert [utterance["text"] for utterance in TURN["bot_utterances"]] == ["Hi."]
     assert TURN.get("missing") is None
     assert {"dialog_id", "human", "bot", "turn_id", "service", "answer"} <= {*TURN}
 

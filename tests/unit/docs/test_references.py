@@ -80,7 +80,9 @@ def test_whatever_a_file_and_plugins_take_has_a_table() -> None:
     tables = [find_table(subject).keys for subject in told]
 
     assert [
-        one for one in subjects() if one not in told and find_table(one).keys not in tables
+        subject
+        for subject in subjects()
+        if subject not in told and find_table(subject).keys not in tables
     ] == []
 
 
@@ -253,6 +255,8 @@ def options(command: click.Command, words: str) -> list[str]:
         context = click.Context(command)
         names = command.list_commands(context)
         found = [(name, command.get_command(context, name)) for name in names]
-        return [one for name, each in found if each for one in options(each, f"{words} {name}")]
+        return [
+            option for name, each in found if each for option in options(each, f"{words} {name}")
+        ]
     switches = [switch for each in command.params for switch in each.opts if switch[:2] == "--"]
     return [words, *(switch for switch in switches if switch != "--help")]

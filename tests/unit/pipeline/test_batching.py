@@ -226,7 +226,7 @@ class Batches:
     async def __call__(self, requests: list[Any]) -> list[Any]:
         self.sizes.append(len(requests))
         await asyncio.sleep(0)
-        return [[hypothesis(one["utterances"][-1]["text"])] for one in requests]
+        return [[hypothesis(request["utterances"][-1]["text"])] for request in requests]
 
 
 @pytest.fixture

@@ -186,7 +186,9 @@ async def test_a_service_that_keeps_failing_is_left_alone(caplog: pytest.LogCapt
             turn = await talk.turn()
     assert len(asked(broken)) == 2
     assert errors(turn) == {"broken": "left alone after 2 failures"}
-    assert [one.getMessage() for one in caplog.records] == ["breaker of service broken is now open"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "breaker of service broken is now open"
+    ]
 
 
 @pytest.mark.parametrize("reply", [None, 5, [{}], float("nan")])
@@ -486,4 +488,7 @@ async def test_bytes_that_a_foreign_connector_made_are_not_stored(
     turn = await talk.turn()
 
     assert outcomes(turn)["odd"] == outcome
-    assert [one["text"] for one in (await talk.state())["utterances"]] == ["hi", "hello"]
+    assert [utterance["text"] for utterance in (await talk.state())["utterances"]] == [
+        "hi",
+        "hello",
+    ]

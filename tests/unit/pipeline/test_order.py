@@ -274,7 +274,9 @@ async def take(annotators: Plan, skills: Plan, failing: set[str], seed: int) -> 
     assert outcomes(turn) == expected.outcomes
     done = [name for name, outcome in expected.outcomes.items() if outcome == "done"]
     annotations, hypotheses = turn.draft.annotations(), turn.draft.hypotheses()
-    assert list(annotations) == [one.name for one in annotators if one.name in done]
+    assert list(annotations) == [
+        annotator.name for annotator in annotators if annotator.name in done
+    ]
     assert [one["skill_name"] for one in hypotheses] == [s.name for s in skills if s.name in done]
     return annotations, hypotheses, turn.draft.final_reply().text
 

@@ -203,5 +203,7 @@ async def test_every_turn_ends_at_once_with_a_reply(
     state = await talk.state()
     assert plain.check(state, max_depth=200).value == state
     assert [len(state[f"{who}_utterances"]) for who in ("human", "bot")] == [2, 2]
-    selected = [one["hypothesis_id"] for one in state["human_utterances"][-1]["hypotheses"]]
+    selected = [
+        hypothesis["hypothesis_id"] for hypothesis in state["human_utterances"][-1]["hypotheses"]
+    ]
     assert len(selected) == len(set(selected))

@@ -292,7 +292,7 @@ async def test_a_rewritten_text_replaces_the_first_text_message() -> None:
     ]
     pipeline = Pipeline(skills=[skill(messages=messages)], postprocessors=[says("post", "new")])
     _, _, bot = await after(pipeline)
-    assert [one.get("text") for one in bot["attributes"]["messages"]] == [None, "new", "b"]
+    assert [message.get("text") for message in bot["attributes"]["messages"]] == [None, "new", "b"]
 
 
 # -- what becomes of the profiles -------------------------------------------------------------
@@ -403,8 +403,11 @@ async def test_updates_show_in_the_same_human_utterance_and_the_next_of_the_bot(
     await talk.turn()
     await talk.turn()
     state = await talk.state()
-    assert [one["user"]["profile"]["name"] for one in state["human_utterances"]] == ["Ann", "Bob"]
-    assert [one["user"]["attributes"]["b"] for one in state["bot_utterances"]] == [1, 2]
+    assert [utterance["user"]["profile"]["name"] for utterance in state["human_utterances"]] == [
+        "Ann",
+        "Bob",
+    ]
+    assert [utterance["user"]["attributes"]["b"] for utterance in state["bot_utterances"]] == [1, 2]
 
 
 async def test_attributes_of_hypotheses_that_lost_change_nothing() -> None:

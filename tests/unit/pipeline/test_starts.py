@@ -240,7 +240,7 @@ async def test_a_selector_that_has_another_text_rewrites_the_first_message() -> 
 async def test_choices_are_numbered() -> None:
     choices = [{"type": "choice", "title": "a", "idx": 7}, {"type": "choice", "title": "b"}]
     attributes = await attributes_after(Pipeline(skills=[skill(messages=choices)]))
-    assert [one.get("idx") for one in attributes["messages"]] == [None, 0, 1]
+    assert [message.get("idx") for message in attributes["messages"]] == [None, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ async def test_a_service_of_any_stage_can_be_off(name: str) -> None:
 
     # without the response selector the most confident hypothesis wins; the last chance is not asked
     assert said == ("hello" if name == "polish" else "HELLO")
-    services: dict[str, Service] = {one.name: one for _, one in pipeline.services()}
+    services: dict[str, Service] = {service.name: service for _, service in pipeline.services()}
     if name in services:
         assert asked(services[name]) == []
 
@@ -147,6 +147,6 @@ async def test_an_agent_alone_sees_the_dialog_but_leaves_no_trace_in_it() -> Non
 
         assert await it.store.dialog(id_) == before
     (state,) = asked(chat)[1:]
-    assert [one["text"] for one in state["utterances"]] == ["first", "one", "then?"]
+    assert [utterance["text"] for utterance in state["utterances"]] == ["first", "one", "then?"]
     assert state["human"]["attributes"] == {"seen": 1}
     assert [one["text"] for one in answer.hypotheses] == ["two"]

@@ -348,7 +348,7 @@ async def test_a_candidate_annotator_may_be_asked_about_a_whole_wave_at_once(inl
     turn = await take(pipeline)
     assert seen == [["a", "b"], ["c"]]
     assert [one["annotations"]["loud"] for one in turn.draft.hypotheses()] == ["X", "Y", "Z"]
-    assert [one.calls for one in turn.records() if one.name == "loud"] == [2]
+    assert [record.calls for record in turn.records() if record.name == "loud"] == [2]
 
 
 async def test_of_a_list_about_a_wave_a_bad_item_fails_alone() -> None:
@@ -382,7 +382,7 @@ async def test_what_is_no_list_about_a_wave_is_the_candidate_annotators_failure(
 
 async def test_requests_about_waves_may_go_out_in_batches() -> None:
     def each(requests: list[dict[str, Any]]) -> list[Any]:
-        return [[len(one["hypotheses"])] * len(one["hypotheses"]) for one in requests]
+        return [[len(request["hypotheses"])] * len(request["hypotheses"]) for request in requests]
 
     pipeline = Pipeline(
         skills=[skill("a"), skill("b")],

@@ -16,7 +16,7 @@ SPEAKERS = {True: "bot", False: "human"}
 
 def spoken(request: Any) -> list[str]:
     """Return what is in the window, `?` the human's and `!` the bot's."""
-    return ["!" if "active_skill" in one else "?" for one in request["utterances"]]
+    return ["!" if "active_skill" in utterance else "?" for utterance in request["utterances"]]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,11 @@ async def test_five_utterances_are_shown_unless_told_otherwise() -> None:
     talk = Talk(Pipeline(annotators=[annotator], skills=[skill()]))
     for number in range(6):
         await talk.turn(str(number))
-    assert [one["text"] for one in asked(annotator)[-1]["human_utterances"]] == ["3", "4", "5"]
+    assert [utterance["text"] for utterance in asked(annotator)[-1]["human_utterances"]] == [
+        "3",
+        "4",
+        "5",
+    ]
 
 
 @settings(max_examples=20, deadline=None)
@@ -78,7 +82,7 @@ async def test_the_split_lists_hold_the_same_utterances() -> None:
     await talk.turn("one")
     await talk.turn("two")
     state = asked(annotator)[-1]
-    assert [one["text"] for one in state["utterances"]] == ["one", "hello", "two"]
+    assert [utterance["text"] for utterance in state["utterances"]] == ["one", "hello", "two"]
     assert state["human_utterances"] == state["utterances"][::2]
     assert state["bot_utterances"] == state["utterances"][1:2]
 
@@ -118,7 +122,7 @@ async def test_what_a_service_does_to_its_request_reaches_nobody_else() -> None:
     talk = Talk(Pipeline(annotators=[says("vandal", vandal), witness], skills=[skill()]))
     await talk.turn("as it was")
     [state] = asked(witness)
-    assert [one["text"] for one in state["utterances"]] == ["as it was"]
+    assert [utterance["text"] for utterance in state["utterances"]] == ["as it was"]
     assert (await talk.state())["human"]["attributes"] == {}
 
 
@@ -168,10 +172,10 @@ async def test_a_candidate_annotator_is_called_once_for_each_hypothesis() -> Non
 
 async def test_hypotheses_of_earlier_turns_are_shown_only_to_formatters_that_ask() -> None:
     def with_hypotheses(state: Any) -> Any:
-        return [len(one["hypotheses"]) for one in state["human_utterances"]]
+        return [len(utterance["hypotheses"]) for utterance in state["human_utterances"]]
 
     def without(state: Any) -> Any:
-        return [len(one["hypotheses"]) for one in state["human_utterances"]]
+        return [len(utterance["hypotheses"]) for utterance in state["human_utterances"]]
 
     with_hypotheses.hypotheses = True  # type: ignore[attr-defined]
     for formatter, expected in ((with_hypotheses, [1, 0]), (without, [0, 0])):
@@ -221,7 +225,7 @@ async def test_a_skill_is_shown_all_turns_its_own_or_none_but_the_present(
         for text in ("one", "two", "three"):
             await assistant.reply(text, user="ann")
 
-    assert [one["text"] for one in seen[-1]["utterances"]] == expected
+    assert [utterance["text"] for utterance in seen[-1]["utterances"]] == expected
 
 
 async def test_a_snapshot_of_the_user_before_the_turn_is_what_is_stored() -> None:
@@ -232,5 +236,5 @@ async def test_a_snapshot_of_the_user_before_the_turn_is_what_is_stored() -> Non
 
     state = await talk.state()
 
-    users = [one["user"]["attributes"] for one in state["human_utterances"]]
+    users = [utterance["user"]["attributes"] for utterance in state["human_utterances"]]
     assert users == [{}, {"n": 1}]

@@ -34,7 +34,7 @@ async def iterations_of(within: float, *functions: Any) -> list[int]:
         asyncio.get_running_loop().call_soon(turn)
 
     turn()
-    found = [thread.submit(one, n) for n, one in enumerate(functions)]
+    found = [thread.submit(function, n) for n, function in enumerate(functions)]
     for one in found:
         one.add_done_callback(lambda _: came.append(count))
     assert await asyncio.gather(*found) == list(range(len(functions)))

@@ -64,7 +64,7 @@ def test_a_context_of_an_operator_who_names_nobody_is_a_person(
 def test_contexts_of_other_keys_are_not_owned() -> None:
     persons = DoorPersons("door:", unnamed=None)
     visitors = (OPERATOR, KEYED, Visitor("operator", key="thread-"))
-    speakers = [persons.speaker(one) for one in visitors]
+    speakers = [persons.speaker(visitor) for visitor in visitors]
 
     owned = [[a.owns("thread", b.person("thread", "c")) for b in speakers] for a in speakers]
 

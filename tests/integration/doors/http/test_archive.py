@@ -127,9 +127,9 @@ async def test_where_utterances_show_profiles_as_they_are_now_dialogs_do_too() -
             async with http.get("/api/user/ann?wire=deeppavlov") as response:
                 [same] = await response.json()
 
-    shown = [one["user"]["attributes"] for one in dialog["human_utterances"]]
+    shown = [utterance["user"]["attributes"] for utterance in dialog["human_utterances"]]
     assert shown == [{"film": "Stalker"}, {"film": "Stalker"}]
-    assert [one["user"]["attributes"] for one in same["human_utterances"]] == shown
+    assert [utterance["user"]["attributes"] for utterance in same["human_utterances"]] == shown
     assert dialog["human"]["persona"] == {}
     assert same["human"]["persona"] == {}
 

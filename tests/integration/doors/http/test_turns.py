@@ -239,6 +239,6 @@ async def test_a_persona_is_as_it_is_there_where_that_wire_is_asked_for() -> Non
             _, (listed,) = await get(door, "/api/user/ann", wire=wire)
             assert listed == dialog
             people = [dialog["human"], dialog["bot"], *(u["user"] for u in dialog["utterances"])]
-            shown.append([one["persona"] for one in people])
+            shown.append([person["persona"] for person in people])
 
     assert shown == [[[]] * 4, [{}] * 4]

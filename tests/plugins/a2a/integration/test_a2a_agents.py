@@ -65,7 +65,7 @@ async def test_answers_of_every_kind_come_through(
     assert found["data"]["attributes"]["data_parts"] == [
         {"data": {"stars": 3.0, "deep": {"x": [1.0]}}}
     ]
-    assert [one["type"] for one in found["data"]["messages"]] == ["text", "picture"]
+    assert [message["type"] for message in found["data"]["messages"]] == ["text", "picture"]
     assert found["which"]["ask"] == "raw_string"
     assert found["which"]["can_continue"] is True
     assert found["fail"] == "raised: its task failed: the mill is broken"

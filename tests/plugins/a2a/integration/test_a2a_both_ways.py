@@ -47,9 +47,12 @@ async def test_asks_choices_buttons_and_words_come_through(version: str, binding
     assert asked.reply.text == "Sure?"
     assert sure.text == "answer True"
     assert choosing.ask == "choice"
-    assert [one["title"] for one in choosing.reply.attributes["messages"][1:]] == ["tea", "milk"]
+    assert [message["title"] for message in choosing.reply.attributes["messages"][1:]] == [
+        "tea",
+        "milk",
+    ]
     assert chosen.text == "answer {'idx': 1, 'title': 'milk'}"
-    kinds = [one["type"] for one in rich.attributes["messages"]]
+    kinds = [message["type"] for message in rich.attributes["messages"]]
     assert kinds == ["text", "picture", "button"]
     assert over.ask is None
     assert waits is None

@@ -47,7 +47,7 @@ class Side:
 
     async def send(self, client: str, *parts: Any, **more: Any) -> list[dict[str, Any]]:
         self._sent += 1
-        given = [{"text": one} if isinstance(one, str) else one for one in parts]
+        given = [{"text": part} if isinstance(part, str) else part for part in parts]
         configuration = more.pop("configuration", None)
         message = {"messageId": f"m{self._sent}", "role": "ROLE_USER", "parts": given, **more}
         request = {"message": message}
@@ -157,7 +157,7 @@ async def test_tasks_are_listed_page_by_page(side: Side) -> None:
 
     assert page["totalSize"] == 3
     assert len(page["tasks"]) == 2
-    assert [one["id"] for one in rest["tasks"]] == [first["id"]]
+    assert [task["id"] for task in rest["tasks"]] == [first["id"]]
     assert await side.refused(client, "list_tasks", pageSize=0) == "InvalidParamsError"
 
 
@@ -175,6 +175,6 @@ async def test_one_skill_is_an_agent_of_its_own(side: Side) -> None:
 async def test_the_signature_of_the_card_is_good(side: Side) -> None:
     card = await side.sdk.call("verify", url=side.url, key=SECRET, algorithm="HS256")
 
-    assert [one["id"] for one in card["skills"]] == ["talker", "other"]
+    assert [skill["id"] for skill in card["skills"]] == ["talker", "other"]
     with pytest.raises(SdkError, match="InvalidSignatures"):
         await side.sdk.call("verify", url=side.url, key="another " * 5, algorithm="HS256")

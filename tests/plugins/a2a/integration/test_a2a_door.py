@@ -39,7 +39,7 @@ class Wire:
     async def say(self, *parts: Any, secret: str | None = None, **more: Any) -> Any:
         """Send a message, and return the task or the error's number."""
         self._sent += 1
-        given = [{"text": one} if isinstance(one, str) else one for one in parts]
+        given = [{"text": part} if isinstance(part, str) else part for part in parts]
         message = {"messageId": f"m{self._sent}", "role": "ROLE_USER", "parts": given, **more}
         configuration = message.pop("configuration", {})
         found = await self.call("SendMessage", secret, message=message, configuration=configuration)
@@ -201,7 +201,7 @@ async def test_one_of_two_answers_at_once_goes_on_with_the_task() -> None:
     answers = {one["id"]: said(one) for one in unnamed}
     assert len(answers) == 3
     assert answers[again["id"]] == ["answer True"]
-    found = {one["id"]: said(one) for one in listed["result"]["tasks"]}
+    found = {task["id"]: said(task) for task in listed["result"]["tasks"]}
     assert found == {asked["id"]: ["answer True"], **answers}
 
 
@@ -265,7 +265,7 @@ async def test_tasks_and_webhooks_survive_a_restart(tmp_path: Path) -> None:
     assert hooks["result"]["configs"] == [hook]
     assert answered["id"] == asked["id"]
     assert said(answered) == ["answer True"]
-    assert [said(one) for one in listed["result"]["tasks"]] == [["answer True"]]
+    assert [said(task) for task in listed["result"]["tasks"]] == [["answer True"]]
     assert resent["id"] == asked["id"]
     assert resent["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
 
@@ -355,13 +355,14 @@ async def test_words_are_streamed_and_marked_as_provisional() -> None:
         lines = [line async for line in response.content if line.startswith(b"data: ")]
     events = [json.loads(line[6:])["result"] for line in lines]
 
-    kinds = [next(iter(one)) for one in events]
-    updates = [one["artifactUpdate"] for one in events if "artifactUpdate" in one]
+    kinds = [next(iter(event)) for event in events]
+    updates = [event["artifactUpdate"] for event in events if "artifactUpdate" in event]
     assert kinds[0] == "task"
     assert kinds[-1] == "statusUpdate"
     assert events[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
     assert (
-        "".join(one["artifact"]["parts"][0].get("text", "") for one in updates) == "one two three"
+        "".join(update["artifact"]["parts"][0].get("text", "") for update in updates)
+        == "one two three"
     )
     assert updates[0]["metadata"] == {"provisional": True}
     assert updates[-1]["append"] is True

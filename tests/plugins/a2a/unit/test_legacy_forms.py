@@ -120,7 +120,9 @@ def test_a_card_of_0_3_has_addresses() -> None:
         b' [{"url": "http://a/rest", "transport": "HTTP+JSON"}], "skills": [], "provider": null}'
     )
 
-    assert [(one.url, one.binding, one.is_legacy) for one in card.interfaces] == [
+    assert [
+        (interface.url, interface.binding, interface.is_legacy) for interface in card.interfaces
+    ] == [
         ("http://a/rpc", "JSONRPC", True),
         ("http://a/rest", "HTTP+JSON", True),
     ]

@@ -139,7 +139,7 @@ async def test_every_event_is_one_of_the_sdks_and_tells_the_turn() -> None:
     assert told[11]["messages"] == ["once upon a time"]
     assert told[12]["messages"] == [told[12]["events"][-1]["result"]["text"]]
     assert "MESSAGES_SNAPSHOT" in [event["type"] for event in told[12]["events"]]
-    snapshot = next(one for one in failed["events"] if one["type"] == "MESSAGES_SNAPSHOT")
+    snapshot = next(event for event in failed["events"] if event["type"] == "MESSAGES_SNAPSHOT")
     assert snapshot["messages"][:4] == HISTORY
     assert told[13]["messages"] == ["['context', 'forwardedProps', 'state']"]
     place = "{'latitude': 48.5, 'longitude': 11, 'display': '48.5, 11'}"

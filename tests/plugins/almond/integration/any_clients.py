@@ -57,16 +57,16 @@ class Person:
 
 async def finish(people: list[Person]) -> None:
     """Have everybody say goodbye, and see it answered everywhere."""
-    for number, one in enumerate(people):
-        socket = await one.socket()
+    for number, person in enumerate(people):
+        socket = await person.socket()
         await socket.send(type="command", text=f"goodbye {number}")
     spoken = [f"goodbye {number}" for number in range(len(people))]
-    for one in people:
+    for person in people:
         for words in spoken:
-            await one.catch_up(lambda frame, words=words: frame.get("command") == words)
-        await one.catch_up(_answered(one, spoken))
-    for one in people:
-        await one.drop()
+            await person.catch_up(lambda frame, words=words: frame.get("command") == words)
+        await person.catch_up(_answered(person, spoken))
+    for person in people:
+        await person.drop()
 
 
 def _answered(one: Person, spoken: list[str]) -> Callable[[dict[str, Any]], bool]:

@@ -62,7 +62,11 @@ async def test_every_kind_of_ask_is_asked_and_its_answer_goes_back_as_a_value(
             after = await outer.reply("hello", "zoe")
             first = await outer.reply("hello again", "yesno")
 
-    assert [one["type"] for one in shown.attributes["messages"]] == ["text", "button", "link"]
+    assert [message["type"] for message in shown.attributes["messages"]] == [
+        "text",
+        "button",
+        "link",
+    ]
     assert shown.attributes["messages"][2]["url"] == f"{url}/more"
     assert {"way": "north"} in skill.answers
     assert over.ask is None
@@ -168,7 +172,7 @@ async def test_the_first_generation_is_understood() -> None:
         said = [await ask(almond, state(text)) for text in ("hello", "stop", "again")]
 
     values = [one.value for one in said if isinstance(one, Plain)]
-    kinds = [one["type"] for one in values[0][0]["messages"]]
+    kinds = [message["type"] for message in values[0][0]["messages"]]
     assert kinds == ["text", "result", "button", "choice", "choice"]
     assert values[0][0]["messages"][2]["json"] == {"payload": {"code": ["now"], "entities": {}}}
     assert values[0][0]["ask"] == "choice"

@@ -48,7 +48,7 @@ async def play(steps: list[Any]) -> None:
 
     said = [row.id for row in rows if row.message is not None]
     assert said == list(range(len(said)))
-    assert [[frame["id"] for frame in one.seen] for one in people] == [said] * 3
+    assert [[frame["id"] for frame in person.seen] for person in people] == [said] * 3
     assert witness.ids == said
     assert [turn[0]["type"] for turn in turns] == ["command"] * len(closings)
     assert [frame["type"] for frame in rest] == ["askSpecial"]

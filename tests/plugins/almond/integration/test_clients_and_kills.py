@@ -85,23 +85,23 @@ def test_nothing_is_lost_and_nothing_comes_twice(lives: list[Any]) -> None:
 async def _play(lives: list[Any], file: Path) -> None:
     people = [Person(), Person()]
     async with AsyncExitStack() as leaving:
-        for one in people:
-            leaving.push_async_callback(one.drop)
+        for person in people:
+            leaving.push_async_callback(person.drop)
         for writes, is_late, said in lives:
             store = cast(Store, Cut(file, writes, is_late=is_late))
             async with demonstrated(skill, store=store) as door:
-                for one in people:
-                    one.door = door
+                for person in people:
+                    person.door = door
                 for who, frame in said:
                     if frame is None:
                         await people[who].drop()
                     else:
                         await (await people[who].socket()).send(**frame)
-                await asyncio.gather(*(one.drop() for one in people))
+                await asyncio.gather(*(person.drop() for person in people))
         live = SqliteStore(file, durability="relaxed")
         async with demonstrated(skill, store=live) as door:
-            for one in people:
-                one.door = door
+            for person in people:
+                person.door = door
             await finish(people)
             state = await _state(live)
     again = SqliteStore(file)
@@ -120,18 +120,18 @@ async def _state(store: SqliteStore) -> State:
     dialog = await store.dialog(rows[-1].dialog_id)
     assert dialog is not None
     entries = await store.entries(USER)
-    said = [one.text for one in dialog.utterances]
-    return rows, await store.round(USER, "main"), [one.key for one in entries], said
+    said = [utterance.text for utterance in dialog.utterances]
+    return rows, await store.round(USER, "main"), [entry.key for entry in entries], said
 
 
 def _check(
     rows: list[FeedRow], round_: bytes, keys: list[str], said: list[str], people: list[Person]
 ) -> None:
     messages = [plain.decode(row.message) for row in rows if row.message is not None]
-    told = Counter(one["text"] for one in messages if one["type"] == "text")
+    told = Counter(message["text"] for message in messages if message["type"] == "text")
     rung = Counter({text: number for text, number in told.items() if text.startswith("ringing")})
     to_ring = {text.removeprefix("to ") for text in told if text.startswith("to ring ")}
-    commands = [one for one in messages if one["type"] == "command"]
+    commands = [message for message in messages if message["type"] == "command"]
     closings = [plain.decode(row.closing) for row in rows if row.closing is not None]
     waiting = rounds.decode(round_).waiting
 
@@ -142,8 +142,8 @@ def _check(
     assert closings[-1]["ask"] == (waiting.ask if waiting else None)
     assert rung.total() == len(rung)
     assert len(said) == 2 * len(commands)
-    for one in people:
-        seen = [frame["id"] for frame in one.seen]
+    for person in people:
+        seen = [frame["id"] for frame in person.seen]
         assert seen == ids[: len(seen)]
     assert {f"ringing {key}" for key in keys} | set(rung) == {
         text.replace("ring ", "ringing ") for text in to_ring

@@ -54,7 +54,10 @@ async def test_converse_can_have_the_shape_of_the_second_generation() -> None:
     async with demonstrated() as door:
         answer = await converse(door, "hello", "a", "?protocol=2")
 
-    assert [(one["type"], one["id"]) for one in answer["messages"]] == [("command", 0), ("text", 1)]
+    assert [(message["type"], message["id"]) for message in answer["messages"]] == [
+        ("command", 0),
+        ("text", 1),
+    ]
 
 
 async def test_a_conversation_goes_on_by_its_id() -> None:
@@ -232,7 +235,7 @@ async def test_a_device_that_was_recorded_is_listed_by_name(base: str) -> None:
     assert created[0] == 200
     assert created[1]["uniqueId"] == "com.xkcd"
     assert created[1]["kind"] == "com.xkcd"
-    assert [one["name"] for one in devices] == ["com.xkcd", "demonstration"]
+    assert [device["name"] for device in devices] == ["com.xkcd", "demonstration"]
 
 
 @pytest.mark.parametrize("kind", ["demonstration", "org.prolocutor.demonstration"])

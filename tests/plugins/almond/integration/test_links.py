@@ -49,7 +49,7 @@ async def test_a_filled_in_form_sets_a_device_up() -> None:
 
     assert status == 200
     assert ("Example is set up" in page) is True
-    assert [(one["name"], one["kind"]) for one in devices] == [
+    assert [(device["name"], device["kind"]) for device in devices] == [
         ("demonstration", "org.prolocutor.demonstration"),
         ("Example", "com.example"),
     ]

@@ -121,7 +121,7 @@ async def test_messages_attributes_reasons_and_buttons_come_through() -> None:
         async with closing(AssistantConnector(OtherAssistant(url=url), name="peer")) as peer:
             silent = [await ask(peer, "nothing")]
 
-    kinds = [one["type"] for one in shown.reply.attributes["messages"]]
+    kinds = [message["type"] for message in shown.reply.attributes["messages"]]
     assert kinds == ["text", "button", "link"]
     assert shown.reply.attributes["messages"][2]["url"] == f"{url}/more"
     assert shown.reply.attributes["a"] == [1]
@@ -161,7 +161,9 @@ async def test_words_are_shown_as_they_come_and_a_turn_that_is_run_again_says_no
     assert isinstance(last, ReplyGiven)
     assert last.utterance.text == "one two three"
     assert [one.text for one in events if isinstance(one, Delta)] == ["one ", "two three"]
-    said = [one.value[0]["attributes"]["prolocutor"] for one in replies if isinstance(one, Plain)]
+    said = [
+        reply.value[0]["attributes"]["prolocutor"] for reply in replies if isinstance(reply, Plain)
+    ]
     assert said[0]["utt_id"] == said[1]["utt_id"]
     assert [len(dialog.utterances) for dialog in dialogs] == [2, 2]
 

@@ -131,7 +131,7 @@ async def test_what_is_not_recognised_is_refused_in_three_short_lines() -> None:
     assert len(lines) == 3
     assert max(map(len, lines)) <= 100
     assert any("MCP" in one for one in refused.value.tried)
-    assert not any("html" in one for one in [*lines, *refused.value.tried])
+    assert not any("html" in line for line in [*lines, *refused.value.tried])
     for wrong in ("http://127.0.0.1:1", "ws://127.0.0.1:1/x"):
         with pytest.raises(NotRecognized, match=r"127\.0\.0\.1:1.*: Connection refused"):
             await recognize(wrong)

@@ -59,7 +59,7 @@ async def test_a_turn_is_kept_with_all_that_came_before_it(tmp_path: Path) -> No
     steps = read_dialogs(tmp_path / "kept.yaml").dialogs["kept"].turns
 
     assert [one for one in said if one] == SAID[:2]
-    assert [one.say for one in steps] == SAID[:2]
+    assert [step.say for step in steps] == SAID[:2]
     assert steps[0].agent == ["tea"]
 
 

@@ -56,7 +56,7 @@ async def test_a_broken_law_is_found_and_shrunk(
     skills: list[str], law: str | None, word: str, tmp_path: Path
 ) -> None:
     (tmp_path / "lawless.py").write_text(SKILLS)
-    lines = "".join(f"  {one}: {{call: 'lawless:{one}'}}\n" for one in skills)
+    lines = "".join(f"  {skill}: {{call: 'lawless:{skill}'}}\n" for skill in skills)
     file = write_assistant(tmp_path, f"name: it\nskills:\n{lines}")
     (tmp_path / "log.yaml").write_text(LOG)
     told: list[str] = []
@@ -65,7 +65,7 @@ async def test_a_broken_law_is_found_and_shrunk(
         PeopleTest(people=30, seed=7, logs=[tmp_path / "log.yaml"]), file, told.append
     )
 
-    broken = [one.name.partition(":")[0] for one in outcomes if one.status == "failed"]
+    broken = [outcome.name.partition(":")[0] for outcome in outcomes if outcome.status == "failed"]
     assert (law in broken) if law else broken == []
     if law is not None:
         found = next(one for one in told if one.startswith(law))
@@ -113,9 +113,9 @@ async def test_an_assistant_replies_whatever_goes_wrong_with_its_agents(tmp_path
     outcomes = await run_people(PeopleTest(people=20, seed=3, faults=faults), file, lambda _: None)
 
     assert sum(faults.told.values()) > 20
-    assert {one.name.partition(":")[0] for one in outcomes if one.status == "failed"} <= {
-        "same words"
-    }
+    assert {
+        outcome.name.partition(":")[0] for outcome in outcomes if outcome.status == "failed"
+    } <= {"same words"}
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,12 @@ async def test_persons_dialogs_utterances_and_ratings_keep_their_ids(tmp_path: P
     assert first["bot"]["id"] == BOT
     assert first["channel_type"] == "telegram"
     assert first["date_start"] == TIME
-    assert [one["text"] for one in first["utterances"]] == ["words 0", "Hm", "words 2", "Hm"]
+    assert [utterance["text"] for utterance in first["utterances"]] == [
+        "words 0",
+        "Hm",
+        "words 2",
+        "Hm",
+    ]
     assert first["utterances"][0]["utt_id"] == f"{FIRST}00000000"
     [offer] = first["utterances"][0]["hypotheses"]
     assert offer["skill_name"] == "eliza"
@@ -125,7 +130,10 @@ async def test_utterances_show_the_profiles_of_their_time(tmp_path: Path) -> Non
     assert [one["user"]["attributes"] for one in heard] == [{}, {"seen": 1}, {"seen": 2}]
     assert heard[0]["user"]["id"] == ANN
     assert heard[0]["user"]["profile"]["name"] == "Ann"
-    assert [one["user"]["attributes"]["mood"] for one in first["bot_utterances"]] == [1, 3]
+    assert [utterance["user"]["attributes"]["mood"] for utterance in first["bot_utterances"]] == [
+        1,
+        3,
+    ]
     assert first["human"]["attributes"] == {"seen": 3}
     assert first["bot"]["attributes"]["mood"] == 9
 
@@ -136,7 +144,11 @@ async def test_the_active_dialog_goes_on(tmp_path: Path) -> None:
     _, second = await dialogs(tmp_path / "kept.db", "and now?")
 
     assert second["dialog_id"] == "cd" * 16
-    assert [one["text"] for one in second["utterances"]] == ["words 0", "and now?", "Go on"]
+    assert [utterance["text"] for utterance in second["utterances"]] == [
+        "words 0",
+        "and now?",
+        "Go on",
+    ]
 
 
 async def test_an_interrupted_import_goes_on_and_leaves_persons_as_they_are(tmp_path: Path) -> None:

@@ -105,7 +105,9 @@ def test_requests_replies_and_the_stored_state_are_those_of_the_recording(
 def is_equal(name: str, result: dict[str, Any]) -> bool:
     """Return whether no request differs but those that were a race in the recording."""
     races = RACES.get(name, {})
-    return all({*turns} <= races.get(one, set()) for one, turns in result["services"].items())
+    return all(
+        {*turns} <= races.get(service, set()) for service, turns in result["services"].items()
+    )
 
 
 GAPS = (0.003, 0.03, 0.1)
@@ -152,5 +154,5 @@ def compared_once(name: str, folder: Path, gap: float) -> Any:
         services.server.server_close()
 
     recordings = [PIPELINES / "golden" / f"{name}{end}.jsonl.gz" for end in ("", "_patched")]
-    golden = fake_dream.read(next(one for one in recordings if one.is_file()))
+    golden = fake_dream.read(next(recording for recording in recordings if recording.is_file()))
     return fake_dream.compare(golden, run, pipeline, dummy=WORDS)

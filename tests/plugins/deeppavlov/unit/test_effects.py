@@ -18,12 +18,15 @@ async def test_an_annotation_of_the_previous_reply_is_seen_by_later_services_and
     await talk.turn()
     await talk.turn()
 
-    shown = [one["annotations"] for one in asked(chat)[1]["bot_utterances"]]
+    shown = [utterance["annotations"] for utterance in asked(chat)[1]["bot_utterances"]]
     state = await talk.state()
 
     assert shown == [{"tone": "polite"}]
-    assert [one["annotations"] for one in state["bot_utterances"]] == [{"tone": "polite"}, {}]
-    assert all(one["annotations"] == {} for one in state["human_utterances"])
+    assert [utterance["annotations"] for utterance in state["bot_utterances"]] == [
+        {"tone": "polite"},
+        {},
+    ]
+    assert all(utterance["annotations"] == {} for utterance in state["human_utterances"])
 
 
 async def test_attributes_count_in_mid_turn_and_are_no_annotation() -> None:

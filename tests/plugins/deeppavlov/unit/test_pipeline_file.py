@@ -41,7 +41,7 @@ def file_of(**services: Any) -> dict[str, Any]:
 
 def the(planned: PlannedFile, stage: Stage, name: str) -> StageService:
     """Return the service of this stage and name."""
-    return next(one for one in planned.pipeline.services_at(stage) if one.name == name)
+    return next(service for service in planned.pipeline.services_at(stage) if service.name == name)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,8 @@ def test_services_of_one_label_in_one_stage_have_names_of_their_own_and_one_labe
     planned = read_pipeline(file_of(response_annotators={"seg": bot}, annotators={"seg": human}))
 
     names = {
-        one.name: one.label or one.name for one in planned.pipeline.services_at(Stage.ANNOTATOR)
+        service.name: service.label or service.name
+        for service in planned.pipeline.services_at(Stage.ANNOTATOR)
     }
     assert names == {"seg": "seg", "seg_of_response_annotators": "seg"}
 
@@ -130,7 +131,7 @@ def test_a_label_may_hold_dots() -> None:
     planned = read_pipeline(file_of(notes={"a.b": note, "c": after}))
 
     graph = compile_graph(planned.pipeline)
-    waiting = next(one for one in graph.nodes if one.name == "c")
+    waiting = next(node for node in graph.nodes if node.name == "c")
     assert [one.name for one in waiting.before] == ["a.b"]
 
 
@@ -142,7 +143,7 @@ def test_names_that_do_not_exist_are_dropped_with_a_warning() -> None:
     planned = read_pipeline(file_of(annotators={"note": note}, empty={}))
 
     assert the(planned, Stage.ANNOTATOR, "note").after == []
-    assert [one.what for one in planned.warnings if "note" in one.key] == [
+    assert [warning.what for warning in planned.warnings if "note" in warning.key] == [
         "'annotators.gone' does not exist or is empty, so nothing waits for it",
         "'empty' does not exist or is empty, so nothing waits for it",
     ]
@@ -156,7 +157,7 @@ def test_what_follows_a_response_selector_that_is_a_selector_is_never_called() -
 
     assert not planned.pipeline.services_at(Stage.ANNOTATOR)
     assert "services.actors.arm: is never called" in [
-        f"{one.key}: {one.what}" for one in planned.warnings
+        f"{warning.key}: {warning.what}" for warning in planned.warnings
     ]
 
 
@@ -178,7 +179,9 @@ def test_a_selector_before_skills_selects_skills_and_another_one_selects_annotat
     pick = the(planned, Stage.ANNOTATOR, "pick")
     assert pick.response_formatter == f"{EFFECTS}:nothing"
     assert pick.response_formatter_options == {"selects": True}
-    assert [one.name for one in planned.pipeline.services_at(Stage.SKILL_SELECTOR)] == ["choose"]
+    assert [service.name for service in planned.pipeline.services_at(Stage.SKILL_SELECTOR)] == [
+        "choose"
+    ]
 
 
 def test_a_formatter_may_be_an_object_with_arguments() -> None:
@@ -214,7 +217,7 @@ def test_a_connector_may_stand_apart_and_a_missing_time_out_is_a_warning() -> No
     found = the(planned, Stage.ANNOTATOR, "note")
     assert found.call.target == "http://seg:1/"
     assert found.timeout == 5.0
-    assert "has no timeout: it is 5 s here" in [one.what for one in planned.warnings]
+    assert "has no timeout: it is 5 s here" in [warning.what for warning in planned.warnings]
 
 
 def test_services_must_be_a_map() -> None:
@@ -242,7 +245,9 @@ def test_own_code_goes_first_where_it_is_asked_for() -> None:
         "prolocutor.plugins.deeppavlov.dream:last_utt_dialog",
     ]
     assert f"connectors imported: {name}" in imported.notes
-    warned = {one.what.partition(" ")[0] for one in missing.warnings if "import" in one.what}
+    warned = {
+        warning.what.partition(" ")[0] for warning in missing.warnings if "import" in warning.what
+    }
     assert warned == {MODULE, name.partition(":")[0]}
 
 
@@ -251,4 +256,4 @@ def test_what_a_built_in_connector_lacks_is_told() -> None:
 
     notes = read_pipeline(file).notes
 
-    assert [one.split(":")[0] for one in notes] == ["connectors substituted"]
+    assert [note.split(":")[0] for note in notes] == ["connectors substituted"]

@@ -167,7 +167,9 @@ def any_pipeline(seed: int) -> dict[str, Any]:
             "connector": draw.choice(
                 [http(label), http(label, timeout=0.5), "connectors.shared", python]
             ),
-            "dialog_formatter": draw.choice([None, *(f"{MODULE}:{one}" for one in FORMATTERS)]),
+            "dialog_formatter": draw.choice(
+                [None, *(f"{MODULE}:{formatter}" for formatter in FORMATTERS)]
+            ),
             "response_formatter": draw.choice([None, *RESPONSE_FORMATTERS]),
             "state_manager_method": method,
             "previous_services": draw.sample(names, k=min(len(names), draw.randint(0, 2))),

@@ -75,6 +75,6 @@ def test_operators_approve_edit_and_refuse_in_the_console(
             expect(effects).to_have_count(0)
         rows = commands.output("effects", "list", "--all", "--assistant", file, "--json")
 
-    states = {one["title"]: one["state"] for one in json.loads(rows)["items"]}
+    states = {item["title"]: item["state"] for item in json.loads(rows)["items"]}
     assert states == {"Pay Bob": "done", "Pay Eve": "refused"}
     assert charges(file) == ["15 Bob"]

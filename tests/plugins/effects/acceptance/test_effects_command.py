@@ -46,7 +46,7 @@ def test_operators_see_and_settle_effects_beside_a_server_and_without(
     with commands.serving(file) as server:
         replies = [said(server.url, f"pay {amount}") for amount in (5, 50, 13)]
         listed = json.loads(commands.output("effects", "list", "--assistant", file, "--json"))
-        keys = {one["state"]: one["key"] for one in listed["items"]}
+        keys = {item["state"]: item["key"] for item in listed["items"]}
         commands.output("effects", "resolve", keys["waiting"], "approve", "--assistant", file)
         assert server.end(signal.SIGTERM) == 0
     acts = commands.output("audit", "--store", file)

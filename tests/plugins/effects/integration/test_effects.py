@@ -89,7 +89,7 @@ async def test_an_effect_is_done_once_and_kept(shop) -> None:
     assert reply.text == "Sold."
     assert shop.sold == [stored.record.key]
     assert stored.record.key.endswith("/shop")
-    assert [one.state for one in stored.record.steps] == ["started", "done"]
+    assert [step.state for step in stored.record.steps] == ["started", "done"]
     assert bytes(stored.record.body) == b"null"
 
 

@@ -15,7 +15,7 @@ def warnings(tmp_path: Path, skill: str, more: str = "") -> list[str]:
     file.write_text(f"skills:\n  bank: {{call: http://h/b, acts: true{skill}}}\n{more}")
     said = "\n".join(check(file, environ={}).lines())
     words = ("nothing says when a person wants it", "is sent all that people say")
-    return [one for one in words if one in said]
+    return [word for word in words if word in said]
 
 
 @pytest.mark.parametrize("more", ["", CHAT])

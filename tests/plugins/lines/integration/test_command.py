@@ -105,8 +105,8 @@ async def test_copies_work_side_by_side_and_words_are_handed_on(folder: Path) ->
         (said,) = await bot.send([FakeRequest("words", deltas=deltas)])
         both = await bot.send([FakeRequest("a"), FakeRequest("b")])
 
-    assert [one.split()[1] for one in pids] == [str(n) for n in range(8)]
-    assert len({one.split()[0] for one in pids}) == 2
+    assert [pid.split()[1] for pid in pids] == [str(n) for n in range(8)]
+    assert len({pid.split()[0] for pid in pids}) == 2
     assert isinstance(said, Plain)
     assert said.value == {"text": "Good day.", "confidence": 0.9}
     assert deltas.pieces == ["Good day."]

@@ -87,7 +87,7 @@ async def test_what_a_tool_asks_of_the_person_becomes_an_ask(
     assert second["ask"] == "number"
     assert last["text"] == "3 with ham, as in pizza"
     assert cancelled["text"] == "no order: cancel"
-    assert [one["title"] for one in which["messages"] if one["type"] == "choice"] == [
+    assert [message["title"] for message in which["messages"] if message["type"] == "choice"] == [
         "small",
         "large",
     ]

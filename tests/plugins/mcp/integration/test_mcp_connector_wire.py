@@ -105,10 +105,10 @@ async def test_a_stream_may_ask_back_first_and_its_answer_may_come_in_a_list() -
 
     async with asking(call) as (connector, server):
         reply = await ask(connector)
-        while {one["id"] for one in server.answers} != {"p", 5}:
+        while {answer["id"] for answer in server.answers} != {"p", 5}:
             await asyncio.wait([asyncio.ensure_future(ask(connector))])
 
-    answers = {one["id"]: one for one in server.answers}
+    answers = {answer["id"]: answer for answer in server.answers}
     assert reply[0]["text"] == "done"
     assert answers["p"]["result"] == {}
     assert answers[5]["error"]["code"] == -32601

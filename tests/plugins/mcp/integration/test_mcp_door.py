@@ -53,7 +53,7 @@ async def test_the_sdk_asks_answers_and_sees_what_is_shown_in_both_eras() -> Non
     assert {mode: told["version"] for mode, told in eras.items()} == MODES
     for told in eras.values():
         check(told)
-    asked, answered = (one["structured"] for one in unasked["results"])
+    asked, answered = (result["structured"] for result in unasked["results"])
     assert asked["ask"] == "choice"
     assert asked["answer"]["enum"] == ["red", "blue"]
     assert answered["text"] == "choice {'idx': 1, 'title': 'blue'}"

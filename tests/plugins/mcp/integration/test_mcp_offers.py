@@ -39,7 +39,10 @@ async def test_a_person_reads_their_own_conversations_and_nobody_elses() -> None
         lists = [await call(http, "resources/list", key) for key in tokens]
         own, others = [await call(http, "resources/read", key, uri=uri) for key in tokens]
 
-    assert [uri in [one["uri"] for one in each["resources"]] for each in lists] == [True, False]
+    assert [uri in [resource["uri"] for resource in each["resources"]] for each in lists] == [
+        True,
+        False,
+    ]
     assert own["contents"][0]["text"] == "Person: hello\nAssistant: echo hello"
     assert others["code"] == -32002
 
@@ -51,7 +54,7 @@ async def test_who_names_no_person_reads_a_conversation_by_its_id() -> None:
         listed = await call(http, "resources/list")
         read = await call(http, "resources/read", uri=f"prolocutor://conversations/{id_}")
 
-    assert [one["name"] for one in listed["resources"]] == ["echo"]
+    assert [resource["name"] for resource in listed["resources"]] == ["echo"]
     assert read["contents"][0]["text"].startswith("Person: hello")
 
 
@@ -61,7 +64,7 @@ async def test_starters_are_prompts() -> None:
         got = await call(http, "prompts/get", name="where-is-rome")
         unknown = await call(http, "prompts/get", name="where-is-rom")
 
-    assert [one["name"] for one in listed["prompts"]] == ["where-is-rome", "tell-me-a-joke"]
+    assert [prompt["name"] for prompt in listed["prompts"]] == ["where-is-rome", "tell-me-a-joke"]
     assert got["messages"] == [
         {"role": "user", "content": {"type": "text", "text": "Where is Rome?"}}
     ]

@@ -33,7 +33,7 @@ class Talk:
 
     async def link(self, text: str = "hi", user: str = "ann") -> str:
         reply = await self.assistant.reply(text, user=user)
-        links = [one for one in reply.attributes["messages"] if one["type"] == "link"]
+        links = [message for message in reply.attributes["messages"] if message["type"] == "link"]
         return str(links[0]["url"])
 
     async def open(self, link: str) -> tuple[int, str]:

@@ -114,9 +114,9 @@ async def test_calls_of_tools_are_handed_to_the_client_and_results_taken(streams
         _, called = await talk.post("chat/completions", messages=asked, **body)
         if streams:
             deltas = [one["choices"][0]["delta"] for one in called]
-            calls = [one for delta in deltas for one in delta.get("tool_calls", ())]
+            calls = [call for delta in deltas for call in delta.get("tool_calls", ())]
             reason = called[-1]["choices"][0]["finish_reason"]
-            calls = [{key: one[key] for key in one if key != "index"} for one in calls]
+            calls = [{key: call[key] for key in call if key != "index"} for call in calls]
         else:
             (choice,) = called["choices"]
             calls, reason = choice["message"]["tool_calls"], choice["finish_reason"]
@@ -136,7 +136,7 @@ async def test_calls_of_tools_are_handed_to_the_client_and_results_taken(streams
     assert told["choices"][0]["message"]["content"] == "It is sunny."
     first, second, third = talk.peer.asked
     assert first["tools"] == [TOOL]
-    assert [one["role"] for one in first["messages"]] == ["system", "system", "user"]
+    assert [message["role"] for message in first["messages"]] == ["system", "system", "user"]
     assert second["messages"][-2:] == asked[2:4]
     assert third["messages"][-1]["content"] == "thanks"
     assert alone
@@ -162,7 +162,7 @@ async def test_results_go_on_from_a_response_by_its_id(streams: bool) -> None:
     assert call["type"] == "function_call"
     assert call["name"] == "get_weather"
     assert last["output"][0]["content"][0]["text"] == "It is sunny."
-    roles = [one["role"] for one in talk.peer.asked[1]["messages"]]
+    roles = [message["role"] for message in talk.peer.asked[1]["messages"]]
     assert roles == ["system", "user", "assistant", "tool"]
 
 

@@ -24,7 +24,7 @@ ANN = {"Authorization": "Bearer the-token-of-ann"}
 
 
 async def recall(request: dict[str, Any]) -> dict[str, Any]:
-    said = "|".join(one["text"] for one in request["utterances"])
+    said = "|".join(utterance["text"] for utterance in request["utterances"])
     return {"text": said, "confidence": 0.9}
 
 
@@ -89,7 +89,7 @@ async def test_two_requests_at_once_with_one_history_branch() -> None:
         answers = await asyncio.gather(*(say(http, "one", "one", text) for text in "abc"))
 
     assert sorted(map(text_of, answers)) == ["one|one|a", "one|one|b", "one|one|c"]
-    assert len({one["prolocutor"]["dialog_id"] for one in answers}) == 3
+    assert len({answer["prolocutor"]["dialog_id"] for answer in answers}) == 3
 
 
 async def test_a_person_is_known_by_their_token_and_nobody_elses_history_is_theirs() -> None:

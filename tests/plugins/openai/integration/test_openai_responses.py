@@ -31,7 +31,7 @@ STATE = {
 
 async def parrot(request: dict[str, Any]) -> dict[str, Any]:
     told = request["human_utterances"][-1]["attributes"].get("openai", {})
-    said = "|".join(one["text"] for one in request["utterances"])
+    said = "|".join(utterance["text"] for utterance in request["utterances"])
     return {"text": f"{told.get('instructions')}: {said}", "confidence": 1.0}
 
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def counter(request: dict[str, Any]) -> dict[str, Any]:
     """Count what a person says, and show the dialog so far."""
     number = request["human"]["attributes"].get("number", 0) + 1
-    said = "|".join(one["text"] for one in request["utterances"])
+    said = "|".join(utterance["text"] for utterance in request["utterances"])
     attributes = request["human_utterances"][-1]["attributes"]
     return {
         "text": f"{number}: {said}",

@@ -147,7 +147,7 @@ async def test_claims_say_what_somebody_may() -> None:
                     "say": await status(http, "POST", "/", **SAY),
                 }
             assert set(ways.values()) <= {200, 404, 403}
-            seen.append({name for name, one in ways.items() if one != 403})
+            seen.append({name for name, way in ways.items() if way != 403})
     assert seen == [may for _, _, may in ROLES]
 
 

@@ -43,7 +43,7 @@ class FakeTracer(trace.Tracer):
     def start_span(self, name: str, context: Any = None, *args: Any, **kwargs: Any) -> Span:
         parent = trace.get_current_span(context)
         self.spans.append(FakeSpan(name, parent, kwargs["start_time"], kwargs["attributes"]))
-        self.spans[-1].linked = [one.context.span_id for one in kwargs.get("links") or ()]
+        self.spans[-1].linked = [link.context.span_id for link in kwargs.get("links") or ()]
         return self.spans[-1]
 
     @contextmanager
@@ -139,7 +139,9 @@ def test_words_are_said_where_that_is_wanted() -> None:
     spans = TurnSpans(provider, words=True)
     spans.turn_ended(record(service("a"), text="hi", response="Fine!", hypotheses=[said]))
 
-    turn, agent = [json.loads(one.shown["gen_ai.output.messages"]) for one in provider.tracer.spans]
+    turn, agent = [
+        json.loads(span.shown["gen_ai.output.messages"]) for span in provider.tracer.spans
+    ]
     assert turn[0]["parts"][0]["content"] == "Fine!"
     assert agent[0]["parts"][0]["content"] == "Fine."
 

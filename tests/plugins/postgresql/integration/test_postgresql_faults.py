@@ -236,13 +236,13 @@ async def test_one_turn_that_cannot_be_stored_does_not_fail_its_group(database: 
         bad = msgspec.structs.replace(closings[3].utterances[0], date_time="\x00")
         closings[3] = msgspec.structs.replace(closings[3], utterances=[bad])
         done = await asyncio.gather(
-            *(store.close_turn(one) for one in closings), return_exceptions=True
+            *(store.close_turn(closing) for closing in closings), return_exceptions=True
         )
         left = await store.unfinished_turns()
         await store.close_turn(a_closing(turns[3], "in other words"))
         openings = [an_opening(f"user {number}", started=float(number)) for number in range(6)]
         openings[2] = an_opening("user 2", date_time="2024", attributes=b"{}", channel_type="x" * 3)
-        again = await asyncio.gather(*(store.open_turn(one) for one in openings))
+        again = await asyncio.gather(*(store.open_turn(opening) for opening in openings))
 
     assert [type(one).__name__ for one in done].count("NoneType") == 5
     assert isinstance(done[3], StoreError)
@@ -356,7 +356,7 @@ async def test_all_that_a_store_does_at_once_breaks_none_of_its_connections(
             )
             store.wake("ann")
 
-    assert [one for one in outcomes if isinstance(one, Exception)] == []
+    assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
     assert "is back" not in caplog.text
     assert store.traffic.misuses == 0
 
@@ -377,4 +377,4 @@ async def test_a_wrong_use_of_a_connection_is_an_error_of_its_own_and_leaves_it_
         assert await line.fetch("SELECT pg_backend_pid()", within=PATIENCE) == [process]
         assert store.traffic.misuses == 3
 
-    assert [type(one) for one in outcomes] == [list, StoreMisused, StoreMisused]
+    assert [type(outcome) for outcome in outcomes] == [list, StoreMisused, StoreMisused]

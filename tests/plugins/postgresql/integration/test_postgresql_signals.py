@@ -42,10 +42,10 @@ async def exposed(url: str, *, measured: bool = False) -> tuple[dict[str, float]
         ):
             await it.reply("hello", "ann")
         families = [*text_string_to_metric_families(metrics.text().decode())]
-    samples = [one for family in families for one in family.samples]
-    told = {one.name for one in samples}
-    told |= {f'{label}="{value}"' for one in samples for label, value in one.labels.items()}
-    return {one.name: one.value for one in samples if not one.labels}, told
+    samples = [sample for family in families for sample in family.samples]
+    told = {sample.name for sample in samples}
+    told |= {f'{label}="{value}"' for sample in samples for label, value in sample.labels.items()}
+    return {sample.name: sample.value for sample in samples if not sample.labels}, told
 
 
 def expressions() -> list[str]:
@@ -58,8 +58,12 @@ def expressions() -> list[str]:
 
 async def test_alerts_and_dashboard_read_what_is_there(database: str) -> None:
     _, told = await exposed(database)
-    read = {name for one in expressions() for name in NAMES.findall(one)} - {"prolocutor_"}
-    labels = {pair for one in expressions() for pair in LABELS.findall(one)} - OF_PROMETHEUS
+    read = {name for expression in expressions() for name in NAMES.findall(expression)} - {
+        "prolocutor_"
+    }
+    labels = {
+        pair for expression in expressions() for pair in LABELS.findall(expression)
+    } - OF_PROMETHEUS
 
     assert len(read) > 15
     assert read - told - {"prolocutor"} == set()

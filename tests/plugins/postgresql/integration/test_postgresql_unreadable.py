@@ -71,10 +71,10 @@ async def test_a_turn_that_cannot_be_read_is_put_off_then_closed_and_told_once(
             await it.reply("hello", "ann")
         assert it.ready is True
         assert [*it.store_health.unreadable] == ["ann"]
-    told = [one for one in caplog.records if "store check --repair" in one.getMessage()]
+    told = [record for record in caplog.records if "store check --repair" in record.getMessage()]
 
     assert len(told) == 1
-    assert [one for one in caplog.records if one.exc_info] == []
+    assert [record for record in caplog.records if record.exc_info] == []
     assert logging.getLevelName(told[0].levelno) == "ERROR"
 
 

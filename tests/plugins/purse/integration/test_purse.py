@@ -184,17 +184,17 @@ async def test_limits_hold_for_three_replicas_at_full_load(database: str) -> Non
         assistant_of(priced(agent, 0.5), store=PostgresqlStore(database), total_day=10.0)
         for agent in agents
     ]
-    for one in assistants:
-        await one.start()
+    for assistant in assistants:
+        await assistant.start()
     asking = [
-        one.reply("hi", f"{place}-{number}")
-        for place, one in enumerate(assistants)
+        assistant.reply("hi", f"{place}-{number}")
+        for place, assistant in enumerate(assistants)
         for number in range(25)
     ]
     await asyncio.gather(*asking)
     (total,) = await assistants[0].store.amounts("total", TODAY, TODAY)
-    for one in assistants:
-        await one.aclose()
+    for assistant in assistants:
+        await assistant.aclose()
 
     assert sum(agent.calls for agent in agents) == 20
     assert total.amount == pytest.approx(10.0)

@@ -79,7 +79,7 @@ async def test_a_button_is_pressed_or_typed_and_its_payload_comes_back_as_it_is(
             await assistant.reply("pizza", "bob")
             typed = await assistant.reply("margherita", "bob")
 
-    kinds = [one["type"] for one in offered.attributes["messages"]]
+    kinds = [message["type"] for message in offered.attributes["messages"]]
     assert kinds == ["text", "picture", "button", "link"]
     assert [pressed.text, typed.text] == ["A margherita it is."] * 2
     assert peer.asked[0]["metadata"] == {"shop": 7}

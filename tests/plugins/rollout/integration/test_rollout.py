@@ -45,7 +45,7 @@ def trials_of(assistant: Assistant) -> TurnTrials:
 
 
 async def replies(assistant: Assistant, people: Sequence[str]) -> dict[str, str]:
-    return {one: (await assistant.reply("hello", user=one)).text for one in people}
+    return {person: (await assistant.reply("hello", user=person)).text for person in people}
 
 
 PEOPLE = [f"person {n}" for n in range(40)]
@@ -66,13 +66,13 @@ async def test_a_person_gets_one_service_and_keeps_it_over_a_restart() -> None:
 async def test_the_record_of_a_turn_has_the_choice_with_its_probability() -> None:
     canary = Canary(instead_of="old", share=0.25)
     async with Assistant(Pipeline(skills=old_and_new(canary=canary)), store="memory:") as assistant:
-        records = [(await assistant.turn("hello", user=one)).record for one in PEOPLE]
+        records = [(await assistant.turn("hello", user=person)).record for person in PEOPLE]
 
     expected = {
         "new": [LoggedChoice(service="new", chosen="new", other="old", probability=0.25)],
         "old": [LoggedChoice(service="new", chosen="old", other="new", probability=0.75)],
     }
-    found = [one for one in records if isinstance(one, TurnRecord)]
+    found = [record for record in records if isinstance(record, TurnRecord)]
     assert [one.choices for one in found] == [expected[one.active_skill] for one in found]
 
 
@@ -91,7 +91,11 @@ async def test_a_selector_that_names_the_old_one_has_the_new_one_asked() -> None
 async def test_a_response_selector_is_tried_out_in_the_place_of_another() -> None:
     def choosing(name: str) -> Any:
         def choose(request: dict[str, Any]) -> dict[str, Any]:
-            best = next(one for one in request["hypotheses"] if one["skill_name"] == name)
+            best = next(
+                hypothesis
+                for hypothesis in request["hypotheses"]
+                if hypothesis["skill_name"] == name
+            )
             return {"skill_name": name, "text": best["text"], "confidence": 1.0}
 
         return choose
@@ -128,7 +132,7 @@ async def test_a_shadow_is_asked_what_the_others_were_and_never_shown() -> None:
     assert result.reply.text == "old"
     assert result.record.asked == ["old"]
     assert seen[0]["shadow"] is True
-    assert [one["text"] for one in seen[0]["utterances"]] == ["hello"]
+    assert [utterance["text"] for utterance in seen[0]["utterances"]] == ["hello"]
     assert status.shadow.asked == 1
     assert status.shadow.done == 1
     assert status.shadow.agreed == 0
@@ -153,8 +157,8 @@ async def test_a_shadow_that_hangs_delays_no_turn_and_one_that_fails_breaks_none
 async def test_a_shadow_costs_no_more_than_its_cap() -> None:
     skills = old_and_new(shadow=Shadow(calls_per_minute=100, cost_per_day=0.3), card={"price": 0.1})
     async with Assistant(Pipeline(skills=skills), store="memory:") as assistant:
-        for one in PEOPLE[:6]:
-            await assistant.reply("hello", user=one)
+        for person in PEOPLE[:6]:
+            await assistant.reply("hello", user=person)
             await trials_of(assistant).shadows.wait_until_settled()
         (status,) = await watch_of(assistant).look()
 
@@ -165,10 +169,10 @@ async def test_a_shadow_costs_no_more_than_its_cap() -> None:
 
 async def test_a_service_that_fails_is_stopped_by_itself_and_that_is_in_the_audit() -> None:
     async with Assistant(Pipeline(skills=old_and_new(failing)), store="memory:") as assistant:
-        for one in PEOPLE * 2:
-            result = await assistant.turn("hello", user=one)
+        for person in PEOPLE * 2:
+            result = await assistant.turn("hello", user=person)
             if result.record.active_skill == "old":
-                await assistant.archive.rate(result.record.utt_id, "up", one)
+                await assistant.archive.rate(result.record.utt_id, "up", person)
         await watch_of(assistant).look()
         (status,) = await watch_of(assistant).look()
         said = await replies(assistant, PEOPLE)
@@ -177,7 +181,7 @@ async def test_a_service_that_fails_is_stopped_by_itself_and_that_is_in_the_audi
     assert status.state == "stopped"
     assert "less often than old" in status.why
     assert {*said.values()} == {"old"}
-    assert [(one.method, one.path) for one in acts] == [("STOP", "rollout/new")]
+    assert [(act.method, act.path) for act in acts] == [("STOP", "rollout/new")]
 
 
 async def test_a_rating_takes_the_place_of_the_one_before() -> None:
@@ -188,8 +192,8 @@ async def test_a_rating_takes_the_place_of_the_one_before() -> None:
         (status,) = await watch_of(assistant).look()
 
     arms = status.estimates.new, status.estimates.old
-    assert sum(one.turns for one in arms) == 1
-    assert [one.mean for one in arms if one.turns] == [1.0]
+    assert sum(arm.turns for arm in arms) == 1
+    assert [arm.mean for arm in arms if arm.turns] == [1.0]
 
 
 async def test_who_is_deleted_leaves_nothing_in_the_log() -> None:

@@ -42,7 +42,7 @@ async def test_the_router_of_a_person_asks_the_agent_that_stands_in_by_the_words
 
     assert record is not None
     assert record.asked == asked
-    assert {(one.chosen, one.probability) for one in record.choices} >= {
+    assert {(choice.chosen, choice.probability) for choice in record.choices} >= {
         ("rain_two", 1.0),
         ("wide" if share else "plain", 1.0),
     }

@@ -40,7 +40,7 @@ def test_people_are_dealt_anew_for_another_trial() -> None:
     other = Trial(stage=Stage.SKILL, name="newer", instead_of="old", share=0.5)
     people = [str(n) for n in range(2000)]
 
-    both = sum(trial(0.5).draws(one) and other.draws(one) for one in people)
+    both = sum(trial(0.5).draws(person) and other.draws(person) for person in people)
 
     assert 400 <= both <= 600
 

@@ -87,12 +87,12 @@ class BotServer:
         async with self.news:
             offset = asked.get("offset", 0)
             if self.forgets:
-                self.updates = [one for one in self.updates if one["update_id"] >= offset]
-            fresh = [one for one in self.updates if one["update_id"] >= offset]
+                self.updates = [update for update in self.updates if update["update_id"] >= offset]
+            fresh = [update for update in self.updates if update["update_id"] >= offset]
             if not fresh and not self.numberless and self.waits:
                 await self.news.wait()
             numberless, self.numberless = self.numberless, []
-            return numberless + [one for one in self.updates if one["update_id"] >= offset]
+            return numberless + [update for update in self.updates if update["update_id"] >= offset]
 
 
 FAILED: dict[str, Any] = {"parameters": {"retry_after": 0}}
@@ -323,7 +323,7 @@ async def test_a_token_that_is_refused_stops_the_door_with_one_line(
             await stopped.wait()
     logging.getLogger("prolocutor.plugins.telegram.channel").removeHandler(noted)
 
-    (line,) = [one for one in caplog.messages if "Telegram" in one]
+    (line,) = [message for message in caplog.messages if "Telegram" in message]
     assert "stops: Telegram refuses its token (401" in line
     assert TOKEN not in caplog.text
 

@@ -59,8 +59,8 @@ class Cells:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        for one in (*self._transfers, self.first, self.second):
-            await one.aclose()
+        for transfer in (*self._transfers, self.first, self.second):
+            await transfer.aclose()
 
     @property
     def source(self) -> MovingStore:

@@ -227,8 +227,8 @@ async def figures(store: Store) -> Any:
     return (
         await records.hours(0, 2_000_000_000),
         await records.figures(0, 2e9),
-        [(one.agent, one.asked, one.up, one.down) for one in totals],
-        sorted(dialogs, key=lambda one: one.dialog_id),
+        [(total.agent, total.asked, total.up, total.down) for total in totals],
+        sorted(dialogs, key=lambda dialog: dialog.dialog_id),
         sorted(kept, key=lambda one: one[0]),
     )
 

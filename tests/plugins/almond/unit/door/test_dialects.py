@@ -151,8 +151,8 @@ def test_a_result_is_drawn_once_in_either_generation() -> None:
         said(type="text", text="21 degrees"),
         said(type="result", result={"value": 21}, fallback="21 degrees"),
     ]
-    first = [FIRST.message(one) for one in FIRST.select_rows(told)]
-    second = [SECOND.message(one) for one in SECOND.select_rows(told)]
+    first = [FIRST.message(row) for row in FIRST.select_rows(told)]
+    second = [SECOND.message(row) for row in SECOND.select_rows(told)]
 
     assert [one["type"] for one in first if one] == ["text", "result"]
     assert [one["text"] for one in second if one] == ["Here it is.", "21 degrees"]

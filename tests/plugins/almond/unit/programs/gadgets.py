@@ -126,7 +126,7 @@ def messages(result: TurnResult) -> list[dict[str, Any]]:
 
 def texts(result: TurnResult) -> list[str]:
     """Return what a turn said as text."""
-    return [one["text"] for one in messages(result) if one["type"] == "text"]
+    return [message["text"] for message in messages(result) if message["type"] == "text"]
 
 
 async def feed_texts(it: Assistant, after: int = 0) -> list[str]:

@@ -37,7 +37,11 @@ async def set_up(it: Assistant, **names: str) -> None:
 
 def urls(gadgets: Gadgets) -> list[Any]:
     """Return the set-up values of the devices that were called."""
-    asked = [one["function"].get("device", {}) for one in gadgets.requests if "function" in one]
+    asked = [
+        request["function"].get("device", {})
+        for request in gadgets.requests
+        if "function" in request
+    ]
     return [device.get("url") for device in asked]
 
 
@@ -87,11 +91,11 @@ async def test_among_several_devices_one_is_chosen() -> None:
         asked = await program(it, COMIC % "")
         await say(it, "the second one")
         narrowed = await program(it, COMIC % '(name="office")')
-        titles = [one["title"] for one in messages(narrowed) if one["type"] == "choice"]
+        titles = [message["title"] for message in messages(narrowed) if message["type"] == "choice"]
         done = await say(it, "Office one")
         created = await it.programs.create("ann", COMIC % "", ProgramInfo())
     assert texts(asked)[0] == ("You have multiple xkcd devices. Which one do you want to use?")
-    assert [one["title"] for one in messages(asked) if one["type"] == "choice"] == [
+    assert [message["title"] for message in messages(asked) if message["type"] == "choice"] == [
         "Home (c)",
         "Home (d)",
         "Office one",

@@ -153,7 +153,7 @@ async def test_a_second_run_calls_with_the_same_keys_and_starts_the_same_program
     start = ProgramStart(opened=await begun(), source=ProgramSource(text=WATCH))
     first, second = await executor.run(start), await executor.run(start)
     assert caller.keys == 2 * ["t/gadgets/1", "t/gadgets/2"]
-    assert [one.key for one in first.entries] == [one.key for one in second.entries]
+    assert [entry.key for entry in first.entries] == [entry.key for entry in second.entries]
     assert first.entries[0].key.startswith("uuid-")
 
 

@@ -108,7 +108,7 @@ async def test_each_result_of_what_is_created_is_one_entry() -> None:
     async with assistant(service(gadgets, MANIFEST)) as it:
         created = await it.agenda.start_program("ann", f"count({ALL}); {TAKING}")
         both = await it.agenda.start_program("ann", f"timer(base=$now, interval=1h); {TAKING}")
-    assert [one.raw for one in created.results] == [{"count": 1}]
+    assert [result.raw for result in created.results] == [{"count": 1}]
     assert created.code == f"count({ALL}); {TAKING}"
     assert created.errors == []
     assert both.errors == ["what goes on has to be created alone"]

@@ -174,7 +174,7 @@ async def test_what_is_not_confirmed_is_not_done(came: dict[str, Any], said: lis
         turn = await say(it, came.pop("text"), **came)
     assert turn.ask is None
     assert gadgets.asked == []
-    assert [one for one in texts(turn) if one] == said
+    assert [text for text in texts(turn) if text] == said
 
 
 async def test_another_program_takes_the_place_of_one_that_waits() -> None:

@@ -305,7 +305,7 @@ async def test_a_program_is_created_without_a_conversation() -> None:
     assert created.errors == []
     assert app.name == "Watch"
     assert result.type == "com.twitter:home_timeline"
-    assert [one.raw["text"] for one in created.results] == [one["text"] for one in TWEETS]
+    assert [one.raw["text"] for one in created.results] == [tweet["text"] for tweet in TWEETS]
     assert [one["text"] for one in result.formatted] == ["alice: foo is here"]
     assert [one.raw for one in counted.results] == [{"count": 3}]
     assert re.fullmatch(r"uuid-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", created.id)

@@ -113,7 +113,7 @@ async def test_no_more_is_silent(words: str) -> None:
         await program(it, "@org.prolocutor.todo.items();")
         turn = await say(it, words)
     assert turn.ask is None
-    assert [one for one in messages(turn) if one.get("text")] == []
+    assert [message for message in messages(turn) if message.get("text")] == []
 
 
 def test_more_is_an_intent_in_both_generations() -> None:

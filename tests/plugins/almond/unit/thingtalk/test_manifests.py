@@ -51,7 +51,10 @@ def test_a_parameter_is_called_by_its_canonical_name_else_by_its_own() -> None:
         'class @a.b { action c(in req song_name : String, in opt x : Number #_[canonical="size"]);}'
     )
 
-    assert [one.canonical for one in each.functions[0].parameters] == ["song name", "size"]
+    assert [parameter.canonical for parameter in each.functions[0].parameters] == [
+        "song name",
+        "size",
+    ]
 
 
 def test_a_class_that_extends_itself_is_no_trap() -> None:
@@ -67,7 +70,7 @@ def test_types_of_old_manifests_are_known() -> None:
         "in req z : Measure(F), in opt w : Array(Enum(on, off))); }"
     )
 
-    assert [str(one.type) for one in each.functions[0].parameters] == [
+    assert [str(parameter.type) for parameter in each.functions[0].parameters] == [
         "Entity(^^tt:url)",
         "Entity(^^tt:phone_number)",
         "Measure(C)",

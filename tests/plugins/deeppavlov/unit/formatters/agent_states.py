@@ -41,8 +41,12 @@ def dialog(*utterances: State, attributes: Any = None, persona: Any = None) -> S
     return {
         "dialog_id": "d",
         "utterances": list(utterances),
-        "human_utterances": [one for one in utterances if one["user"]["user_type"] == "human"],
-        "bot_utterances": [one for one in utterances if one["user"]["user_type"] == "bot"],
+        "human_utterances": [
+            utterance for utterance in utterances if utterance["user"]["user_type"] == "human"
+        ],
+        "bot_utterances": [
+            utterance for utterance in utterances if utterance["user"]["user_type"] == "bot"
+        ],
         "human": {"id": "ann", "user_type": "human", "attributes": attributes or {}},
         "bot": {
             "id": "assistant",

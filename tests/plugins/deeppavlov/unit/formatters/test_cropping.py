@@ -5,14 +5,14 @@ from tests.plugins.deeppavlov.unit.formatters.agent_states import State, bot, di
 
 
 def said(state: State) -> list[str]:
-    return [one["text"] for one in state["utterances"]]
+    return [utterance["text"] for utterance in state["utterances"]]
 
 
 def test_a_crop_keeps_whole_turns_and_the_new_utterance() -> None:
     cropped = crop(turns(9), 2)
     assert said(cropped) == ["h7", "b7", "h8", "b8", "h9"]
-    assert [one["text"] for one in cropped["human_utterances"]] == ["h7", "h8", "h9"]
-    assert [one["text"] for one in cropped["bot_utterances"]] == ["b7", "b8"]
+    assert [utterance["text"] for utterance in cropped["human_utterances"]] == ["h7", "h8", "h9"]
+    assert [utterance["text"] for utterance in cropped["bot_utterances"]] == ["b7", "b8"]
 
 
 def test_a_repetition_in_the_crop_adds_a_turn() -> None:

@@ -124,7 +124,9 @@ def cut(utterance: State, *keys: str) -> State:
 
 SCRIPT_KEYS = ("text", "annotations", "active_skill", "user")
 STORED = {
-    "human_utterances": [cut(one, *SCRIPT_KEYS) for one in PUNCTUATED["human_utterances"]],
+    "human_utterances": [
+        cut(human_utterance, *SCRIPT_KEYS) for human_utterance in PUNCTUATED["human_utterances"]
+    ],
     "bot_utterances": [cut(B1, *SCRIPT_KEYS)],
 }
 SEGMENTED = [["i am ann"], ["Hi, Ann.", "Tea?"], ["Yes,", "Pariss."]]

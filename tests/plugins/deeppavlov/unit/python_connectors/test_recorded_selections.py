@@ -80,7 +80,7 @@ def test_rules_select_the_skills_whose_hypotheses_are_in_recorded_states(
     skills = {name.removeprefix("skills.") for name in labels if name.startswith("skills.")}
     select = RuleBasedSelector(DreamEnvironment())
     for at, utterance in enumerate(state["utterances"][:-1]):
-        heard = {one["skill_name"] for one in utterance.get("hypotheses", ())}
+        heard = {hypothesis["skill_name"] for hypothesis in utterance.get("hypotheses", ())}
         if heard:
             [task] = FORMATTERS["base_skill_selector_formatter_dialog"].format(until(state, at))
             asked = skills & set(select(task)) or skills
