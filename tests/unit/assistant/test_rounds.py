@@ -191,7 +191,7 @@ async def test_the_ask_of_a_skill_that_was_cancelled_is_not_heard() -> None:
         turn = await it.turn("cancel", user="ann")
     assert turn.reply.text == "Really?"
     assert turn.ask is None
-    assert ("ask" in turn.state["attributes"]) is False
+    assert "ask" not in turn.state["attributes"]
 
 
 @pytest.mark.parametrize("reply", [[], "", 5, hypothesis("")])
@@ -220,7 +220,7 @@ async def test_what_a_skill_learns_when_its_ask_is_over_counts(words: str) -> No
         await it.turn("ask number", user="ann")
         turn = await it.turn(words, user="ann")
         assert await attributes(it) == {"told": 1}
-        assert ("dropped" in said(turn)) is False
+        assert "dropped" not in said(turn)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ async def test_a_state_that_cannot_be_read_is_none(caplog: pytest.LogCaptureFixt
         turn = await it.turn("5", user="ann")
         assert await store.round("ann", "main") == b"{}"
     assert said(turn) == ["tick"]
-    assert ("cannot be read" in caplog.text) is True
+    assert "cannot be read" in caplog.text
 
 
 async def test_a_skill_that_cannot_be_told_breaks_nothing() -> None:

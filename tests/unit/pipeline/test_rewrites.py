@@ -32,7 +32,7 @@ async def test_it_sees_the_question_and_the_words_and_the_words_are_stored() -> 
     assert heard(plain) == {"text": "and Paris?"}
     stored = (await talk.state())["utterances"][0]
     assert stored["text"] == "and Paris?"
-    assert ("orig_text" in stored) is False
+    assert "orig_text" not in stored
     assert stored["annotations"]["follow_up"] == MEANT
 
 

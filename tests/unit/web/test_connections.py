@@ -311,7 +311,7 @@ async def test_a_client_that_does_not_read_is_answered_no_further() -> None:
     protocol.resume_writing()
     await line.until(lambda: line.text.endswith(b"/3 "))
 
-    assert (len(seen) < 3) is True
+    assert len(seen) < 3
     assert paused is True
     assert line.paused is False
 
@@ -544,7 +544,7 @@ async def test_messages_are_parsed_as_the_app_takes_them() -> None:
     app.gate.set()
     await asyncio.wait(protocol.tasks)
 
-    assert (queued < 500) is True
+    assert queued < 500
     assert paused is True
     assert len(app.seen) == 20_000
 
@@ -620,7 +620,7 @@ async def test_what_is_kept_of_a_message_counts_until_it_is_whole() -> None:
     protocol.data_received(frame(ENDS, b"x")[3:] + frame(CLOSE))
     await asyncio.wait(protocol.tasks)
 
-    assert (before >= 8) is True
+    assert before >= 8
     assert places.held == 0
 
 

@@ -48,7 +48,7 @@ async def test_a_filled_in_form_sets_a_device_up() -> None:
             devices = await response.json()
 
     assert status == 200
-    assert ("Example is set up" in page) is True
+    assert "Example is set up" in page
     assert [(device["name"], device["kind"]) for device in devices] == [
         ("demonstration", "org.prolocutor.demonstration"),
         ("Example", "com.example"),
@@ -62,7 +62,7 @@ async def test_a_form_that_lacks_something_sets_nothing_up() -> None:
             devices = await response.json()
 
     assert status == 400
-    assert ("Address is missing" in page) is True
+    assert "Address is missing" in page
     assert len(devices) == 1
 
 
@@ -105,7 +105,7 @@ async def test_who_is_not_known_may_not_set_anything_up() -> None:
         page = await response.text()
 
     assert response.status == 403
-    assert ("/user/register" in page) is True
+    assert "/user/register" in page
 
 
 async def test_the_pages_of_almonds_server_are_here() -> None:

@@ -103,7 +103,7 @@ async def test_a_person_agrees_and_the_application_speaks_for_them() -> None:
     assert again == 400
     assert profile["id"] == "almond:ann"
     assert token["token_type"] == "Bearer"
-    assert ("expires_in" in token) is False
+    assert "expires_in" not in token
 
 
 async def test_an_application_cannot_renew_its_own_token() -> None:
@@ -169,7 +169,7 @@ async def test_nobody_is_sent_to_an_address_that_is_not_known(change: dict[str, 
             query = {**PHONE, **change}
             async with http.request(method, AUTHORIZE, params=query, headers=ANN) as response:
                 assert response.status == 400
-                assert ("Location" in response.headers) is False
+                assert "Location" not in response.headers
         async with http.get(AUTHORIZE, params=PHONE) as response:
             assert response.status == 401
 

@@ -96,4 +96,4 @@ def test_the_command_lists_prints_and_writes(tmp_path: Path) -> None:
     assert "connectors.http" in listed.output.splitlines()
     assert printed.output.startswith("| key | type | default | meaning |")
     assert written.output == f"wrote {page}\n"
-    assert (printed.output in page.read_text()) is True
+    assert printed.output in page.read_text()

@@ -252,7 +252,7 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
         assert kind["code"] == "raised"
         assert kind["number"] == 1
         assert kind["utt_id"] == result.reply.utt_id
-        assert (HOSTILE in kind["error"]) is True
+        assert HOSTILE in kind["error"]
         assert kind["dialog_id"] == result.dialog_id
         assert len(month["series"]["at"]) == 1
         assert month["series"]["failed"] == [0]

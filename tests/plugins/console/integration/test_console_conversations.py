@@ -153,7 +153,7 @@ async def test_an_operator_finds_why_an_answer_came_about(store: str, tmp_path: 
     assert [(one["asked"], one["reason"]) for one in second["waves"]] == [
         (["weather"], "likely"), (["llm"], "nobody knows"), ([], "somebody knows"),
     ]  # fmt: skip
-    assert (second["started"] > 0) is True
+    assert second["started"] > 0
     assert second["attempt"] == 1
     assert second["flags"] == ["failed"]
 
@@ -209,7 +209,7 @@ async def test_pages_of_dialogs_and_of_turns_are_walked_both_ways() -> None:
     assert page["next"] is None
     assert [one["said"][-1] for one in (*first["items"], *second["items"])] == list("001234")
     assert first["previous"] is None
-    assert (second["previous"] is not None) is True
+    assert second["previous"] is not None
     assert [one["said"][-1] for one in (*before["items"], *newest["items"])] == list("012345")
     assert newest["next"] is None
     assert middle in [one["utt_id"] for one in around["items"]]

@@ -86,7 +86,7 @@ async def test_tagged_turns_are_a_data_set_with_what_was_said_before_and_what_is
         unknown = (await get(door, f"{BASE}/data-set", tag="nothing"))[0]
 
     assert before["text"] == "hello"
-    assert ("labels" in before) is False
+    assert "labels" not in before
     assert before["episode_done"] is False
     assert (asked["text"], asked["labels"], asked["domain"]) == (
         "the weather in Oslo", ["It rains."], "weather",

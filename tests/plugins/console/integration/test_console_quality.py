@@ -113,7 +113,7 @@ async def test_a_label_counts_for_each_turn_and_can_be_taken_back(tmp_path: Path
     assert late[1]["error"].endswith("has said already who is right here: bank")
     assert wrong[0] == 400
     assert wrong[1]["field"] == "agents"
-    assert ("did you mean 'bank'" in wrong[1]["error"]) is True
+    assert "did you mean 'bank'" in wrong[1]["error"]
     assert [unknown[0], gone[0], twice[0]] == [404, 204, 404]
     assert [one["id"] for one in back] == [item["id"]]
     assert [(one.question.text, one.agents, one.weight) for one in data.test] == [
@@ -374,4 +374,4 @@ async def test_runs_are_those_of_the_folder_and_no_other_path(tmp_path: Path) ->
     assert empty == (200, {"items": [], "folder": True})
     assert without == (200, {"items": [], "folder": False})
     assert told[0] == 404
-    assert ("doors: {console: {runs: FOLDER}}" in told[1]["error"]) is True
+    assert "doors: {console: {runs: FOLDER}}" in told[1]["error"]

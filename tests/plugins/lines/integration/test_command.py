@@ -92,7 +92,7 @@ async def test_a_call_that_is_late_ends_the_program_and_one_given_up_before_does
                 await value(bot, "slow", timeout=0.05)
         other, said = (await value(bot, "after")).split()
         assert said == "after"
-        assert (other != pid) is True
+        assert other != pid
         assert not is_there(int(pid))
 
 

@@ -69,7 +69,7 @@ async def test_starters_are_prompts() -> None:
         {"role": "user", "content": {"type": "text", "text": "Where is Rome?"}}
     ]
     assert unknown["code"] == -32602
-    assert ("where-is-rome" in unknown["message"]) is True
+    assert "where-is-rome" in unknown["message"]
 
 
 async def test_what_is_not_there_is_not_found() -> None:

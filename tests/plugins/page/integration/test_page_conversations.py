@@ -103,7 +103,7 @@ async def test_conversations_are_pinned_tagged_and_put_away() -> None:
     assert [one["id"] for one in away["items"]] == ["second"]
     assert tagged == [("first", "Mine")]
     assert [item["id"] for item in one["items"]] == ["third"]
-    assert (one["next"] is not None) is True
+    assert one["next"] is not None
     assert refused == [400, 400, 400, 404]
     assert after["pinned"] == []
     assert after["tags"] == []

@@ -85,7 +85,7 @@ async def test_a_skill_that_had_to_be_asked_speaks_however_unlikely_it_is() -> N
 
     assert reply is not None
     assert reply["skill_name"] == "red"
-    assert ("router" in reply["attributes"]["pairing"]) is False
+    assert "router" not in reply["attributes"]["pairing"]
 
 
 async def test_where_nobody_knows_it_abstains() -> None:

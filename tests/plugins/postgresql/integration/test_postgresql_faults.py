@@ -225,7 +225,7 @@ async def test_the_number_of_a_replica_is_not_given_again_after_a_crash(
     for store in stores:
         await store.aclose()
 
-    assert (second != first) is True
+    assert second != first
     assert lives_on is True
 
 

@@ -140,7 +140,7 @@ def test_recent_metrics_are_those_since_they_were_cleared() -> None:
     assert one["exs"] == 1
     assert one["f1"] == 1
     assert one["interdistinct-1"] == 1
-    assert ("loss" in one) is False
+    assert "loss" not in one
     assert two["exs"] == 2
     assert two["f1"] == 0.5
     assert two["interdistinct-1"] == 3 / 4

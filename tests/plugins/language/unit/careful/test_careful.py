@@ -173,7 +173,7 @@ async def test_pleas_and_places_get_the_careful_answer_again(texts: list[str], n
     async with demo_of_care() as assistant:
         replies = [await assistant.reply(text, user="ann") for text in texts]
     assert replies[-1].active_skill == "careful"
-    assert (number in replies[-1].text) is True
+    assert number in replies[-1].text
 
 
 def demo_of_care() -> Assistant:

@@ -50,7 +50,7 @@ def test_the_labels_are_the_gold_agents(folder: Path) -> None:
     assert sun["label_candidates"] == list(AGENTS)
     assert "labels" not in who
     assert who["gold"] == []
-    assert ("labels" in rain) is False
+    assert "labels" not in rain
     assert rain["gold"] == []
 
 
