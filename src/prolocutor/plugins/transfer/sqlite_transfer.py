@@ -279,8 +279,9 @@ def _write_person(db: sqlite3.Connection, person: StoredPerson) -> None:
         _put_dialog(db, one, dialog)
     put("add_feed", [(number, row.n, dialogs[row.dialog_id], row.message, names[row.dialog_name],
                       row.id, row.closing) for row in person.feed])  # fmt: skip
-    put("add_requests", [(number, request.key, request.hash, request.turn_id, dialogs[request.dialog_id], request.at,
-                          request.outcome) for request in person.requests])  # fmt: skip
+    put("add_requests", [(number, request.key, request.hash, request.turn_id,
+                          dialogs[request.dialog_id], request.at, request.outcome)
+                         for request in person.requests])  # fmt: skip
     put("copy_open_turn", [(number, turn.turn_id, dialogs[turn.dialog_id], turn.n, turn.started,
                             turn.attempts, turn.request_key, turn.request_hash, turn.opening,
                             names[turn.dialog_name], turn.id)
