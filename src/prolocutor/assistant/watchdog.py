@@ -2,7 +2,8 @@
 
 A service that blocks the loop (`time.sleep` in an async function, a pattern that tracks back for
 ever) holds up every turn; nothing in the loop can notice. A daemon thread does: it names the
-service, logs its stack, and opens its breaker when the loop comes round again.
+service, logs its stack, and opens its breaker when the loop comes round again. An import, or the
+compilation of a pattern, is done once, so it is logged alone: slow machines take seconds for both.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import faulthandler
 import inspect
 import logging
 import math
+import re
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from time import monotonic
+from pathlib import Path
+from time import monotonic, process_time
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Final
 from weakref import WeakSet
@@ -104,6 +107,10 @@ LOOK_INTERVAL: Final = 0.25
 """Seconds between two looks; only while turns are running is the loop disturbed at all."""
 SAMPLE_INTERVAL: Final = 0.05
 """Seconds between two samples of the stack, which have to agree on who is to blame."""
+IDLE_SHARE: Final = 0.02
+"""The share of a processor below which a process counts as idle."""
+DONE_ONCE: Final = ("<frozen importlib", str(Path(re.__file__).with_name("_compiler.py")))
+"""The beginnings of the names of files with code that imports, and that compiles patterns."""
 MOST_FRAMES: Final = 8
 """Frames of the stack of code that holds up the loop, in the log."""
 
@@ -167,20 +174,32 @@ class Watchdog:
     def _look(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> None:
         came_round = threading.Event()
         loop.call_soon_threadsafe(came_round.set)
+        began, spent = monotonic(), process_time()
         if came_round.wait(self._limit):
             return
+        while self._is_starved(monotonic() - began, process_time() - spent):
+            if came_round.wait(self._pace):
+                return
         suspect = self._culprit(loop, thread_id)
         if came_round.wait(min(SAMPLE_INTERVAL, self._limit)):
             return
         guard, stack = self._culprit(loop, thread_id), _thread_stack(thread_id)
         guard = guard if guard is suspect else None
         who = f"service {guard.service.name}" if guard else "code of no service"
+        is_done_once = _is_done_once(sys._current_frames().get(thread_id))
         log.error("the event loop is held up by %s:\n%s", who, stack)
         while not came_round.wait(self._pace):
             if self._stopped.is_set():
                 return
-        if guard is not None:
+        if guard is not None and not is_done_once:
             loop.call_soon_threadsafe(guard.breaker.trip)
+
+    def _is_starved(self, seconds: float, cpu_seconds: float) -> bool:
+        """Return whether the process computes, and other programs take the processor from it.
+
+        Code that sleeps takes no processor time. After ten times the limit it is held up anyway.
+        """
+        return IDLE_SHARE * seconds < cpu_seconds < self._limit and seconds < 10 * self._limit
 
     def _culprit(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> Guard | None:
         """Return the guard of the service with code that runs in the loop now.
@@ -192,6 +211,16 @@ class Watchdog:
         known = self._running.guard or (self._guards.get(task.get_name()) if task else None)
         frame = sys._current_frames().get(thread_id)
         return known or self._code.find_guard(codes_of_frame(frame))
+
+
+def _is_done_once(frame: FrameType | None) -> bool:
+    """Return whether the callback that the loop runs now imports, or compiles a pattern."""
+    for code in codes_of_frame(frame):
+        if code.co_filename.startswith(DONE_ONCE):
+            return True
+        if code.co_filename == asyncio.events.__file__:
+            break
+    return False
 
 
 def _thread_stack(thread_id: int) -> str:

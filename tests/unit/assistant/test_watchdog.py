@@ -2,13 +2,17 @@
 
 import asyncio
 import logging
+import sys
 import threading
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prolocutor.assistant.watchdog import MOST_FRAMES, Watchdog
+from prolocutor.pipeline.guard import RunningCell
 from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.assistant.talks import assistant
 from tests.unit.pipeline.talk import PATIENCE, hypothesis, settle_down, skill
@@ -54,9 +58,14 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Watchdog, "__init__", hurry)
 
 
+def guard_of(it: Any, name: str) -> Any:
+    [guard] = [step.guard for step in it.engine.prepared.every() if step.name == name]
+    return guard
+
+
 async def left_alone(it: Any, name: str) -> bool:
     """Return whether the breaker of a service is open, once the watchdog has had its say."""
-    [guard] = [step.guard for step in it.engine.prepared.every() if step.name == name]
+    guard = guard_of(it, name)
     loop = asyncio.get_running_loop()
     end = loop.time() + PATIENCE
     while guard.breaker.state != "open" and loop.time() < end:  # noqa: ASYNC110 - from a thread
@@ -102,6 +111,33 @@ async def test_a_service_that_holds_up_the_loop_is_named_and_left_alone(
     [text] = alarm.texts
     assert "the event loop is held up by service odd" in text
     assert "in block" in text
+
+
+async def test_a_service_that_imports_is_named_and_not_left_alone(
+    alarm: Alarm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_late.py").write_text("import sys\n\nsys.modules['alarm'].block()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "alarm", alarm)
+
+    def importing(request: Any) -> Any:
+        import_module("imported_late")
+        return hypothesis("late")
+
+    def blocking_then(request: Any) -> Any:
+        said = request["utterances"][-1]["text"]
+        return alarm.block(hypothesis("late")) if said == "then" else hypothesis("at once")
+
+    first = Service("first", importing, inline=True)
+    other = Service("other", blocking_then, inline=True)
+    async with assistant(first, other) as it:
+        await it.reply("first", user="ann")
+        await settle_down()
+        alarm.barked.clear()
+        await it.reply("then", user="ann")
+        assert await left_alone(it, "other")
+        assert guard_of(it, "first").breaker.state == "closed"
+    assert "held up by service first" in alarm.texts[0]
 
 
 async def test_only_the_innermost_calls_are_shown(alarm: Alarm) -> None:
@@ -157,6 +193,20 @@ async def test_code_of_no_service_is_not_blamed_on_one(alarm: Alarm) -> None:
         await settle_down()
         assert [guard.breaker.state for guard in guards] == ["closed"]
     assert "held up by code of no service" in alarm.texts[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cpu_seconds", "starved"),
+    [(1.0, 0.01, False), (1.0, 0.2, True), (4.0, 1.1, False), (11.0, 0.9, False)],
+    ids=["asleep", "a fifth of a processor", "a second of it", "after ten times the limit"],
+)
+def test_a_process_that_computes_on_a_busy_machine_gets_its_second_of_the_processor(
+    seconds: float, cpu_seconds: float, starved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watchdog = Watchdog(lambda: True, [], RunningCell())
+    monkeypatch.setattr(watchdog, "_limit", 1.0)
+
+    assert watchdog._is_starved(seconds, cpu_seconds) is starved
 
 
 async def test_a_loop_that_comes_round_is_left_in_peace(alarm: Alarm) -> None:

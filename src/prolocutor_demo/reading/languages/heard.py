@@ -11,10 +11,10 @@ import functools
 import re
 import threading
 from collections.abc import Iterable
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
+
+from text_to_num import alpha2digit
 
 from prolocutor_demo.reading.accents import key_of, without_accents
 from prolocutor_demo.reading.languages.names import LANGUAGES, Names, names_in
@@ -128,16 +128,7 @@ def _plain(code: str, text: str) -> str:
     text = _DECIMAL.sub(r"\1.\2", text)
     for pattern, whole in _CONTRACTED.get(code, ()):
         text = pattern.sub(whole, text)
-    return _in_digits(code, " ".join(_SIGNS.sub(" ", text).split()))
-
-
-def _in_digits(code: str, said: str) -> str:
-    return str(_text_to_num().alpha2digit(said, code))
-
-
-@functools.cache
-def _text_to_num() -> ModuleType:
-    return import_module("text_to_num")
+    return str(alpha2digit(" ".join(_SIGNS.sub(" ", text).split()), code))
 
 
 def _sentence(code: str, said: str, wording: _Wording, typed: str) -> str | None:
