@@ -28,6 +28,13 @@ _FOLDERS: Final[dict[str, Path]] = {
 """The folders by the codes of their languages."""
 
 
+class Gender(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The pronouns of a grammatical gender, and the articles of its nouns."""
+
+    pronouns: Phrases
+    articles: Phrases
+
+
 class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The words understood of a language; docs/howto/your-language.md explains each field.
 
@@ -80,6 +87,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     pointers: Phrases = []
     plurals: Phrases = []
     persons: Phrases = []
+    asks_who: Phrases = []
+    asks_where: Phrases = []
+    entity_types: dict[str, str] = {}
+    genders: list[Gender] = []
+    inversion: str = ""
     subjectless: Phrases = []
     clitics: Phrases = []
     elisions: list[tuple[str, str]] = []

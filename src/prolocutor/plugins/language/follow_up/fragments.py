@@ -115,7 +115,7 @@ Rule = Callable[[Continuing], Found]
 def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     """Take a text apart."""
     asks = text.rstrip(" .!").endswith("?")
-    rest = text.strip(TRIMMED + '"')
+    rest = _with_subject_first(text.strip(TRIMMED + '"'), grammar)
     opened = grammar.joint.match(plain_of(rest))
     joined = bool(opened and opened["joint"])
     rest = rest[opened.end() :] if opened else rest
@@ -142,6 +142,16 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
         closes=grammar.meant_closing.search(plain_of(tail)) is not None,
         polite=grammar.softening.search(f" {plain_of(tail)}") is not None,
     )  # fmt: skip
+
+
+def _with_subject_first(text: str, grammar: LanguageGrammar) -> str:
+    """Return a question whose pronoun is no part of its verb: "coûte-t-il", "coûte il"."""
+    found = grammar.inverted.search(plain_of(text))
+    if found is None or any(
+        one.article or one.kind == "name" for one in grammar.slots(text[: found.start()])
+    ):
+        return text  # "le musée est-il ouvert"
+    return put_words(text, found.span(), " ")
 
 
 def _orders_anew(text: str, lead: int, grammar: LanguageGrammar) -> bool:

@@ -273,6 +273,12 @@ class LanguageGrammar:
         self.clitic = _pattern(_any(words.clitics))
         self.subjectless = _whole(words.subjectless)
         self.person = _words_pattern(words.persons)
+        self.persons_or_things = self.things & self.persons
+        self.asks_who = _pattern(rf"\W*(?:{_any(words.asks_who)})(?![\w'])")
+        self.asks_where = _pattern(rf"\W*(?:{_any(words.asks_where)})(?![\w'])")
+        self.genders = [(_set(one.pronouns), _set(one.articles)) for one in words.genders]
+        inverts = words.inversion or "(?!)"
+        self.inverted = _pattern(rf"(?<=\w)(?:{inverts})(?=(?:{pronouns})(?![\w-]))")
         self.place = _words_pattern(words.places)
         self.there_at = _pattern(rf"(?:{_any(words.places)}) (?=(?:{leads}) )")
         self.time = _pattern(rf"(?<=\w )(?:{'|'.join(words.times) or '(?!)'})(?![\w])")
@@ -282,6 +288,7 @@ class LanguageGrammar:
         )
         determined = rf"(?:{_any(words.determiners)}) (?P<noun>[^\W\d_]+)"
         self.determined = _pattern(determined)
+        self.asks_noun = _pattern(rf"\W*{determined}")
         self.asking = _pattern(rf"\W*(?:(?:{leads}) )?{determined}")
         self.contractions = [(_pattern(rf"\b{a}\b(?!')"), b) for a, b in words.contractions]
 
@@ -675,6 +682,13 @@ class LanguageGrammar:
         """Return a word without its ending of case, gender, number or degree."""
         bare = self.inflected.sub("", plain_of(word).lower())
         return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare
+
+    def agrees(self, pronoun: str, article: str) -> bool | None:
+        """Return whether a noun with an article has the gender of a pronoun; None if unknown."""
+        pronoun, article = plain_of(pronoun).lower(), plain_of(article).lower()
+        genders = [articles for pronouns, articles in self.genders if pronoun in pronouns]
+        known = any(article in articles for _, articles in self.genders)
+        return any(article in one for one in genders) if genders and known else None
 
     def is_relation(self, text: str) -> bool:
         """Return whether a noun is a property of things: "price", "opening hours"."""

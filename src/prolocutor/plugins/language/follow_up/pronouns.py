@@ -25,6 +25,8 @@ from prolocutor.plugins.language.follow_up.topics import (
     head_noun,
     main_slot,
     named_items,
+    named_person,
+    of_gender,
     person_of,
     place_of,
     topic_of,
@@ -86,7 +88,16 @@ def _fill_owner(said: Continuing, text: str) -> str:
 
 def _fill_person(said: Continuing, text: str) -> str:
     grammar = said.spoken
-    who = person_of(said) if grammar.person.search(plain_of(text)) else ""
+    found = _find_pronouns(grammar.person, text, grammar)
+    if not found:
+        return text
+    pronoun = plain_of(found[0][0]).lower()
+    if pronoun not in grammar.persons_or_things:
+        who = person_of(said)
+    elif who := named_person(said):
+        agrees = grammar.agrees(pronoun, topic_of(said).partition(" ")[0])
+        asked = said.grammar.asks_who.match(plain_of(said.question))
+        who = who if asked or agrees is False else ""
     return _substitute(grammar.person, text, who, grammar) if who else text
 
 
@@ -174,14 +185,14 @@ def _fill_thing(said: Continuing, text: str) -> str:
             plain = plain_of(text)
     if grammar.pointer.search(plain) and (topic := answer_of(said) or topic_of(said)):
         return _substitute(grammar.pointer, text, topic, grammar)
-    found = grammar.thing.search(plain)
+    found = next(iter(_find_pronouns(grammar.thing, text, grammar)), None)
     if found is None or _own_thing(text, grammar):
         return text
     typed = (one.span() for one in grammar.kinds.finditer(plain))
     if any(a <= found.start() < b for a, b in typed):  # "this week"
         return text
     plural = found[0].lower() in grammar.plurals
-    topic = topic_of(said, plural=plural)
+    topic = of_gender(said, found[0], topic_of(said, plural=plural))
     names = plural and any(
         one.kind == "name" or (one.lead == 0 and not one.typed) for one in grammar.slots(text)
     )
@@ -217,15 +228,29 @@ def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | N
 
 
 def _substitute(pattern: re.Pattern[str], text: str, new: str, grammar: LanguageGrammar) -> str:
-    """Replace pronouns, not determiners ("that train") or relatives ("a cake that has")."""
-    plain = plain_of(text)
+    """Replace pronouns; of "it takes to climb it" the second alone."""
+    found = _find_pronouns(pattern, text, grammar)
+    if len(found) > 1 and found[0][0].lower() == found[-1][0].lower():
+        infinitive = plain_of(grammar.words.prepositions[TO][0])
+        between = plain_of(text[found[0].end() : found[-1].start()]).lower().split()
+        found = found[1:] if infinitive in between else found
     pieces, at = [], 0
-    for one in pattern.finditer(plain):
-        if not _stands_alone(one, plain, grammar):
-            continue
+    for one in found:
         pieces += [text[at : one.start()], new]
         at = one.end()
     return "".join([*pieces, text[at:]])
+
+
+def _find_pronouns(
+    pattern: re.Pattern[str], text: str, grammar: LanguageGrammar
+) -> list[re.Match[str]]:
+    """Return pronouns, not determiners ("that train"), articles or relatives ("a cake that has")."""
+    plain = plain_of(text)
+    return [
+        one
+        for one in pattern.finditer(plain)
+        if _stands_alone(one, plain, grammar) and not _is_article(one, text, grammar)
+    ]
 
 
 def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> bool:
@@ -245,17 +270,18 @@ def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> b
     return word in grammar.function and not opens
 
 
-def _is_article(place: re.Match[str], text: str, grammar: LanguageGrammar) -> bool:
-    """Return whether a word is an article that differs from a place by an accent: "la", "là"."""
-    said = text[place.start() : place.end()]
-    is_article = said == place[0] and said.lower() in grammar.definite
-    return is_article and bool(text[place.end() :].strip(TRIMMED))
+def _is_article(word: re.Match[str], text: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a word is an article that differs from a place or pronoun by an accent."""
+    said = text[word.start() : word.end()]
+    is_article = said == word[0] and said.lower() in grammar.definite - grammar.demonstratives
+    return is_article and bool(text[word.end() :].strip(TRIMMED))
 
 
 def _fill_place(said: Continuing, text: str) -> str:
     grammar, plain = said.spoken, plain_of(text)
     found = [one for one in grammar.place.finditer(plain) if not _is_article(one, text, grammar)]
-    where = place_of(said) if found else ""
+    who = grammar.person.search(plain_of(said.fragment.clause)) is not None
+    where = place_of(said, named=who) if found else ""
     if not where:
         return text
     one = found[-1]

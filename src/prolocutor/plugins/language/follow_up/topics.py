@@ -7,6 +7,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
+from msgspec.structs import replace
+
 from prolocutor.plugins.language.follow_up.fragments import Continuing, Fragment, in_text
 from prolocutor.plugins.language.follow_up.grammar import (
     OF,
@@ -26,18 +28,16 @@ _CAPITAL: Final = r"[^\W\d_a-zà-ÿ][\w'’.-]*"
 _NUMBERED: Final = re.compile(
     r"(?:^|\s)\(?\d{1,2}[.):]\s*([^;,\n]{1,60}?)(?=\s*(?:[;,\n.]|\(?\b\d{1,2}[.):]\s|$))"
 )
-_WHO: Final = re.compile(
-    r"\W*(?:who|whom|wer|wen|wem|qui|quien(?:es)?|chi)(?:['’]?s)?\b", re.IGNORECASE
-)
-"""A question for a person: the reply names whom later pronouns stand for."""
+def entity_types(sort: str) -> frozenset[str]:
+    """Return the types by which agents may tell entities of a sort: "person", "place" or "time"."""
+    return _types(sort, codes())
 
-_PEOPLE: Final = frozenset(
-    "person people name human author director actor teacher trainer doctor".split()
-)
-_TIMES: Final = frozenset("date time day hour month year".split())
-_PLACES: Final = frozenset(
-    "place city town country location venue station port address region".split()
-)
+
+@cache
+def _types(sort: str, every: tuple[str, ...]) -> frozenset[str]:
+    known = (words for code in every if (words := find_words(code)))
+    named = (one for words in known for one in words.entity_types.get(sort, "").split(","))
+    return frozenset(one.strip().lower() for one in named)
 
 
 @cache
@@ -63,13 +63,16 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     phrase of the question, else what the agent named. `plural`: the words that point to it are.
     """
     turn, question = said.turn, said.question
-    things = [name for name, kind in turn.kinds if kind not in _PEOPLE and kind not in _TIMES]
+    others = entity_types("person") | entity_types("time")
+    things = [name for name, kind in turn.kinds if kind not in others]
     things = _without_amounts(things, said.grammar)
     new = [name for name in things if not in_text(name, question)]
-    if plural and _WHO.match(plain_of(question)) and (answer := named_person(said)):
+    if plural and said.grammar.asks_who.match(plain_of(question)) and (answer := named_person(said)):
         return answer
-    asks_for_it = said.grammar.determined.match(plain_of(question)) and not _counted(said)
+    asks_for_it = said.grammar.asks_noun.match(plain_of(question)) and not _counted(said)
     asks_for_it = asks_for_it or _identifies(said)
+    if not plural and _asks_where_one_may(said) and (answer := new[0] if new else _place_told(said)):
+        return answer
     if asks_for_it and (answer := new[0] if new else _name_in(said)):
         return answer
     slot = main_slot(said, plural=plural)
@@ -94,6 +97,30 @@ def _identifies(said: Continuing) -> bool:
     slot = next((one for one in said.slots if one.kind != "verb"), None)
     asks = grammar.heads_be(said.question) and first in grammar.questions - grammar.adverbs
     return asks and slot is not None and in_text(slot.text, said.turn.reply)
+
+
+def _asks_where_one_may(said: Continuing) -> bool:
+    """Return whether a question asks for the place where its speaker may do something.
+
+    Not so with a single thing: "where can I rent *a bike*", "how much is it".
+    """
+    grammar = said.grammar
+    if grammar.asks_where.match(plain_of(said.question)) is None:
+        return False
+    things = (one for one in said.slots if one.kind in _NOUNS and one.lead < 0)
+    if any(one.article or not is_plural(one.text) for one in things):
+        return False
+    words = [one.strip(TRIMMED) for one in plain_of(said.question).lower().split()[1:4]]
+    speaks = any(one.rpartition("-")[2] in grammar.subjects for one in words)
+    dropped = bool(grammar.words.subjectless) and words[:1] != [] and words[0] in grammar.helpers
+    return speaks or dropped
+
+
+def _place_told(said: Continuing) -> str:
+    """Return the name after a preposition of place that only the reply has, or ""."""
+    reply = said.grammar.slots(said.turn.reply)
+    names = (one.text for one in reply if one.kind == "name" and one.lead == 0)
+    return next((one for one in names if not in_text(one, said.question)), "")
 
 
 def answer_of(said: Continuing) -> str:
@@ -134,10 +161,22 @@ def _things_told(said: Continuing, *, leads: bool = False) -> list[str]:
     Those after a preposition only with `leads`.
     """
     reply = said.turn.reply
-    told = [one for one in said.grammar.slots(reply) if one.kind in _NOUNS]
+    told = [one for one in _without_verb(said.grammar.slots(reply)) if one.kind in _NOUNS]
     told = [one for one in told if leads or one.lead < 0]
     new = [one for one in told if not in_text(one.text, said.question)]
     return [reply[one.start : one.span[1]] for one in new]
+
+
+def _without_verb(slots: list[Part]) -> list[Part]:
+    """Return the slots of a statement without the verb after its name: "Tarn Sports *sells* x"."""
+    for n, (name, after) in enumerate(pairwise(slots)):
+        bare = after.kind == "noun" and not after.article and after.lead < 0
+        if name.kind == "name" and name.lead < 0 and bare and after.start == name.span[1] + 1:
+            verb, _, thing = after.text.partition(" ")
+            start = after.span[0] + len(verb) + 1
+            rest = replace(after, span=(start, after.span[1]), start=start, text=thing)
+            return [*slots[: n + 1], *([rest] if thing else []), *slots[n + 2 :]]
+    return slots
 
 
 _NOUNS: Final = frozenset({"noun", "name"})
@@ -162,6 +201,21 @@ def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
             return fit[0]
     places = [one for one in led if one.kind == "name"]
     return next(iter([*subjects, *heads, *places]), None)
+
+
+def of_gender(said: Continuing, pronoun: str, topic: str) -> str:
+    """Return a topic that a pronoun agrees with: the one that is given, else another noun.
+
+    It is the given one, too, where the gender of no noun is known.
+    """
+    grammar = said.grammar
+    if not grammar.genders or grammar.agrees(pronoun, topic.partition(" ")[0]) is not False:
+        return topic
+    nouns = [one for one in said.slots if one.kind in _NOUNS]
+    articles = (said.question[one.whole[0] : one.span[0]].split()[-1:] for one in nouns)
+    agrees = (grammar.agrees(pronoun, "".join(one)) for one in articles)
+    found = next((one for one, fits in zip(nouns, agrees, strict=True) if fits), None)
+    return answer_of(said) or topic if found is None else _bare_whole(said, found)
 
 
 def _may_be_head(said: Continuing, n: int) -> bool:
@@ -220,7 +274,7 @@ def person_of(said: Continuing) -> str:
         return person
     names = [one for one in said.slots if one.kind == "name" and not one.article]
     asked = [one for one in names if not _says_where(one, said)]
-    if asked and not said.grammar.determined.match(plain_of(said.question)):
+    if asked and not said.grammar.asks_noun.match(plain_of(said.question)):
         return asked[0].text
     new = _new_names(said)
     return new[0] if new else _name_in(said, first=True) or topic_of(said)
@@ -228,8 +282,8 @@ def person_of(said: Continuing) -> str:
 
 def named_person(said: Continuing) -> str:
     """Return the person whom the last turn names, or ""; the answer to "who" is a person."""
-    people = [name for name, kind in said.turn.kinds if kind in _PEOPLE]
-    if people or _WHO.match(plain_of(said.question)) is None:
+    people = [name for name, kind in said.turn.kinds if kind in entity_types("person")]
+    if people or said.grammar.asks_who.match(plain_of(said.question)) is None:
         return people[0] if people else ""
     new = _new_names(said)
     return new[0] if new else _name_in(said, first=True)
@@ -237,7 +291,8 @@ def named_person(said: Continuing) -> str:
 
 def _new_names(said: Continuing) -> list[str]:
     """Return the entities that only the reply names, without places and times."""
-    others = [name for name, kind in said.turn.kinds if kind not in _PLACES and kind not in _TIMES]
+    elsewhere = entity_types("place") | entity_types("time")
+    others = [name for name, kind in said.turn.kinds if kind not in elsewhere]
     return [name for name in others if not in_text(name, said.question)]
 
 
@@ -247,23 +302,26 @@ def _says_where(slot: Part, said: Continuing) -> bool:
     return lead == [said.grammar.words.place_lead]
 
 
-def place_of(said: Continuing) -> str:
-    """Return the place of the last turn, or ""."""
+def place_of(said: Continuing, *, named: bool = False) -> str:
+    """Return the place of the last turn, or ""; with `named` none that is a mere thing."""
     turn = said.turn
-    places = [name for name, kind in turn.kinds if kind in _PLACES]
+    places = [name for name, kind in turn.kinds if kind in entity_types("place")]
     if places:
         return _with_article(said, places[0])
-    if said.grammar.determined.match(plain_of(turn.question)) and not _counted(said):
+    if said.grammar.asks_noun.match(plain_of(turn.question)) and not _counted(said):
         new = [name for name, _ in turn.kinds if not in_text(name, turn.question)]
         if new or (named := _name_in(said)):
             return new[0] if new else named
-    names = [one for one in said.slots if (one.kind == "name" or one.entity) and not one.typed]
+    names = [one for one in said.slots if one.kind == "name" or (one.entity and not named)]
+    names = [one for one in names if not one.typed]
     led = [one for one in names if one.lead >= 0]
     told = [one for one in led if one.entity] or led or [one for one in names if one.entity]
     names = told or names
     goal = [one for one in names if one.lead == TO]
     if names:
         return _bare_whole(said, goal[-1] if goal else names[0])
+    if named:
+        return ""
     nouns = [one for one in said.slots if one.kind == "noun" and one.lead >= 0]
     return _bare_whole(said, nouns[-1]) if nouns else topic_of(said)
 
