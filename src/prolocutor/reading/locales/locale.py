@@ -130,10 +130,12 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     dummies: Phrases = []
     stranded: Phrases = []
     days: Phrases = []
+    bare_days: Phrases = []
     months: Phrases = []
     feasts: Phrases = []
     units: Phrases = []
     hours: Phrases = []
+    daytimes: Phrases = []
     numbers: Phrases = []
     contractions: list[tuple[str, str]] = []
     owned: str = ""

@@ -26,6 +26,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     OF,
     TO,
     TYPED,
+    WITHIN,
     LanguageGrammar,
     Part,
     Span,
@@ -389,7 +390,7 @@ def _slot_by_agent(part: Part, said: Continuing) -> Part | None:
 
 def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     """Return the clues for and against a part in place of a slot; None where it cannot stand."""
-    kinds, same = {part.kind, slot.kind}, _are_alike(part, slot)
+    kinds, same = {part.kind, slot.kind}, _are_alike(part, slot, said)
     same_lead = part.lead >= 0 and (
         part.lead == slot.lead
         or ({part.lead, slot.lead} == {0, TO} and _is_target(slot, said))
@@ -406,7 +407,12 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         return None
     if part.lead >= 0 and not same_lead and not (same and part.typed):
         return None
-    if not same and part.typed and not numbered and any(_are_alike(part, o) for o in said.slots):
+    if (
+        not same
+        and part.typed
+        and not numbered
+        and any(_are_alike(part, o, said) for o in said.slots)
+    ):
         return None
     if part.kind == "number" and not slot.typed and not numbered:
         return None  # it counts, and is no thing
@@ -416,6 +422,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         if not (amount or (same_lead and not part.typed)):
             return None
     counted = _counts_things(slot, said)
+    if part.typed and _is_beside_the_point(part, slot, said):
+        return None
     if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
         other = _is_time(part, said) != _is_time(slot, said)
         if slot is said.direct_object:  # "10 kg in pounds" after "convert 5 km to miles"
@@ -478,11 +486,48 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     return clues
 
 
-def _are_alike(part: Part, slot: Part) -> bool:
+def _are_alike(part: Part, slot: Part, said: Continuing) -> bool:
     """Return whether a part is of the kind of a slot, or may be: "eight" of an hour, a measure."""
     at_hour = part.kind == "number" and slot.kind == "hour"
+    at_hour = at_hour or (part.kind == "hour" and slot.kind == "number" and slot.lead == WITHIN)
     amounts = {part.kind, slot.kind} == {"measure", "number"}
-    return part.kind == slot.kind or amounts or at_hour or _year_span(part, slot) is not None
+    alike = part.kind == slot.kind or amounts or at_hour or _year_span(part, slot) is not None
+    return alike or _are_times_alike(part, slot, said)
+
+
+def _are_times_alike(part: Part, slot: Part, said: Continuing) -> bool:
+    """Return whether both are lengths of time, or points of which not the later is finer.
+
+    A part of a day takes the place of that of a date: "on Monday *morning*", "in the evening".
+    """
+    may_be_hour = part.kind == "number" and part.lead == WITHIN
+    role = "point" if may_be_hour else said.spoken.time_role(part)
+    if not role or role != said.grammar.time_role(slot):
+        return False
+    kinds = ("hour" if part.kind == "number" else part.kind, slot.kind)
+    if role == "length" or "measure" in kinds:
+        return True
+    others = {one.kind for one in said.slots}
+    if kinds == ("date", "hour"):
+        return "date" not in others and said.spoken.end_of_day(part.text) is not None
+    return "hour" not in others and said.grammar.end_of_day(slot.text) is not None
+
+
+def _is_beside_the_point(part: Part, slot: Part, said: Continuing) -> bool:
+    """Return whether a part of a typed kind cannot stand in a slot of that kind.
+
+    That is a length for a point, the end of a range for a day without "to", and a time for a
+    number where the question counts things, too.
+    """
+    grammar = said.grammar
+    roles = {said.spoken.time_role(part), grammar.time_role(slot)}
+    if "measure" in (part.kind, slot.kind) and roles == {"point", "length"}:
+        return True
+    if part.lead >= 0 and part.lead not in (TO, FROM) and said.start_of_range(slot) is not None:
+        return True
+    counts = (o for o in said.slots if o.kind == "measure" and not _is_time(o, said))
+    bare = part.kind == "number" and slot.kind == "measure" and _is_time(slot, said)
+    return bare and any(one.lead == part.lead for one in counts)
 
 
 def _is_target(slot: Part, said: Continuing) -> bool:
@@ -634,7 +679,7 @@ def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
 
 
 def _is_quality(part: Part, said: Continuing) -> bool:
-    return bool(said.grammar.qualities(part.text))
+    return not part.typed and bool(said.grammar.qualities(part.text))
 
 
 def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span]:
@@ -646,8 +691,20 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     both_led = part.lead >= 0 and slot.lead >= 0
     if both_led and (until := said.end_of_range(slot)) and _has_lead(part, said, TO):
         return words, (slot.whole[0], until.span[1])
+    until = said.end_of_range(slot) if part.typed and part.lead >= 0 else None
+    if until is not None and part.lead not in (TO, FROM):
+        return words, (slot.whole[0], until.span[1])
     if (number := _number_in_name(slot, part)) is not None:
         return part.text, number
+    if (
+        part.kind in ("hour", "number")
+        and slot.kind == "date"
+        and (end := said.grammar.end_of_day(slot.text))
+    ):
+        span = (slot.span[0] + end[0], slot.span[0] + end[1])
+        is_word = said.spoken.daytime.fullmatch(plain_of(part.text))
+        joined = slot.text[end[0] - 1 : end[0]].isalpha()
+        return (part.text.lower() if joined else part.text) if is_word else words, span
     if (year := _year_span(part, slot)) is not None:
         return part.text, year
     if part.kind == "measure" and (inside := said.contents(slot)) and _has_lead(part, said, OF):
@@ -663,9 +720,13 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
         lead = words[: len(words) - len(part.text)]
         return (lead + whole if slot.lead >= 0 else whole), (slot.whole if lead else slot.span)
     if part.lead >= 0:
-        return words, slot.whole if slot.lead >= 0 or slot.typed else slot.span
+        whole = slot.whole if slot.lead >= 0 or slot.typed else slot.span
+        return words, _with_hour(whole, part, slot, said)
     if part.article:
         return rest[part.start : part.span[1]], (slot.start, _end_of_name(slot, said))
+    if part.kind == slot.kind == "date" and slot.lead == WITHIN:
+        is_bare = said.spoken.bare_days.fullmatch(plain_of(part.text))
+        return part.text, slot.whole if is_bare else slot.span  # "tomorrow" after "on Monday"
     sign = _SIGNED.match(slot.text)
     if part.kind == slot.kind == "number" and sign and part.text[0].isdigit():
         return f"{sign[0]}{part.text}", slot.span
@@ -674,6 +735,18 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     if (slot.article == "a" and counted and not slot.typed) or (bare and slot.article == "the"):
         return part.text, (slot.start, slot.span[1])
     return part.text, slot.span
+
+
+def _with_hour(span: Span, part: Part, slot: Part, said: Continuing) -> Span:
+    """Return the span of a date with the hour beside it where a part says both."""
+    if not (part.kind == slot.kind == "date" and said.spoken.end_of_day(part.text)):
+        return span
+    for one in said.slots:
+        if one.kind == "hour" and one.whole[0] - span[1] == 1:
+            return span[0], one.span[1]
+        if one.kind == "hour" and span[0] - one.span[1] == 1:
+            return one.whole[0], span[1]
+    return span
 
 
 def _span_of_list(slot: Part, span: Span, said: Continuing) -> Span:

@@ -88,6 +88,11 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
         end = self._next(start, TO)
         return end if end is not None and end.kind == start.kind else None
 
+    def start_of_range(self, end: Part) -> Part | None:
+        """Return where a range begins: the Monday of "from Monday to Friday"."""
+        starts = (one for one in self.slots if one.kind == end.kind and one.lead >= 0)
+        return next((one for one in starts if self.end_of_range(one) is end), None)
+
     def _next(self, slot: Part, lead: int) -> Part | None:
         """Return the slot right after another, if it has a preposition of a class."""
         at = next((n for n, one in enumerate(self.slots, 1) if one is slot), len(self.slots))

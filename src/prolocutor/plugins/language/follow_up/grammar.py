@@ -20,7 +20,7 @@ SHORT: Final = 3
 """Letters of a short word: "one", "you"."""
 
 Span = tuple[int, int]
-OF, TO, FROM, BETWEEN = 1, 2, 3, 8
+WITHIN, OF, TO, FROM, FOR, BETWEEN = 0, 1, 2, 3, 4, 8
 """The places of some classes of prepositions among those of a language."""
 
 
@@ -30,6 +30,7 @@ _WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{1,5})"
 
 _CODE: Final = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])\w[\w-]*"
 _HOUSE: Final = re.compile(r"\d+[a-z]?(?: [A-Z][\w'-]+){2,3}(?![\w-])")
+_HOUSE_NAME: Final = re.compile(r"^\d+[a-z]?(?: [A-Z][\w'’.-]*)+$")
 _WORDS: Final = re.compile(r"\S+")
 _STEMMED: Final = re.compile(r"[\w'-]+")
 _TOKEN: Final = re.compile(r"[^\s?!,;:¿¡\"“”()]+|[,;:?!¿¡]")
@@ -131,9 +132,14 @@ class LanguageGrammar:
         hours = "|".join([*words.hours, r"\d{1,2}[:h]\d\d"])
         self.feast = _pattern(rf"(?:{_any(words.feasts)})")
         self.month = _pattern(rf"(?:{months or '(?!)'})\Z")
+        self.bare_days = _whole(words.bare_days)
+        self.daytime = _whole(words.daytimes)
+        self.daytime_tail = _pattern(
+            rf"(?: (?:{_any(words.daytimes)})|(?<=\w)(?:{_any(words.daytimes)}))\Z"
+        )
         number = "|".join(words.numbers) or "(?!)"
         worded = rf"\b(?:{number})(?:(?:[ -]| {words.conjunction or '(?!)'} )(?:{number}))*\b"
-        unit = r"[^\W\d_°]*°?[^\W\d_]+"
+        unit = rf"(?!(?:{dates})(?![\w-]))[^\W\d_°]*°?[^\W\d_]+"
         self.kinds = re.compile(
             plain_of(
                 rf"(?<![\w.])(?:(?P<date>{dates})|(?P<hour>{hours})"
@@ -290,6 +296,13 @@ class LanguageGrammar:
         self.determined = _pattern(determined)
         self.asks_noun = _pattern(rf"\W*{determined}")
         self.asking = _pattern(rf"\W*(?:(?:{leads}) )?{determined}")
+        self.uncontracted = {
+            plain_of(one).lower(): apart
+            for apart, one in words.contractions
+            if apart.count(" ") == 1
+            and apart.replace(" ", "").isalpha()
+            and one not in apart.split()
+        }
         self.contractions = [(_pattern(rf"\b{a}\b(?!')"), b) for a, b in words.contractions]
 
     def tokens(
@@ -304,6 +317,8 @@ class LanguageGrammar:
         fixed: list[tuple[int, int, str]] = []
         lowered = plain.lower()
         for entity in entities:
+            if self._has_parts(entity):
+                continue
             start = lowered.find(plain_of(entity).lower())
             end = start + len(entity)
             if (
@@ -313,6 +328,7 @@ class LanguageGrammar:
                 and not any(a <= start and end <= b for a, b, _ in typed)
             ):
                 counted = any(a == start and kind in ("number", "measure") for a, _, kind in typed)
+                counted = counted and not (plain[start].isdigit() and _HOUSE_NAME.search(entity))
                 named = any(one.isupper() or one.isdigit() for one in entity)
                 kind = "measure" if counted else "entity" if named else "thing"
                 if kind == "thing" and not self.leads.keys().isdisjoint(entity.lower().split()):
@@ -334,6 +350,18 @@ class LanguageGrammar:
                 found.append(Token(start, end, text[start:end], kind))
             place = end
         return found
+
+    def _has_parts(self, entity: str) -> bool:
+        """Return whether an entity is read by its words: "a night", "the autumn", "class 3c"."""
+        words = plain_of(entity).split()
+        if len(words) < 2:
+            return False
+        if words[0].lower() in self.definite | self.indefinite:
+            rest = " ".join(words[1:])
+            timed = rest.lower() in self.units or self.kinds.fullmatch(rest)
+            return bool(timed or self.feast.fullmatch(rest))
+        labelled = words[-1].isalnum() and not words[-1].isalpha() and not words[-1].isdigit()
+        return labelled and all(one.islower() and one.isalpha() for one in words[:-1])
 
     def _typed_parts(self, plain: str) -> list[tuple[int, int, str]]:
         """Return start, end and kind of the dates, hours, measures, numbers and codes of a text."""
@@ -578,8 +606,9 @@ class LanguageGrammar:
             for n in range(len(slots) - 1, -1, -1):
                 slot = slots[n]
                 ends = slot.text.rpartition(" ")[2]
-                may_act = slot.whole[0] >= helps.end and not slot.typed and ends.islower()
-                if may_act and (n or ends != slot.text) and self.is_verb(ends):
+                may_act = slot.whole[0] >= helps.end and not slot.typed
+                acts = may_act and ends.islower() and self.is_verb(ends)
+                if acts and (n or ends != slot.text):
                     return _split_last(text, slots, n)
                 if may_act and (at := self._inner_verb(slot)) is not None:
                     return [*slots[:n], *_split_around(text, slot, at), *slots[n + 1 :]]
@@ -683,6 +712,20 @@ class LanguageGrammar:
         bare = self.inflected.sub("", plain_of(word).lower())
         return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare
 
+    def time_role(self, part: Part) -> str:
+        """Return whether a part is a "point" in time or a "length" of time; "" for neither."""
+        if part.kind == "measure":
+            timed = plain_of(part.text).lower().rpartition(" ")[2] in self.units
+            return ("point" if part.lead == WITHIN else "length") if timed else ""
+        if part.kind not in ("date", "hour"):
+            return ""
+        return "length" if part.article == "a" and part.lead in (-1, FOR) else "point"
+
+    def end_of_day(self, text: str) -> Span | None:
+        """Return where a date says the part of the day: "Monday *morning*"."""
+        found = self.daytime_tail.search(plain_of(text))
+        return None if found is None else (found.end() - len(found[0].strip()), found.end())
+
     def agrees(self, pronoun: str, article: str) -> bool | None:
         """Return whether a noun with an article has the gender of a pronoun; None if unknown."""
         pronoun, article = plain_of(pronoun).lower(), plain_of(article).lower()
@@ -719,7 +762,7 @@ class LanguageGrammar:
     def joined(self, text: str) -> str:
         """Return a text with prepositions and articles contracted."""
         for apart, one in self.contractions:
-            text = apart.sub(one, text)
+            text = _replace_found(apart, one, text)
         return " ".join(text.split())
 
 
@@ -896,6 +939,15 @@ def grammar_of(code: str) -> LanguageGrammar | None:
 def plain_of(text: str) -> str:
     """Return a text of the same length without accents, with straight apostrophes."""
     return text if text.isascii() else strip_accents(text.replace("’", "'"))
+
+
+def _replace_found(pattern: re.Pattern[str], new: str, text: str) -> str:
+    """Return a text with new words in place of what a pattern finds in its plain form."""
+    pieces, at = [], 0
+    for one in pattern.finditer(plain_of(text)):
+        pieces += [text[at : one.start()], new]
+        at = one.end()
+    return "".join([*pieces, text[at:]])
 
 
 def is_plural(text: str) -> bool:

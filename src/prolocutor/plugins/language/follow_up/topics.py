@@ -28,6 +28,8 @@ _CAPITAL: Final = r"[^\W\d_a-zà-ÿ][\w'’.-]*"
 _NUMBERED: Final = re.compile(
     r"(?:^|\s)\(?\d{1,2}[.):]\s*([^;,\n]{1,60}?)(?=\s*(?:[;,\n.]|\(?\b\d{1,2}[.):]\s|$))"
 )
+
+
 def entity_types(sort: str) -> frozenset[str]:
     """Return the types by which agents may tell entities of a sort: "person", "place" or "time"."""
     return _types(sort, codes())
@@ -67,11 +69,19 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     things = [name for name, kind in turn.kinds if kind not in others]
     things = _without_amounts(things, said.grammar)
     new = [name for name in things if not in_text(name, question)]
-    if plural and said.grammar.asks_who.match(plain_of(question)) and (answer := named_person(said)):
+    if (
+        plural
+        and said.grammar.asks_who.match(plain_of(question))
+        and (answer := named_person(said))
+    ):
         return answer
     asks_for_it = said.grammar.asks_noun.match(plain_of(question)) and not _counted(said)
     asks_for_it = asks_for_it or _identifies(said)
-    if not plural and _asks_where_one_may(said) and (answer := new[0] if new else _place_told(said)):
+    if (
+        not plural
+        and _asks_where_one_may(said)
+        and (answer := new[0] if new else _place_told(said))
+    ):
         return answer
     if asks_for_it and (answer := new[0] if new else _name_in(said)):
         return answer

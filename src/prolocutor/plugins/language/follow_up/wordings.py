@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
@@ -16,10 +16,12 @@ from prolocutor.plugins.language.follow_up.fragments import (
     put_words,
 )
 from prolocutor.plugins.language.follow_up.grammar import (
+    FOR,
     FROM,
     OF,
     TO,
     TRIMMED,
+    WITHIN,
     LanguageGrammar,
     Part,
     Span,
@@ -63,23 +65,58 @@ def returns_otherwise(said: Continuing) -> tuple[str, str] | None:
 
 def _crossed(said: Continuing) -> Found:
     """Return the question with its two ends in each other's place."""
-    ends = [one for one in said.slots if one.lead in (TO, FROM) and not one.typed]
-    if len(ends) >= 2:
-        return cross_words(said.question, ends[-2].span, ends[-1].span), SURE
+    if ends := _ends_of_way(said):
+        return _swap_places(said, *ends), SURE
     if units := _units_crossed(said):
         return units, SURE
-    if ends:
-        other = FROM if ends[0].lead == TO else TO
-        lead = said.grammar.words.prepositions[other][0]
-        place = said.question[ends[0].start : ends[0].span[1]]
-        return put_words(said.question, ends[0].whole, f"{lead} {place}"), LIKELY
     names = [one for one in said.slots if one.kind == "name"]
+    goals = [one for one in said.slots if one.lead in (TO, FROM) and not one.typed]
+    goals = goals or [one for one in names if one.lead == FOR][: len(names) == 1]
+    if goals:
+        other = TO if goals[0].lead == FROM else FROM
+        lead = said.grammar.words.prepositions[other][0]
+        return put_words(
+            said.question, goals[0].whole, f"{lead} {_place(said, goals[0])[1]}"
+        ), LIKELY
     if len(names) >= 2:
         return cross_words(said.question, names[-2].span, names[-1].span), SURE
     pair = [one for one in said.slots if one.lead < 0 and not one.typed][-2:]
-    return (
-        (cross_words(said.question, pair[0].span, pair[1].span), LIKELY) if len(pair) == 2 else None
-    )
+    alike = len(pair) == 2 and pair[0].kind == pair[1].kind != "verb"
+    return (cross_words(said.question, pair[0].span, pair[1].span), LIKELY) if alike else None
+
+
+def _ends_of_way(said: Continuing) -> tuple[Part, Part] | None:
+    """Return the two places of a way: "from A to B", "de A à B", "leave A for B"."""
+    places = [one for one in said.slots if not one.typed and one.kind != "verb"]
+    ends = [one for one in places if one.lead in (TO, FROM)]
+    if len(ends) >= 2:
+        return ends[-2], ends[-1]
+    for start, goal in pairwise(places):
+        adjoins = goal.whole[0] - start.span[1] == 1
+        leaves = (
+            start.lead < 0
+            and not start.article
+            and start.kind == goal.kind == "name"
+            and goal.lead in (TO, FOR)
+        )
+        if adjoins and (leaves or (start.lead in (OF, FROM) and goal.lead in (TO, WITHIN, FOR))):
+            return start, goal
+    return None
+
+
+def _swap_places(said: Continuing, start: Part, goal: Part) -> str:
+    """Return the question with two places swapped, with their articles; prepositions stay."""
+    leads, places = zip(_place(said, start), _place(said, goal), strict=True)
+    question = put_words(said.question, goal.whole, f"{leads[1]} {places[0]}".strip())
+    return put_words(question, start.whole, f"{leads[0]} {places[1]}".strip())
+
+
+def _place(said: Continuing, slot: Part) -> tuple[str, str]:
+    """Return the preposition of a slot, and its place with its article; "zum" is "zu dem"."""
+    lead = said.question[slot.whole[0] : slot.start].strip() if slot.lead >= 0 else ""
+    apart = said.grammar.uncontracted.get(plain_of(lead).lower(), lead)
+    lead, _, article = apart.partition(" ") if apart != lead else (lead, "", "")
+    return lead, f"{article} {said.question[slot.start : slot.span[1]]}".strip()
 
 
 def _units_crossed(said: Continuing) -> str:
