@@ -89,6 +89,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     persons: Phrases = []
     asks_who: Phrases = []
     asks_where: Phrases = []
+    of_goods: Phrases = []
     entity_types: dict[str, str] = {}
     genders: list[Gender] = []
     inversion: str = ""

@@ -282,6 +282,7 @@ class LanguageGrammar:
         self.persons_or_things = self.things & self.persons
         self.asks_who = _pattern(rf"\W*(?:{_any(words.asks_who)})(?![\w'])")
         self.asks_where = _pattern(rf"\W*(?:{_any(words.asks_where)})(?![\w'])")
+        self.of_goods = _pattern(rf"(?<![\w'])(?:{_any(words.of_goods)})(?![\w'])")
         self.genders = [(_set(one.pronouns), _set(one.articles)) for one in words.genders]
         inverts = words.inversion or "(?!)"
         self.inverted = _pattern(rf"(?<=\w)(?:{inverts})(?=(?:{pronouns})(?![\w-]))")

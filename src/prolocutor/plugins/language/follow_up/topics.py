@@ -14,6 +14,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     OF,
     TO,
     TRIMMED,
+    WITHIN,
     LanguageGrammar,
     Part,
     is_plural,
@@ -77,13 +78,9 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
         return answer
     asks_for_it = said.grammar.asks_noun.match(plain_of(question)) and not _counted(said)
     asks_for_it = asks_for_it or _identifies(said)
-    if (
-        not plural
-        and _asks_where_one_may(said)
-        and (answer := new[0] if new else _place_told(said))
-    ):
+    if not plural and _asks_where_one_may(said) and (answer := _answered_place(said, new)):
         return answer
-    if asks_for_it and (answer := new[0] if new else _name_in(said)):
+    if asks_for_it and (answer := new[0] if new else _name_in(said) or _subject_told(said)):
         return answer
     slot = main_slot(said, plural=plural)
     asks = plain_of(question).lower().partition(" ")[0] in said.grammar.questions
@@ -101,36 +98,86 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     return _with_article(said, old[0]) if old else new[0] if new else main
 
 
+def _subject_told(said: Continuing) -> str:
+    """Return the noun that opens a reply and that the question does not name: "*Our rye loaf* is"."""
+    reply = said.turn.reply
+    first = next(iter(said.grammar.slots(reply)), None)
+    opens = first is not None and first.kind == "noun" and first.article == "the"
+    if first is None or not opens or first.start > 0 or in_text(first.text, said.question):
+        return ""
+    the = next(iter(said.grammar.words.articles), "")
+    return (
+        f"{the} {first.text}".strip() if said.grammar.words.heads_last else reply[: first.span[1]]
+    )
+
+
 def _identifies(said: Continuing) -> bool:
     """Return whether a question asks what is something, and the reply says it: "X is the Y"."""
     grammar, first = said.grammar, plain_of(said.question).lower().strip(TRIMMED).partition(" ")[0]
     slot = next((one for one in said.slots if one.kind != "verb"), None)
-    asks = grammar.heads_be(said.question) and first in grammar.questions - grammar.adverbs
-    return asks and slot is not None and in_text(slot.text, said.turn.reply)
+    asks = grammar.heads_be(said.question) or first.endswith("'s")
+    if not asks or slot is None or slot.lead >= 0 or first not in grammar.questions:
+        return False
+    if first in grammar.adverbs:  # "where is the biggest shop": "The biggest shop is Corner Hall"
+        told = plain_of(said.turn.reply).lower().partition(plain_of(slot.text).lower())[2].split()
+        named = said.turn.reply.partition(slot.text)[2].split()[1:2]
+        return bool(named) and told[0] in grammar.be and named[0][:1].isupper()
+    return (
+        in_text(slot.text, said.turn.reply) or grammar.ranks.match(plain_of(slot.text)) is not None
+    )
 
 
 def _asks_where_one_may(said: Continuing) -> bool:
     """Return whether a question asks for the place where its speaker may do something.
 
-    Not so with a single thing: "where can I rent *a bike*", "how much is it".
+    What is asked then is of the place, unless it is asked of goods: "where can I get *a bike*",
+    "how much is it".
     """
     grammar = said.grammar
     if grammar.asks_where.match(plain_of(said.question)) is None:
         return False
-    things = (one for one in said.slots if one.kind in _NOUNS and one.lead < 0)
-    if any(one.article or not is_plural(one.text) for one in things):
-        return False
     words = [one.strip(TRIMMED) for one in plain_of(said.question).lower().split()[1:4]]
-    speaks = any(one.rpartition("-")[2] in grammar.subjects for one in words)
+    speakers = grammar.subjects | grammar.plurals
+    speaks = any(one.rpartition("-")[2] in speakers for one in words)
     dropped = bool(grammar.words.subjectless) and words[:1] != [] and words[0] in grammar.helpers
-    return speaks or dropped
+    of_goods = said.spoken.of_goods.search(plain_of(said.fragment.clause))
+    return (speaks or dropped) and of_goods is None
 
 
-def _place_told(said: Continuing) -> str:
-    """Return the name after a preposition of place that only the reply has, or ""."""
-    reply = said.grammar.slots(said.turn.reply)
-    names = (one.text for one in reply if one.kind == "name" and one.lead == 0)
-    return next((one for one in names if not in_text(one, said.question)), "")
+def _answered_place(said: Continuing, new: list[str]) -> str:
+    """Return the place that answers a question, among new entities or in the reply."""
+    told = place_told(said)
+    return told if not new or any(in_text(one, told) for one in new) else new[0]
+
+
+def place_told(said: Continuing) -> str:
+    """Return the place that only the reply names, with its article and complements, or ""."""
+    grammar, reply = said.grammar, said.turn.reply
+    slots = grammar.slots(reply, said.turn.entities)
+    nouns = [one for one in slots if one.kind in _NOUNS and not one.text.isdecimal()]
+    new = [one for one in nouns if not in_text(one.text, said.question)]
+    led = [one for one in new if one.lead == WITHIN]
+    named = [one for one in led if one.kind == "name" and not grammar.words.nouns_capital]
+    known = [one for one in new if one.lead < 0 and one.article == "the"]
+    found = next(iter([*named, *known, *led]), None)
+    for before, after in pairwise(slots):  # "at the kiosk in Bay Road"
+        if after is found and before in led and after.whole[0] - before.span[1] == 1:
+            found = before
+    return "" if found is None else _phrase_of(reply, slots, found, grammar)
+
+
+def _phrase_of(text: str, slots: list[Part], slot: Part, grammar: LanguageGrammar) -> str:
+    """Return a slot of a text with its article and the places after it: "the kiosk in Bay Road"."""
+    words = text[slot.whole[0] : slot.start].strip() if slot.lead >= 0 else ""
+    article = grammar.uncontracted.get(plain_of(words).lower(), "").partition(" ")[2]
+    end = slot.span[1]
+    for after in slots[slots.index(slot) + 1 :]:
+        if after.lead not in (WITHIN, OF) or after.typed or after.whole[0] - end != 1:
+            break
+        if slot.kind == "name" and not grammar.words.nouns_capital:
+            break
+        end = after.span[1]
+    return f"{article} {text[slot.start : end]}".strip()
 
 
 def answer_of(said: Continuing) -> str:
@@ -325,9 +372,12 @@ def place_of(said: Continuing, *, named: bool = False) -> str:
     names = [one for one in said.slots if one.kind == "name" or (one.entity and not named)]
     names = [one for one in names if not one.typed]
     led = [one for one in names if one.lead >= 0]
-    told = [one for one in led if one.entity] or led or [one for one in names if one.entity]
-    names = told or names
+    names = [one for one in led if one.entity] or led or [o for o in names if o.entity] or names
     goal = [one for one in names if one.lead == TO]
+    asked = said.grammar.asks_where.match(plain_of(turn.question)) is not None
+    is_place = asked and said.grammar.heads_be(turn.question)  # "where is the museum"
+    if (asked or not led) and not is_place and (told := place_told(said)):
+        return told
     if names:
         return _bare_whole(said, goal[-1] if goal else names[0])
     if named:
