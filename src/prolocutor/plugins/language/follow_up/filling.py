@@ -696,15 +696,8 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
         return words, (slot.whole[0], until.span[1])
     if (number := _number_in_name(slot, part)) is not None:
         return part.text, number
-    if (
-        part.kind in ("hour", "number")
-        and slot.kind == "date"
-        and (end := said.grammar.end_of_day(slot.text))
-    ):
-        span = (slot.span[0] + end[0], slot.span[0] + end[1])
-        is_word = said.spoken.daytime.fullmatch(plain_of(part.text))
-        joined = slot.text[end[0] - 1 : end[0]].isalpha()
-        return (part.text.lower() if joined else part.text) if is_word else words, span
+    if changed := _end_of_day_changed(part, slot, said):
+        return changed
     if (year := _year_span(part, slot)) is not None:
         return part.text, year
     if part.kind == "measure" and (inside := said.contents(slot)) and _has_lead(part, said, OF):
@@ -720,8 +713,8 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
         lead = words[: len(words) - len(part.text)]
         return (lead + whole if slot.lead >= 0 else whole), (slot.whole if lead else slot.span)
     if part.lead >= 0:
-        whole = slot.whole if slot.lead >= 0 or slot.typed else slot.span
-        return words, _with_hour(whole, part, slot, said)
+        led = slot.lead >= 0 or slot.typed
+        return words, _with_hour(slot.whole if led else slot.span, part, slot, said)
     if part.article:
         return rest[part.start : part.span[1]], (slot.start, _end_of_name(slot, said))
     if part.kind == slot.kind == "date" and slot.lead == WITHIN:
@@ -735,6 +728,18 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     if (slot.article == "a" and counted and not slot.typed) or (bare and slot.article == "the"):
         return part.text, (slot.start, slot.span[1])
     return part.text, slot.span
+
+
+def _end_of_day_changed(part: Part, slot: Part, said: Continuing) -> tuple[str, Span] | None:
+    """Return the new words and the span of the part of the day in a date: "Monday *morning*"."""
+    hour = part.kind in ("hour", "number") and slot.kind == "date"
+    tail = said.grammar.end_of_day(slot.text) if hour else None
+    if tail is None:
+        return None
+    span = (slot.span[0] + tail[0], slot.span[0] + tail[1])
+    if said.spoken.daytime.fullmatch(plain_of(part.text)) is None:
+        return said.fragment.rest[slice(*part.whole)], span
+    return (part.text.lower() if slot.text[tail[0] - 1].isalpha() else part.text), span
 
 
 def _with_hour(span: Span, part: Part, slot: Part, said: Continuing) -> Span:

@@ -244,7 +244,7 @@ def _substitute(pattern: re.Pattern[str], text: str, new: str, grammar: Language
 def _find_pronouns(
     pattern: re.Pattern[str], text: str, grammar: LanguageGrammar
 ) -> list[re.Match[str]]:
-    """Return pronouns, not determiners ("that train"), articles or relatives ("a cake that has")."""
+    """Return pronouns: no determiners ("that train"), articles, relatives ("a cake that has")."""
     plain = plain_of(text)
     return [
         one

@@ -99,7 +99,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
 
 
 def _subject_told(said: Continuing) -> str:
-    """Return the noun that opens a reply and that the question does not name: "*Our rye loaf* is"."""
+    """Return the noun that opens a reply and that the question lacks: "*Our rye loaf* is"."""
     reply = said.turn.reply
     first = next(iter(said.grammar.slots(reply)), None)
     opens = first is not None and first.kind == "noun" and first.article == "the"
@@ -363,21 +363,23 @@ def place_of(said: Continuing, *, named: bool = False) -> str:
     """Return the place of the last turn, or ""; with `named` none that is a mere thing."""
     turn = said.turn
     places = [name for name, kind in turn.kinds if kind in entity_types("place")]
+    asked = said.grammar.asks_where.match(plain_of(turn.question)) is not None
+    is_place = asked and said.grammar.heads_be(turn.question)  # "where is the museum"
+    if asked and not is_place:
+        places.sort(key=lambda name: in_text(name, turn.question))
     if places:
         return _with_article(said, places[0])
     if said.grammar.asks_noun.match(plain_of(turn.question)) and not _counted(said):
         new = [name for name, _ in turn.kinds if not in_text(name, turn.question)]
-        if new or (named := _name_in(said)):
-            return new[0] if new else named
+        if answer := new[0] if new else _name_in(said):
+            return answer
     names = [one for one in said.slots if one.kind == "name" or (one.entity and not named)]
     names = [one for one in names if not one.typed]
     led = [one for one in names if one.lead >= 0]
     names = [one for one in led if one.entity] or led or [o for o in names if o.entity] or names
     goal = [one for one in names if one.lead == TO]
-    asked = said.grammar.asks_where.match(plain_of(turn.question)) is not None
-    is_place = asked and said.grammar.heads_be(turn.question)  # "where is the museum"
-    if (asked or not led) and not is_place and (told := place_told(said)):
-        return told
+    if (asked or not led) and not is_place and (where := place_told(said)):
+        return where
     if names:
         return _bare_whole(said, goal[-1] if goal else names[0])
     if named:
