@@ -114,6 +114,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     degrees: Phrases = []
     sizes: Phrases = []
     comparing: Phrases = []
+    less: Phrases = []
+    ranking: list[tuple[str, str]] = []
     predicates: Phrases = []
     goes: Phrases = []
     particles: Phrases = []

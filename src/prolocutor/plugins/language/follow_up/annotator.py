@@ -31,6 +31,7 @@ from prolocutor.plugins.language.follow_up.last_turn import (
     earlier_turns_of,
     last_turns_of,
 )
+from prolocutor.plugins.language.follow_up.listed import things_of_reply
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer
 from prolocutor.plugins.language.follow_up.returning import (
     about,
@@ -38,7 +39,6 @@ from prolocutor.plugins.language.follow_up.returning import (
     named_first,
     returned,
 )
-from prolocutor.plugins.language.follow_up.topics import things_of_reply
 from prolocutor.plugins.language.follow_up.wordings import named_item
 from prolocutor.plugins.language.language_wishes import (
     names_language,

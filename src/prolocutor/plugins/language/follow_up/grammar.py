@@ -93,6 +93,7 @@ class LanguageGrammar:
         }
         self.definite, self.indefinite = _set(words.articles), _set(words.indefinite)
         self.possessives = _set(words.possessives)
+        self.openers = self.possessives | _set(words.numbers) | _set(words.subjects)
         self.elided = tuple(one for one in (*self.definite, *self.leads) if one.endswith("'"))
         long_leads = (one.replace(" ", r"\s+") for one in self.leads if " " in one)
         self.long_leads = _pattern(rf"(?:{'|'.join(long_leads) or '(?!)'})(?![\w'-])")
@@ -107,7 +108,7 @@ class LanguageGrammar:
         self.goes, self.degrees = _set(words.goes), _set(words.degrees)
         self.counts = _pattern(rf"(?:{'|'.join(words.counts) or '(?!)'})\b")
         joins = rf"(?:{words.conjunction or '(?!)'}|{re.escape(words.choice)})"
-        item = r"(?:(?-i:[A-Z][a-z]{0,3})\. )?[\w'’-]+(?: [\w'’-]+){0,3}"
+        item = r"(?:(?-i:[A-Z][a-z]{0,3})\. )?[\w'’-]+(?: [\w'’-]+){0,5}"
         self.listed = re.compile(rf"{item}(?: \w+)?(?:, {item})*,? {joins} {item}", re.IGNORECASE)
         self.joining = {plain_of(words.conjunction), plain_of(words.choice)}
         self.gap = re.compile(rf"\s*(?:,|;|\b{joins}\b)\s*", re.IGNORECASE)
@@ -251,6 +252,11 @@ class LanguageGrammar:
         self.described_one = _pattern(
             rf"(?<![\w'])(?:{_any(words.articles)}) (?P<kind>[\w'-]+){ends}"
         )
+        more = rf"(?:(?:{_any(words.comparing)}) )?"
+        one = rf"(?: (?:{ones})(?!\w)|(?=\W*$))" if words.ones else r"(?![\w-])"
+        self.ranked_one = _pattern(
+            rf"(?<![\w'])(?:{_any(words.articles)}) (?P<kind>{more}[\w'-]+){one}"
+        )
         self.inner_both = _pattern(rf"(?<![\w'])(?:{_any(words.both[:1])})(?![\w'])")
         self.inner_other = _pattern(rf"(?<![\w'])(?:{_any(words.other)})(?![\w'])")
         pointing = [self.inner_both, self.inner_other, *self.inner_ordinals]
@@ -259,6 +265,13 @@ class LanguageGrammar:
         self.predicates, self.comparing = _whole(words.predicates), _set(words.comparing)
         self.inflected = _pattern(rf"(?:{_any(words.inflections)})$")
         self.agreeing = _whole(words.agreeing)
+        self.less = _set(words.less)
+        self.ranking = {
+            self.bare(word): (n == 0, least)
+            for n, pair in enumerate(words.ranking)
+            for least, side in zip((True, False), pair, strict=True)
+            for word in side.split("|")
+        }
         self.described: dict[str, set[int]] = {}
         self.qualities = lru_cache(MOST_KEPT)(self._qualities)
         classes = words.sizes if any("|" in one for one in words.sizes) else ["|".join(words.sizes)]
@@ -314,7 +327,7 @@ class LanguageGrammar:
         `inside`: something was said before, so that a capital at the start makes a name.
         """
         plain = plain_of(text)
-        typed = self._typed_parts(plain)
+        typed = self.typed_parts(plain)
         fixed: list[tuple[int, int, str]] = []
         lowered = plain.lower()
         for entity in entities:
@@ -364,7 +377,7 @@ class LanguageGrammar:
         labelled = words[-1].isalnum() and not words[-1].isalpha() and not words[-1].isdigit()
         return labelled and all(one.islower() and one.isalpha() for one in words[:-1])
 
-    def _typed_parts(self, plain: str) -> list[tuple[int, int, str]]:
+    def typed_parts(self, plain: str) -> list[tuple[int, int, str]]:
         """Return start, end and kind of the dates, hours, measures, numbers and codes of a text."""
         found: list[tuple[int, int, str]] = []
         for one in self.kinds.finditer(plain):

@@ -20,17 +20,16 @@ from prolocutor.plugins.language.follow_up.grammar import (
     is_plural,
     plain_of,
 )
+from prolocutor.plugins.language.follow_up.listed import named_items, ranked_item, two_things
 from prolocutor.plugins.language.follow_up.topics import (
     answer_of,
     head_noun,
     main_slot,
-    named_items,
     named_person,
     of_gender,
     person_of,
     place_of,
     topic_of,
-    two_things,
 )
 
 
@@ -51,7 +50,8 @@ def fill_pronoun(said: Continuing) -> Found:
     if dummy and not there and whole == rest:
         return None
     steps = (
-        _fill_owner, _fill_person, _fill_day, _fill_place, _fill_listed, _fill_noun, _fill_both
+        _fill_owner, _fill_person, _fill_day, _fill_place, _fill_listed, _fill_ranked, _fill_noun,
+        _fill_both
     )  # fmt: skip
     for name_it in steps:
         whole = name_it(said, whole)
@@ -137,6 +137,22 @@ def _fill_listed(said: Continuing, text: str) -> str:
         if len(alike) == 1 and len(alike[0].split()) > 1 and not in_text(alike[0], text):
             return put_words(text, (found.start("kind"), found.end()), alike[0])
     return text
+
+
+def _fill_ranked(said: Continuing, text: str) -> str:
+    """ "How heavy is the cheaper one": the item of the last reply with the least of its prices."""
+    grammar = said.spoken
+    for found in grammar.ranked_one.finditer(plain_of(text)):
+        if item := ranked_item(said, text[slice(*found.span("kind"))]):
+            start = found.start("kind" if _has_article(item, said) else 0)
+            return put_words(text, (start, found.end()), item)
+    return text
+
+
+def _has_article(item: str, said: Continuing) -> bool:
+    """Return whether the last reply names an item with its article."""
+    before = plain_of(said.turn.reply.partition(item)[0]).lower().split()[-1:]
+    return not said.grammar.definite.isdisjoint(before)
 
 
 def _fill_noun(said: Continuing, text: str) -> str:

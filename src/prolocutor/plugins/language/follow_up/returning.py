@@ -13,7 +13,7 @@ from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.general import meant
 from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGrammar, Part, plain_of
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
-from prolocutor.plugins.language.follow_up.topics import items_of_reply
+from prolocutor.plugins.language.follow_up.listed import items_of_reply
 
 _CUT: Final = re.compile(r"\s*(?:[,:;]\s*|\.\s+)")
 _WORD: Final = re.compile(r"[^\W_]{3,}")

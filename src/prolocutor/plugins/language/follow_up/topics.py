@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from prolocutor.plugins.language.follow_up.fragments import Continuing, Fragment, in_text
+from prolocutor.plugins.language.follow_up.fragments import Continuing, in_text
 from prolocutor.plugins.language.follow_up.grammar import (
     OF,
     TO,
@@ -21,14 +21,10 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
     stems_of,
 )
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.reading.languages import is_frequent
 from prolocutor.reading.locales.locale import codes, find_words
 
 _CAPITAL: Final = r"[^\W\d_a-zà-ÿ][\w'’.-]*"
-_NUMBERED: Final = re.compile(
-    r"(?:^|\s)\(?\d{1,2}[.):]\s*([^;,\n]{1,60}?)(?=\s*(?:[;,\n.]|\(?\b\d{1,2}[.):]\s|$))"
-)
 
 
 def entity_types(sort: str) -> frozenset[str]:
@@ -55,8 +51,14 @@ def _names_pattern(every: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"{_CAPITAL}(?: {inner}{_CAPITAL})*")
 
 
-def _names_in(text: str) -> list[str]:
-    return [one[0].strip(" .,") for one in _names_pattern(codes()).finditer(text)]
+def names_in(text: str, grammar: LanguageGrammar) -> list[str]:
+    """Return the names in a text, with their small words; "our" or "two" at its start is none."""
+    found = [one[0].strip(" .,") for one in _names_pattern(codes()).finditer(text)]
+    if not found or not text.startswith(found[0]):
+        return found
+    first, _, more = found[0].partition(" ")
+    opens = plain_of(first).lower() in grammar.openers
+    return [*([more] if more else []), *found[1:]] if opens else found
 
 
 def topic_of(said: Continuing, *, plural: bool = False) -> str:
@@ -68,7 +70,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     turn, question = said.turn, said.question
     others = entity_types("person") | entity_types("time")
     things = [name for name, kind in turn.kinds if kind not in others]
-    things = _without_amounts(things, said.grammar)
+    things = without_amounts(things, said.grammar)
     new = [name for name in things if not in_text(name, question)]
     if (
         plural
@@ -188,7 +190,7 @@ def answer_of(said: Continuing) -> str:
     return next(iter([*things, *told]), "")
 
 
-def _without_amounts(names: list[str], grammar: LanguageGrammar) -> list[str]:
+def without_amounts(names: list[str], grammar: LanguageGrammar) -> list[str]:
     """Return names without dates, hours, measures and numbers; all where there is nothing else."""
     things = [one for one in names if grammar.kinds.fullmatch(plain_of(one)) is None]
     return things or names
@@ -392,7 +394,7 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
     """Return the first name that a reply gives and the question has not; a single word that opens
     the reply counts where `first` says so."""
     reply, question = said.turn.reply, said.question
-    found = _names_in(reply)
+    found = names_in(reply, said.grammar)
     for n, one in enumerate(found):
         typed = said.grammar.kinds.fullmatch(plain_of(one.rstrip(".,")))
         if typed or (" " not in one and is_frequent(one)):
@@ -402,50 +404,6 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
             continue
         return one.rstrip(".,")
     return ""
-
-
-def named_items(said: Continuing, *, asked: bool) -> list[str]:
-    """Return the things that the last reply names; with `asked` also the slots of the question.
-
-    They are those of an earlier reply's list where the question is about one of these.
-    """
-    items, listed = _told_items(said, asked=asked), [*said.turn.listed]
-    goes_on = any(in_text(one, said.question) for one in listed)
-    return listed if goes_on or (listed and len(items) < 2) else items
-
-
-def things_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
-    """Return the things that the reply of a turn names."""
-    return _told_items(Continuing(grammar, grammar, turn, Fragment("", "")), asked=False)
-
-
-def _told_items(said: Continuing, *, asked: bool) -> list[str]:
-    turn = said.turn
-    told = [name for name, _ in turn.kinds if in_text(name, turn.reply)]
-    new = _without_amounts(told, said.grammar)
-    if len(new) > 1:
-        return new
-    if asked:
-        known = [name for name, _ in turn.kinds]
-        return known if len(known) > 1 else _items_of(turn.question, said.grammar)
-    names = [_bare_item(one, said.grammar, opens=False) for one in _names_in(turn.reply)]
-    names = [one for one in names if not is_frequent(one)]
-    listed = _items_of(turn.reply, said.grammar)
-    if listed and all(one[:1].isalpha() for one in listed):
-        return listed
-    return [] if said.grammar.words.nouns_capital else names
-
-
-def two_things(said: Continuing) -> list[str]:
-    """Return the two things that "both" are: those of the last reply, question, or two turns."""
-    told = named_items(said, asked=False)
-    new = [one for one in told if not in_text(one, said.question)]
-    for items in (told, new, named_items(said, asked=True)):
-        if len(items) == 2:
-            return items
-    turn = said.turn
-    pairs = ([old, name] for name, kind in turn.kinds for old, sort in turn.before if kind == sort)
-    return next((pair for pair in pairs if pair[0] != pair[1]), [])
 
 
 def head_noun(said: Continuing) -> str:
@@ -461,42 +419,3 @@ def head_noun(said: Continuing) -> str:
         return " ".join(words) or slot.text
     kinds = {plain_of(name).lower(): kind for name, kind in said.turn.kinds}
     return kinds.get(plain_of(slot.text).lower()) or slot.text
-
-
-def items_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
-    """Return the items of the list in a reply, if it has one."""
-    listed = _items_of(turn.reply, grammar)
-    return listed if all(one[:1].isalpha() for one in listed) else []
-
-
-def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
-    """Return the things that a text lists: numbered, or with commas and a conjunction."""
-    numbered = [one.strip(" .") for one in _NUMBERED.findall(text)]
-    if len(numbered) > 1:
-        return numbered
-    listed = grammar.listed.search(text)
-    if listed is None:
-        return []
-    parts = [one.strip(" .") for one in grammar.gap.split(listed[0])]
-    items = [_bare_item(one, grammar, opens=one is parts[0]) for one in parts]
-    items = [one for one in items if one and not grammar.courtesy.fullmatch(f"{plain_of(one)} ")]
-    named = _names_in(items[0]) if items else []
-    if named and len(items[0].split()) > 2:
-        items[0] = named[-1]
-    return items
-
-
-def _bare_item(item: str, grammar: LanguageGrammar, *, opens: bool) -> str:
-    """Return an item of a list without its preposition, its article and the verb beside it.
-
-    `opens`: it is the first, after the verb if there is one.
-    """
-    joint = grammar.joint.match(plain_of(item))
-    words = (item[joint.end() :] if joint else item).split()
-    verbs = grammar.be | grammar.helpers
-    verb = next((n for n, one in enumerate(words) if n and plain_of(one).lower() in verbs), None)
-    words = words[verb + 1 :] if opens and verb is not None else words[:verb]
-    before = 0
-    for known in (grammar.leads, grammar.definite | grammar.indefinite):
-        before += plain_of("".join(words[before : before + 1])).lower() in known
-    return " ".join(words[before:])

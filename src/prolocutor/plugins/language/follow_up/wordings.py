@@ -28,7 +28,8 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
     stems_of,
 )
-from prolocutor.plugins.language.follow_up.topics import named_items, place_of, topic_of
+from prolocutor.plugins.language.follow_up.listed import named_items
+from prolocutor.plugins.language.follow_up.topics import place_of, topic_of
 
 
 def repeats(said: Continuing) -> Found:
