@@ -30,7 +30,6 @@ from prolocutor.plugins.language.follow_up.grammar import (
     LanguageGrammar,
     Part,
     Span,
-    is_plural,
     plain_of,
     stems_of,
 )
@@ -472,7 +471,11 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         end = -2 if slot.kind == "verb" else -3
         clues += ["same ending"] if words[-1][end:] == its[-1][end:] else []
     if "name" not in kinds and not (part.typed or same_lead or counted):
-        clues += ["other number"] if is_plural(part.text) != is_plural(slot.text) else []
+        clues += (
+            ["other number"]
+            if said.grammar.is_plural(part.text) != said.grammar.is_plural(slot.text)
+            else []
+        )
     if said.grammar.is_relation(part.text) != said.grammar.is_relation(slot.text):
         of_part = said.grammar.is_relation(part.text)
         clues.append("relation for thing" if of_part else "thing for relation")
@@ -551,7 +554,7 @@ def _counts_things(slot: Part, said: Continuing) -> bool:
 
 def _may_be_verb(part: Part, said: Continuing) -> bool:
     bare = part.lead < 0 and not part.article and part.kind in ("noun", "verb")
-    bare = bare and not is_plural(part.text)
+    bare = bare and not said.grammar.is_plural(part.text)
     of_be = said.grammar.heads_be(said.question)
     short = " " not in part.text or of_be
     return bare and short and (said.fragment.joined or (said.fragment.asks and of_be))
@@ -667,7 +670,7 @@ def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
     if part.kind != "noun" or part.lead >= 0 or part.article == "a":
         return
     relation = said.grammar.is_relation(part.text)
-    fits = part.article == "the" or is_plural(part.text) or relation
+    fits = part.article == "the" or said.grammar.is_plural(part.text) or relation
     if words.owned and fits and (topic := topic_of(said)):
         clues = ["property"]
         clues += ["property: joined"] if said.fragment.goes_on else []
@@ -723,7 +726,7 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     sign = _SIGNED.match(slot.text)
     if part.kind == slot.kind == "number" and sign and part.text[0].isdigit():
         return f"{sign[0]}{part.text}", slot.span
-    counted = part.kind == "measure" or (part.kind == "noun" and is_plural(part.text))
+    counted = part.kind == "measure" or (part.kind == "noun" and said.grammar.is_plural(part.text))
     bare = part.kind == "name" and slot.kind == "noun" and not said.grammar.words.heads_last
     if (slot.article == "a" and counted and not slot.typed) or (bare and slot.article == "the"):
         return part.text, (slot.start, slot.span[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -101,6 +101,7 @@ class LanguageGrammar:
         self.questions, self.subjects = _set(words.questions), _set(words.subjects)
         self.determining = _set(words.determiners)
         self.plurals = _set(words.plurals)
+        self.plural_noun = _pattern(rf"(?<![\w'-])(?:{_any(words.plural_nouns)})\Z")
         self.demonstratives = _set(words.demonstratives)
         self.verbs, self.units = _set("|".join(words.verbs).split("|")), _set(words.units)
         self.relations = _set("|".join(words.relations).split("|"))
@@ -623,7 +624,7 @@ class LanguageGrammar:
                 may_act = slot.whole[0] >= helps.end and not slot.typed
                 acts = may_act and ends.islower() and self.is_verb(ends)
                 if acts and (n or ends != slot.text):
-                    return _split_last(text, slots, n)
+                    return _split_last(text, slots, n, self.is_plural)
                 if may_act and (at := self._inner_verb(slot)) is not None:
                     return [*slots[:n], *_split_around(text, slot, at), *slots[n + 1 :]]
         for n, slot in enumerate(slots):
@@ -638,7 +639,7 @@ class LanguageGrammar:
                 return slots
             if " " not in slot.text or (slot.entity and slot.core is None):
                 if after is not None and after.lead >= 0:
-                    return _verb_after_name(text, slots, n, asks=asks)
+                    return _verb_after_name(text, slots, n, self.is_plural, asks=asks)
                 if (
                     after is not None
                     and after.lead < 0
@@ -651,7 +652,9 @@ class LanguageGrammar:
             last_is_verb = after is None or after.lead >= 0 or after.typed or after.article
             if not asks and after is None and not slot.article:
                 return _split_second(text, slots, n)
-            return _split_last(text, slots, n) if last_is_verb or adverbial else slots
+            return (
+                _split_last(text, slots, n, self.is_plural) if last_is_verb or adverbial else slots
+            )
         return slots
 
     def heads_be(self, text: str) -> bool:
@@ -671,7 +674,9 @@ class LanguageGrammar:
         """ "Which shops sell wine": the first slot, by a verb that is known, else the last word."""
         at = self._inner_verb(slots[0])
         return (
-            [*_split_around(text, slots[0], at), *slots[1:]] if at else _split_last(text, slots, 0)
+            [*_split_around(text, slots[0], at), *slots[1:]]
+            if at
+            else _split_last(text, slots, 0, self.is_plural)
         )
 
     def _without_predicate(self, text: str, tokens: list[Token], slots: list[Part]) -> list[Part]:
@@ -696,7 +701,7 @@ class LanguageGrammar:
             return slots
         if not says:
             return slots
-        parts = _split_last(text, slots, first)
+        parts = _split_last(text, slots, first, self.is_plural)
         return [*parts[: first + 1], *parts[first + 2 :]] if predicate else parts
 
     def _qualities(self, text: str) -> frozenset[int]:
@@ -746,6 +751,10 @@ class LanguageGrammar:
         genders = [articles for pronouns, articles in self.genders if pronoun in pronouns]
         known = any(article in articles for _, articles in self.genders)
         return any(article in one for one in genders) if genders and known else None
+
+    def is_plural(self, text: str) -> bool:
+        """Return whether a noun may be a plural by its last word."""
+        return self.plural_noun.search(plain_of(text)) is not None
 
     def is_relation(self, text: str) -> bool:
         """Return whether a noun is a property of things: "price", "opening hours"."""
@@ -832,14 +841,16 @@ def _splits(tokens: list[Token], start: int, at: int) -> bool:
     return before.kind != now.kind and not determined
 
 
-def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
+def _split_last(
+    text: str, slots: list[Part], n: int, is_plural: Callable[[str], bool]
+) -> list[Part]:
     slot = slots[n]
     cut = slot.text.rfind(" ")
     if cut < 0:
         return _split_first(text, slots, n)
     if slot.kind == "name" and not slot.text[cut + 1].islower():
         return slots
-    if (at := _verb_before_object(slot)) is not None:
+    if (at := _verb_before_object(slot, is_plural)) is not None:
         return [*slots[:n], *_split_around(text, slot, at), *slots[n + 1 :]]
     start = slot.span[0]
     noun = _cut(text, slot, (start, start + cut))
@@ -853,7 +864,7 @@ def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
     return [*slots[:n], noun, verb, *slots[n + 1 :]]
 
 
-def _verb_before_object(slot: Part) -> Span | None:
+def _verb_before_object(slot: Part, is_plural: Callable[[str], bool]) -> Span | None:
     """Return where the verb stands between a name and a noun: "the Harbour Inn *allow* dogs"."""
     words = list(_WORDS.finditer(slot.text))
     if slot.core is None or slot.core[0] != slot.span[0] or len(words) < 3:
@@ -866,7 +877,9 @@ def _verb_before_object(slot: Part) -> Span | None:
     return (start + verb.start(), start + verb.end()) if follows and object_ else None
 
 
-def _verb_after_name(text: str, slots: list[Part], n: int, *, asks: bool) -> list[Part]:
+def _verb_after_name(
+    text: str, slots: list[Part], n: int, is_plural: Callable[[str], bool], *, asks: bool
+) -> list[Part]:
     """ "The ferry from Ancona to Split leave": the verb stands after the last name."""
     for place in range(len(slots) - 1, n, -1):
         slot = slots[place]
@@ -874,8 +887,8 @@ def _verb_after_name(text: str, slots: list[Part], n: int, *, asks: bool) -> lis
             continue
         ends = slot.text.rpartition(" ")[2]
         if slot.kind == "name":
-            return _split_last(text, slots, place) if ends.islower() else slots
-        return _split_last(text, slots, place) if asks and slot.kind == "noun" else slots
+            return _split_last(text, slots, place, is_plural) if ends.islower() else slots
+        return _split_last(text, slots, place, is_plural) if asks and slot.kind == "noun" else slots
     return slots
 
 
@@ -962,11 +975,6 @@ def _replace_found(pattern: re.Pattern[str], new: str, text: str) -> str:
         pieces += [text[at : one.start()], new]
         at = one.end()
     return "".join([*pieces, text[at:]])
-
-
-def is_plural(text: str) -> bool:
-    """Return whether a word may be a plural by its ending."""
-    return text[-1:] == "s" and text[-2:] not in ("ss", "us", "is")
 
 
 @lru_cache(MOST_KEPT)

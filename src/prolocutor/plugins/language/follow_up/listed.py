@@ -174,7 +174,7 @@ def _amount_in(piece: str, grammar: LanguageGrammar) -> tuple[int, float, str] |
     start, end, kind = next((one for one in typed if one[2] != "code"), (0, 0, "date"))
     digits = _AMOUNT.search(piece[start:end])
     value = None if digits is None else read_value(digits[0].replace(":", "."))
-    if value is None or kind == "date":
+    if digits is None or value is None or kind == "date":
         return None
     sort = "hour" if ":" in digits[0] else "amount" if _CURRENCY.search(piece) else kind
     return start, float(value), sort if sort in ("hour", "number") else "amount"

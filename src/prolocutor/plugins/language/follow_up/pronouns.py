@@ -17,7 +17,6 @@ from prolocutor.plugins.language.follow_up.grammar import (
     TO,
     TRIMMED,
     LanguageGrammar,
-    is_plural,
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.listed import named_items, ranked_item, two_things
@@ -182,7 +181,7 @@ def _fill_both(said: Continuing, text: str) -> str:
     grammar = said.spoken
     found = grammar.inner_both.search(plain_of(text))
     after = said.spoken.slots(text[found.end() :])[:1] if found else []
-    if found is None or (after and after[0].whole[0] <= 1 and is_plural(after[0].text)):
+    if found is None or (after and after[0].whole[0] <= 1 and grammar.is_plural(after[0].text)):
         return text  # "both dogs"
     items = two_things(said)
     if len(items) != 2:
@@ -213,8 +212,12 @@ def _fill_thing(said: Continuing, text: str) -> str:
         one.kind == "name" or (one.lead == 0 and not one.typed) for one in grammar.slots(text)
     )
     head = main_slot(said, plural=plural)
-    people = plural and not said.turn.entities and (head is None or not is_plural(head.text))
-    if (names and (head is None or not is_plural(head.text))) or (
+    people = (
+        plural
+        and not said.turn.entities
+        and (head is None or not said.grammar.is_plural(head.text))
+    )
+    if (names and (head is None or not said.grammar.is_plural(head.text))) or (
         people and (head is None or head.lead >= 0)
     ):
         named = any(one.kind == "name" for one in said.slots)

@@ -17,7 +17,6 @@ from prolocutor.plugins.language.follow_up.grammar import (
     WITHIN,
     LanguageGrammar,
     Part,
-    is_plural,
     plain_of,
     stems_of,
 )
@@ -95,7 +94,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     old = [name for name in things if in_text(name, question)]
     if main and (not old or any(in_text(name, main) for name in things)):
         return main
-    if slot is not None and plural and is_plural(slot.text):
+    if slot is not None and plural and said.grammar.is_plural(slot.text):
         return main
     return _with_article(said, old[0]) if old else new[0] if new else main
 
@@ -247,14 +246,14 @@ def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
     slots = said.slots
     for owned, owner in pairwise(slots):
         named = owner.kind == "name" or owner.entity
-        whole = owned.entity or owned.article == "a" or is_plural(owner.text)
+        whole = owned.entity or owned.article == "a" or said.grammar.is_plural(owner.text)
         if owner.lead == OF and named and not whole:
             return owner  # "the population of Peru"
     heads = [one for n, one in enumerate(slots) if _may_be_head(said, n)]
     subjects = [one for one in heads if one is not said.asked_noun]
     led = [one for one in slots if one.lead >= 0 and not one.typed and one.kind != "verb"]
     for some in (subjects, heads, led):
-        fit = [one for one in some if is_plural(one.text) == plural]
+        fit = [one for one in some if said.grammar.is_plural(one.text) == plural]
         fit = fit or [one for one in some if one.kind == "name" and some is not led]
         if fit:
             return fit[0]
