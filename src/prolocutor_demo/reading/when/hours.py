@@ -33,7 +33,8 @@ def _read_past(reading: MomentReading, found: re.Match[str]) -> None:
     minutes = {"half": 30, "quarter": 15}.get(found["minutes"].lower())
     minutes = int(number_of(found["minutes"])) if minutes is None else minutes
     hour = int(number_of(found["hour"]))
-    total = hour * 60 + (minutes if found["way"].lower() == "past" else -minutes)
+    to = (found["way"] or "").lower() == "to"
+    total = hour * 60 + (-minutes if to else minutes)
     if (found["part"] or "").lower() in {"afternoon", "evening", "night"} and hour < 12:
         total += 720
     reading.time = dt.time(total // 60 % 24, total % 60)
@@ -53,7 +54,7 @@ def read_part(reading: MomentReading, found: re.Match[str]) -> None:
 
 _AT = r"(?:\b(?:at|by|before|until|till|til|around|for|due|from)\s+)*"
 _HALF = r"(?P<half>[ap]\.?m\b\.?)"
-_IN_THE = r"(?:\s+(?:in the|at)\s+(?P<part>morning|afternoon|evening|night)\b)?"
+_IN_THE = r"(?:\s+(?:in the|at|this)\s+(?P<part>morning|afternoon|evening|night)\b)?"
 _HOUR_WORDS = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 PART_ALONE = pattern(rf"{BY}\b(?:in the|this|at|every|each)\s+(?P<part>{'|'.join(PARTS)})\b")
 HOUR_READERS: MomentReaders = (
@@ -66,7 +67,8 @@ HOUR_READERS: MomentReaders = (
     (pattern(rf"{_AT}\b(?P<hour>\d{{1,2}}|{_HOUR_WORDS})\s*o'?\s?clock{_IN_THE}"), _read_clock),
     (
         pattern(
-            rf"{_AT}\b(?:a )?(?P<minutes>half|quarter|ten|five|twenty)\s+(?P<way>past|to)\s+"
+            rf"{_AT}\b(?:a )?(?P<minutes>half|quarter|ten|five|twenty)"
+            rf"(?:\s+(?P<way>past|after|to)|(?<=half))\s+"
             rf"(?P<hour>\d{{1,2}}|{_HOUR_WORDS})\b{_IN_THE}"
         ),
         _read_past,

@@ -38,6 +38,10 @@ from tests.demo.agent_requests import agents_with_phrasings, phrasings
             ["quelle heure est-il à Tokyo", "quelle heure est-il à Londres"],
         ),
         (
+            "put bread and milk on the list please, and set an alarm for 7",
+            ["put bread and milk on the list", "set an alarm for 7"],
+        ),
+        (
             "dime la hora y cuéntame un chiste",
             ["dime la hora", "cuéntame un chiste"],
         ),

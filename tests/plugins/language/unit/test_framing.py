@@ -79,6 +79,8 @@ def test_chat_around_a_request_is_left_out(code: str, said: str, request_: str) 
         "before noon, which ferries are there",
         "for Leeds, which ferries are there",
         "I wrapped it and send it tomorrow",
+        "can you weigh this parcel and print 2 labels",
+        "I need to weigh this parcel and print 2 labels",
     ],
 )
 def test_words_that_belong_to_what_is_meant_stay(said: str) -> None:

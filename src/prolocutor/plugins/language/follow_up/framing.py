@@ -210,8 +210,11 @@ class Framing:
         """Return whether words in which the speakers tell why come before an order that names all
         it needs: "we leave at six, so wake me at 5".
         """
-        joined = self._joined.search(lead) is not None and self._speaks.search(lead) is not None
-        return joined and self._orders(rest) and _DIGIT.search(rest) is not None
+        joined = self._joined.search(lead)
+        if joined is None or self._begins(lead) or self._speaks.search(lead) is None:
+            return False
+        and_alone = joined[0].strip().lower() == self._grammar.words.conjunction
+        return not and_alone and self._orders(rest) and _DIGIT.search(rest) is not None
 
     def _is_content(self, lead: str) -> bool:
         """Return whether words before a request may name its subject."""

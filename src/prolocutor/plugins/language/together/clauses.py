@@ -135,6 +135,7 @@ def _cut_apart(
     """Return a text cut where a request, or what leans on the one before, stands on either side."""
     grammar = grammar_of(code)
     assert grammar is not None
+    text = _politeness_between(code).sub("", text)
     clauses: list[str] = []
     start = 0
     gaps = [*gap.finditer(text)]
@@ -153,6 +154,15 @@ def _cut_apart(
             clauses.append(before)
             start = one.end()
     return [clause.strip() for clause in (*clauses, text[start:])]
+
+
+@cache
+def _politeness_between(code: str) -> re.Pattern[str]:
+    """Return the pattern of politeness after a request and before the next: "please, and"."""
+    grammar = grammar_of(code)
+    assert grammar is not None
+    polite = "|".join(grammar.words.politeness) or "(?!)"
+    return re.compile(rf",?\s+(?:{polite})(?=,? {grammar.words.conjunction} )", re.IGNORECASE)
 
 
 def _chooses(gap: str, before: str, text: str) -> bool:
