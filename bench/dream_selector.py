@@ -387,8 +387,10 @@ def pipelines(paths: list[Path]) -> dict[str, set[str]]:
 
 def compare(arguments: argparse.Namespace) -> int:
     """Ask both of each dialog and print a row for each pipeline; 1 where one falls short."""
+    from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import (
+        RuleBasedSelector,
+    )
     from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
-    from prolocutor.plugins.deeppavlov.python_connectors.rule_selector import RuleBasedSelector
 
     found = pipelines(arguments.pipelines)
     every = sorted(set().union(*found.values()))

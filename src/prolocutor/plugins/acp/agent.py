@@ -7,16 +7,27 @@ answers it. Source: https://agentclientprotocol.com, schema 1.19.
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version as version_of
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+import click
 import msgspec
 from msgspec import UNSET
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.runner import run
 from prolocutor.background import BackgroundTasks
-from prolocutor.cli.stdio_lines import StdioLines
+from prolocutor.cli.options import STORE_OPTION
+from prolocutor.cli.owner import check_free
+from prolocutor.cli.stdio_lines import StdioLines, take_pipes
+from prolocutor.config.building import build_assistant
+from prolocutor.config.loading import load_assistant
+from prolocutor.config.settings import Settings
+from prolocutor.config.store_location import store_url
 from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnInput
@@ -44,6 +55,7 @@ from prolocutor.json_rpc import (
     rpc_result,
 )
 from prolocutor.plan.pipeline import Stage
+from prolocutor.web.door_context import LOCAL
 from prolocutor.web.error_table import error_response
 
 VERSION: Final = 1
@@ -265,3 +277,34 @@ def _content(text: str) -> JsonObject:
 
 def _unknown_session(session: str) -> RpcFault:
     return RpcFault(NOT_FOUND, f"there is no session {session!r:.80}; session/new begins one")
+
+
+@click.command(short_help="Offer an assistant to an editor (ACP), over stdio.")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@STORE_OPTION
+@click.option("--user", default=LOCAL, show_default=True, help="The person who speaks.")
+def acp(file: Path | None, store: str | None, user: str) -> None:
+    """Serve an assistant to the editor that starts this command: the demo, or FILE's.
+
+    The editor talks over standard input and output (Agent Client Protocol, version 1); logs go to
+    stderr.
+
+    \b
+    Example, as Zed's settings have it:
+      {"agent_servers": {"Parrot": {"command": "prolocutor", "args": ["acp", "assistant.yaml"]}}}
+    and by hand:
+      prolocutor acp my-assistant/assistant.yaml
+    """
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    pipes = take_pipes()
+    settings = load_assistant(file)
+    url = store_url(store, settings)
+    check_free(url)
+    run(_serve(settings, url, user, pipes))
+
+
+async def _serve(
+    settings: Settings, store: str, user: str, pipes: tuple[BinaryIO, BinaryIO]
+) -> None:
+    async with build_assistant(settings, store=store) as assistant:
+        await AcpAgent(assistant, user=user).serve(*pipes)

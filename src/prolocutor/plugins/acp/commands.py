@@ -10,4 +10,4 @@ from prolocutor.cli.lazy_group import LazyCommand
 class AcpCommand(LazyCommand, frozen=True):
     """Offer an assistant to an editor (ACP), over stdio."""
 
-    place: ClassVar[str] = "prolocutor.plugins.acp.command:acp"
+    place: ClassVar[str] = "prolocutor.plugins.acp.agent:acp"

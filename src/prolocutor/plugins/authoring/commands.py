@@ -22,10 +22,10 @@ class AddCommand(LazyCommand, frozen=True):
 class SchemaCommand(LazyCommand, frozen=True):
     """Print the JSON Schema of an assistant's file, for editors."""
 
-    place: ClassVar[str] = "prolocutor.plugins.authoring.reference_command:schema"
+    place: ClassVar[str] = "prolocutor.plugins.authoring.reference:schema"
 
 
 class ReferenceCommand(LazyCommand, frozen=True):
     """Print what keys and plug-ins take, as tables of Markdown."""
 
-    place: ClassVar[str] = "prolocutor.plugins.authoring.reference_command:reference"
+    place: ClassVar[str] = "prolocutor.plugins.authoring.reference:reference"

@@ -10,10 +10,14 @@ of a subject, or of a joint table of several subjects:
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
+
+import click
 
 from prolocutor.bounds import MANY, Bounds
 from prolocutor.catalog import Catalog
@@ -31,7 +35,13 @@ from prolocutor.config.fields import (
     TextField,
     written_time,
 )
-from prolocutor.config.file_keys import AuthField, PluggedField, file_table, plugged_tables
+from prolocutor.config.file_keys import (
+    AuthField,
+    PluggedField,
+    file_schema,
+    file_table,
+    plugged_tables,
+)
 from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.service_entries import ServicesField, method_structs, whole_service_table
 from prolocutor.config.struct_fields import struct_table
@@ -269,3 +279,45 @@ def _default(table: TableField, key: str) -> str:
         case [*_] if value:
             return f"`[{', '.join(map(str, value))}]`"
     return ""
+
+
+@click.command(short_help="Print the JSON Schema of an assistant's file, for editors.")
+def schema() -> None:
+    """Print the JSON Schema (draft 2020-12) of an assistant's file, with all plug-ins installed.
+
+    An editor that knows YAML completes and checks keys by it, where the first line of the file is
+    `# yaml-language-server: $schema=assistant.schema.json`.
+
+    \b
+    Example:
+      prolocutor schema > assistant.schema.json
+    """
+    click.echo(json.dumps(file_schema(), indent=2, ensure_ascii=False))
+
+
+@click.command(short_help="Print what keys and plug-ins take, as tables of Markdown.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--write", is_flag=True, help="The names are pages: write anew the tables that they mark."
+)
+def reference(names: tuple[str, ...], write: bool) -> None:
+    """Print the keys of NAME, with their types, defaults and meanings, as a table of Markdown.
+
+    NAME is a key of a file, such as limits.person, or a plug-in, such as connectors.rasa; without
+    one all names are listed. What other packages have installed is described in the same way.
+
+    A page has its tables between <!-- reference: NAME --> and <!-- /reference -->.
+
+    \b
+    Examples:
+      prolocutor reference skills.breaker
+      prolocutor reference --write docs/reference/*.md
+    """
+    if not write:
+        click.echo(describe(names) if names else "\n".join(subjects()))
+        return
+    for page in map(Path, names):
+        text = page.read_text("utf-8")
+        if (filled := fill(text)) != text:
+            page.write_text(filled, "utf-8")
+            click.echo(f"wrote {page}")

@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.errors import ServiceUnreachable
-from prolocutor.plugins.a2a.connector.peer import A2aPeer
+from prolocutor.plugins.a2a.connector.connector import A2aPeer
 from prolocutor.plugins.a2a.door.push_delivery import PushDelivery
 from prolocutor.plugins.a2a.door.push_rules import PushRules
 from prolocutor.plugins.a2a.door.webhooks import StoredWebhook

@@ -19,9 +19,8 @@ from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.almond.door.door import Almond
-from prolocutor.plugins.authoring.add_command import put
+from prolocutor.plugins.authoring.add_command import add_service, put
 from prolocutor.plugins.authoring.recognition import NotRecognized, recognize
-from prolocutor.plugins.authoring.service_writing import add_service
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.plugins.rasa.connector import RasaBot

@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from prolocutor.errors import NotFound
-from prolocutor.plugins.authoring.reference import describe, fill, subjects
-from prolocutor.plugins.authoring.reference_command import reference
+from prolocutor.plugins.authoring.reference import describe, fill, reference, subjects
 
 WEATHER = """
 from typing import Annotated, Literal

@@ -8,8 +8,8 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.errors import BadInput
 from prolocutor.plugins.cassettes.cassette import CassetteWriter
+from prolocutor.plugins.cassettes.door import dialog_text, make_cassette
 from prolocutor.plugins.cassettes.expectations import read_dialogs
-from prolocutor.plugins.cassettes.keeping import dialog_text, make_cassette
 from tests.plugins.cassettes.talks import SAID, outcomes, write_assistant
 
 

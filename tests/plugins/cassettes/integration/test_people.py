@@ -7,7 +7,7 @@ import pytest
 from prolocutor.errors import BadInput
 from prolocutor.plugins.cassettes.faults import FaultyAgents
 from prolocutor.plugins.cassettes.people import RulePerson, SaidTurn, Templates, broken_laws
-from prolocutor.plugins.cassettes.people_test import PeopleTest, run_people
+from prolocutor.plugins.cassettes.test_command import PeopleTest, run_people
 from tests.plugins.cassettes.talks import ASSISTANT, write_assistant
 
 SKILLS = '''

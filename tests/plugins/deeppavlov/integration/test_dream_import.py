@@ -12,7 +12,7 @@ import pytest
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.dialog import agent_state
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.deeppavlov.dream_import import ImportOutcome, import_dialogs
+from prolocutor.plugins.deeppavlov.import_dream import ImportOutcome, import_dialogs
 from prolocutor.plugins.deeppavlov.mongo_documents import open_source, plain_value
 from prolocutor.stores.store_catalog import open_transfer
 

@@ -9,8 +9,7 @@ import pytest
 from prolocutor import Assistant, Pipeline, ResponseSelector, Skill, SkillSelector
 from prolocutor.contracts.observer import LoggedChoice, TurnRecord
 from prolocutor.plan.pipeline import Canary, Shadow
-from prolocutor.plugins.rollout.rollout_watch import RolloutWatch
-from prolocutor.plugins.rollout.turn_trials import TurnTrials
+from prolocutor.plugins.rollout.turn_trials import RolloutWatch, TurnTrials
 from prolocutor.web.audit_trail import read_acts
 
 SHARE = 0.5

@@ -15,8 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import DoorPlace
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.telegram.channel import RETRY_SECONDS, Telegram, TelegramDoor
-from prolocutor.plugins.telegram.shown_messages import split
+from prolocutor.plugins.telegram.channel import RETRY_SECONDS, Telegram, TelegramDoor, split
 
 TOKEN = "123456:A-secret_of-the-bot"
 ANN = 7

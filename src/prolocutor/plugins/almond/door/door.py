@@ -6,20 +6,24 @@ ends with exactly one `askSpecial`, also after an error, and credentials are nev
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
+from prolocutor.assistant.agenda import permission_request
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import DoorPlace, NotFoundText, Route, WebSocketRoute
 from prolocutor.contracts.http import HttpResponse, WebSocket
+from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
-from prolocutor.errors import BadInput, Conflict, NotFound
+from prolocutor.errors import BadInput, Conflict, NotFound, StoreError
 from prolocutor.plugins.almond.door.applications import Application, check_applications
 from prolocutor.plugins.almond.door.apps import AppEndpoints
 from prolocutor.plugins.almond.door.conversation import Conversation, ConversationOptions
@@ -27,9 +31,7 @@ from prolocutor.plugins.almond.door.converse import ConverseEndpoints, find_dial
 from prolocutor.plugins.almond.door.devices import DeviceEndpoints, frames
 from prolocutor.plugins.almond.door.dialects import SECOND, error_frame
 from prolocutor.plugins.almond.door.links import FORM, LinkPages
-from prolocutor.plugins.almond.door.notify import NotificationStatus, NotifyEndpoint
 from prolocutor.plugins.almond.door.oauth import IssuedToken, OAuthEndpoints, TokenRefused
-from prolocutor.plugins.almond.door.popular import PopularCommands
 from prolocutor.plugins.almond.door.result_stream import ResultStream
 from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, find_speaker
 from prolocutor.web.authentication import ANONYMOUS
@@ -37,6 +39,150 @@ from prolocutor.web.door_context import DoorContext
 from prolocutor.web.event_writing import POLICY_VIOLATION, end_refused, take_turn
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.requests import json_response
+
+log = logging.getLogger(__name__)
+
+KIND: Final = "almond-example"
+ALL_USERS: Final = ""
+MAX_EXAMPLES: Final = 10_000
+"""The number of different examples that are counted; further examples are ignored."""
+
+MAX_COUNT: Final = 1 << 53
+
+
+class PopularQuery(msgspec.Struct, frozen=True):
+    """How many examples are wanted."""
+
+    limit: Annotated[
+        int, Meta(ge=1, le=9999, extra={"error": "limit is a number between 1 and 9999"})
+    ] = 20
+
+
+class PopularCommand(msgspec.Struct, frozen=True):
+    """An example command and how often it was used."""
+
+    example_id: int
+    count: int
+
+
+class PopularCommands:
+    """Counts the `example_id`s of parsed commands, in the store's records."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        self._counts: dict[str, int] | None = None
+        self._counting = asyncio.Lock()
+
+    async def count(self, parsed: dict[str, Any] | None) -> None:
+        """Count a command if it names its example; a failing store is logged."""
+        example = (parsed or {}).get("example_id", -1)
+        if not 0 <= example < MAX_COUNT:
+            return
+        try:
+            async with self._counting:
+                await self._count(str(example))
+        except StoreError as error:
+            log.warning("a command is not counted: %s", error)
+
+    async def popular_commands(
+        self, request: TypedRequest[PopularQuery, None]
+    ) -> list[PopularCommand]:
+        """Return the most frequent examples, in descending order."""
+        async with self._counting:
+            counts = await self._load_counts()
+            ranked = sorted(counts.items(), key=lambda pair: -pair[1])[: request.params.limit]
+        return [PopularCommand(int(key), count) for key, count in ranked]
+
+    async def _count(self, key: str) -> None:
+        counts = await self._load_counts()
+        if key not in counts and len(counts) >= MAX_EXAMPLES:
+            return
+        count = counts.get(key, 0) + 1
+        await self._assistant.store.put_record(ALL_USERS, KIND, key, plain.encode(count))
+        counts[key] = count
+
+    async def _load_counts(self) -> dict[str, int]:
+        if self._counts is None:
+            records = await self._assistant.store.records(ALL_USERS, KIND)
+            self._counts = {key: plain.decode(body) for key, body in records.items()}
+        return self._counts
+
+
+class NotifyParams(msgspec.Struct, frozen=True):
+    """The parameters of a notification."""
+
+    idempotency_key: Annotated[
+        str | None,
+        Meta(description="The same key says the same thing once.", extra={"in": "header"}),
+    ] = msgspec.field(default=None, name="Idempotency-Key")
+
+
+class PermissionRequest(msgspec.Struct, frozen=True):
+    """A request for permission: the person and the action."""
+
+    person: Annotated[str, Meta(min_length=1)]
+    what: Annotated[str, Meta(min_length=1)]
+
+
+class AlmondNotification(msgspec.Struct, frozen=True, rename="camel"):
+    """A message to a person, or an ask on behalf of a skill."""
+
+    user: Annotated[str, Meta(min_length=1, description="A user of this door.")]
+    messages: Annotated[
+        str | dict[str, Any] | list[Any] | None,
+        Meta(extra={"error": "messages is a text, a message or a list of those"}),
+    ] = None
+    permission: Annotated[
+        PermissionRequest | None,
+        Meta(
+            description="Instead of messages: a question with buttons.",
+            extra={"error": "person and what are needed, as texts"},
+        ),
+    ] = None
+    ask: Annotated[str | None, Meta(description="What is asked for.")] = None
+    skill: Annotated[str | None, Meta(description="The skill that gets the answer.")] = None
+    conversation_id: Annotated[str | None, Meta(description="The dialog; `main`.")] = None
+    key: Annotated[str | None, Meta(description="As the header `Idempotency-Key`.")] = None
+    context: Annotated[Any, Meta(description="What the skill finds in its answer.")] = None
+
+
+class NotificationStatus(msgspec.Struct, frozen=True):
+    """Whether a notification waits until nothing is asked any more."""
+
+    queued: bool
+
+
+class NotifyEndpoint:
+    """Sends a person a message, or an ask on behalf of a skill."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+
+    async def notify(self, request: TypedRequest[NotifyParams, AlmondNotification]) -> HttpResponse:
+        """Send a person a message, now or when nothing is asked any more (operators)."""
+        body = request.body
+        messages, ask = _read_notification(body)
+        said = await self._assistant.notify(
+            PREFIX + body.user.removeprefix(PREFIX),
+            messages,
+            ask=ask,
+            skill=body.skill or "",
+            dialog=body.conversation_id,
+            key=request.params.idempotency_key or body.key,
+            context=body.context,
+        )
+        return json_response(NotificationStatus(queued=not said), 200 if said else 202)
+
+
+def _read_notification(body: AlmondNotification) -> tuple[Any, str | None]:
+    """Return messages and ask; a permission becomes a question with buttons."""
+    if body.permission is not None:
+        return permission_request(body.permission.person, body.permission.what), "generic"
+    if body.messages is None:
+        raise BadInput("messages is a text, a message or a list of those", field="messages")
+    return body.messages, body.ask
+
 
 P = TypeVar("P")
 B = TypeVar("B")

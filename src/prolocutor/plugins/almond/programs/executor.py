@@ -43,7 +43,12 @@ from prolocutor.plugins.almond.programs.filling import (
     unknown_personal_value,
 )
 from prolocutor.plugins.almond.programs.program_user import ProgramUser, idle_user, turn_user
-from prolocutor.plugins.almond.programs.program_wishes import fulfil, read_stop_choice, stop_chosen
+from prolocutor.plugins.almond.programs.program_wishes import (
+    find_program_wish,
+    fulfil,
+    read_stop_choice,
+    stop_chosen,
+)
 from prolocutor.plugins.almond.programs.running_apps import (
     MAX_PROGRAMS,
     PROGRAMS,
@@ -56,7 +61,6 @@ from prolocutor.plugins.almond.programs.running_apps import (
 from prolocutor.plugins.almond.programs.sources import parse_program, quote_source, read_program
 from prolocutor.plugins.almond.programs.statements import StatementOutcome, StatementRunner
 from prolocutor.plugins.almond.programs.streams import find_monitor, next_due
-from prolocutor.plugins.almond.programs.wish_words import find_program_wish
 from prolocutor.plugins.almond.thingtalk.checked import Checked, CheckedStatement
 from prolocutor.plugins.almond.thingtalk.checking import check
 from prolocutor.plugins.almond.thingtalk.parsing import warm_grammars

@@ -1,7 +1,8 @@
-"""The Python connectors that are built in, by the class names of a DREAM pipeline."""
+"""The built-in Python connectors by their class names in DREAM, and its rule selector."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -14,7 +15,6 @@ from prolocutor.plugins.deeppavlov.python_connectors.fixed_skills import (
     PredefinedText,
     fallback_texts,
 )
-from prolocutor.plugins.deeppavlov.python_connectors.rule_selector import RuleBasedSelector
 from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import (
     COMMANDS,
     HIGH_PRIORITY,
@@ -24,10 +24,150 @@ from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import (
     detected_intents,
     is_factoid,
     is_question,
+    is_sensitive_request,
     pipeline_skills,
     previous_skill,
     prompted_skills,
 )
+from prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics import Exchange
+from prolocutor.plugins.deeppavlov.python_connectors.topic_rules import (
+    linked_skills,
+    topical_skills,
+)
+
+GENERAL = (
+    "dff_grounding_skill dff_program_y_skill personal_info_skill meta_script_skill dummy_skill"
+    " dialogpt dialogpt_persona_based seq2seq_persona_based small_talk_skill"
+    " knowledge_grounding_skill convert_reddit comet_dialog_skill dff_program_y_wide_skill"
+    " dff_generative_skill gpt2_generator faq_skill_deepy dff_reasoning_skill"
+).split()
+SAFE = (
+    "dff_program_y_dangerous_skill meta_script_skill personal_info_skill factoid_qa"
+    " dff_grounding_skill dff_generative_skill dummy_skill small_talk_skill"
+).split()
+"""Skills that speak about anything without an opinion."""
+NOT_BESIDE_CORONAVIRUS = frozenset(("convert_reddit", "comet_dialog_skill"))
+LOW_PRIORITY = frozenset(("dont_understand", "what_time", "choose_topic"))
+UNPREDICTABLE = frozenset(
+    "convert_reddit knowledge_grounding_skill dff_generative_skill dialogpt dialogpt_persona_based"
+    " seq2seq_persona_based".split()
+)
+"""Skills with generated replies, to which a person may well ask "what?"."""
+SHORT_DIALOG = 20  # utterances, under which the skill for acquaintance is asked
+KEYWORDS = 5  # of the last two human utterances, of which a short story is made
+STORY = "dff_short_story_skill"
+
+
+class RuleBasedSelector:
+    """Names the skills for commands and intents, else for any topic and for the present topic."""
+
+    def __init__(self, environment: DreamEnvironment) -> None:
+        self._environment = environment
+
+    def __call__(self, task: Any) -> Any:
+        """Return labels, [] for all skills; two skills for any topic if the dialog is
+        unreadable.
+        """
+        try:
+            return deduplicate(self._select(task["states_batch"][0]))
+        except Exception:
+            return ["dff_program_y_skill", "dummy_skill"]
+
+    def _select(self, dialog: State) -> list[str | None]:
+        newest = dialog["human_utterances"][-1]
+        chosen = [] if self._environment.all_skills else chosen_by_client(newest)
+        if chosen is not None:
+            return list(chosen)
+        named = [*self._choose(dialog, newest), *_always(dialog, newest)]
+        skills = {*pipeline_skills(dialog)}
+        return [one for one in named if one in skills] or named
+
+    def _choose(self, dialog: State, newest: State) -> list[str | None]:
+        if "/alexa_" in newest.get("orig_text", newest["text"].lower()):
+            return ["alexa_handler"]
+        unclear = newest["annotations"].get("asr", {}).get("asr_confidence") == "very_low"
+        if unclear and len(dialog["utterances"]) > 1:
+            return ["misheard_asr"]
+        said = dialog["bot_utterances"]
+        exchange = Exchange(newest, said[-1] if said else {})
+        return [*_images(dialog), *self._apply_rules(dialog, exchange)]
+
+    def _apply_rules(self, dialog: State, exchange: Exchange) -> list[str | None]:
+        newest, text = exchange.newest, exchange.text
+        intents = detected_intents(newest)
+        if "/new_persona" in text:
+            return ["personality_catcher"]
+        if text == "/get_dialog_id":
+            return ["dummy_skill"]
+        if (
+            self._environment.high_priority_intents
+            and intents & HIGH_PRIORITY
+            and not _is_mistaken(intents, dialog, exchange)
+        ):
+            return ["dummy_skill", "dff_intent_responder_skill"]
+        if intents & {*COMMANDS, "test_command"}:
+            return ["dummy_skill", "dff_command_selector_skill"]
+        sensitive = self._environment.sensitive_restricted and is_sensitive_request(newest)
+        named = [
+            *(SAFE if sensitive else _general(dialog, exchange, intents)),
+            *topical_skills(exchange, sensitive),
+            *linked_skills(dialog, exchange),
+            previous_skill(dialog),
+        ]
+        if "dff_coronavirus_skill" in named:
+            for one in NOT_BESIDE_CORONAVIRUS.intersection(named):
+                named.remove(one)
+        return named
+
+
+def _is_mistaken(intents: set[str], dialog: State, exchange: Exchange) -> bool:
+    """Return whether the high-priority intents are probably mistaken.
+
+    "exit" in the first words of a dialog, "what?" after generated words, and "play" in reply to a
+    greeting do not count as intents (DREAM's rule-based selector).
+    """
+    turns, text = len(dialog["human_utterances"]), exchange.text
+    made_up = exchange.last.get("active_skill", "") in UNPREDICTABLE
+    return (
+        ("exit" in intents and (turns == 1 or (turns == 2 and len(text.split()) > 3)))
+        or ("repeat" in intents and made_up and re.fullmatch(r"what.?", text) is not None)
+        or ("cant_do" in intents and "play" in text and exchange.greets)
+    )
+
+
+def _general(dialog: State, exchange: Exchange, intents: set[str]) -> Iterator[str]:
+    yield from GENERAL
+    if len(dialog["utterances"]) < SHORT_DIALOG:
+        yield "dff_friendship_skill"
+    if intents & LOW_PRIORITY:
+        yield "dff_intent_responder_skill"
+    if exchange.newest["attributes"].get("sound_path") is not None:
+        yield "dff_voice_skill"
+    if "dummy_skill" in exchange.last.get("active_skill", "") and len(dialog["utterances"]) > 4:
+        yield "dummy_skill_dialog"
+
+
+def _images(dialog: State) -> Iterator[str]:
+    if dialog["human_utterances"][-1]["attributes"].get("image") is not None:
+        yield "dff_image_skill"
+    if any("image" in utterance["attributes"] for utterance in dialog["human_utterances"][-5:]):
+        yield "dff_fromage_image_skill"
+
+
+def _always(dialog: State, newest: State) -> Iterator[str]:
+    if "tell_me_a_story" in detected_intents(newest):
+        yield STORY
+    heard, said = dialog["human_utterances"][-2:], dialog["bot_utterances"][-1:]
+    keywords = [
+        keyword for each in heard for keyword in each["annotations"].get("rake_keywords", ())
+    ]
+    told = any(one.get("active_skill") == STORY for one in said)
+    if len(heard) > 1 and len(keywords) >= KEYWORDS and not told:
+        yield STORY
+    yield "dff_universal_prompted_skill"
+    yield from prompted_skills(newest)
+    if is_question(newest) and is_factoid(newest):
+        yield "dff_google_api_skill"
 
 
 class PostAnnotatorSelector:

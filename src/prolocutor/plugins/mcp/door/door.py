@@ -8,9 +8,11 @@ question precedes it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Sequence
+from contextlib import suppress
 from http import HTTPStatus
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Raw
@@ -19,6 +21,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import DoorPlace, ErrorForm, Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import Forbidden, ProlocutorError
 from prolocutor.json_rpc import (
     INTERNAL_ERROR,
@@ -33,6 +36,7 @@ from prolocutor.json_rpc import (
     read_message,
     read_params,
     rpc_failure,
+    rpc_notification,
     rpc_result,
 )
 from prolocutor.plugins.mcp.door.asking import check_skills
@@ -41,6 +45,7 @@ from prolocutor.plugins.mcp.door.persons import PERSONS, PREFIX
 from prolocutor.plugins.mcp.door.server import (
     McpServer,
     check_envelope,
+    failure,
     read_envelope,
     request_id,
     request_user,
@@ -48,7 +53,6 @@ from prolocutor.plugins.mcp.door.server import (
 )
 from prolocutor.plugins.mcp.door.sessions import ClientSession, McpSessions, SessionBack
 from prolocutor.plugins.mcp.door.sign_in_pages import SignInPages
-from prolocutor.plugins.mcp.door.streams import EventOutbox, StreamBack
 from prolocutor.plugins.mcp.oauth.vault import Vault
 from prolocutor.plugins.mcp.wire.headers import text_of_header
 from prolocutor.plugins.mcp.wire.protocol import (
@@ -66,6 +70,7 @@ from prolocutor.plugins.mcp.wire.protocol import (
 from prolocutor.web.cors import is_own_page
 from prolocutor.web.door_context import USER_HEADER, DoorContext, DoorSpeaker
 from prolocutor.web.error_table import HttpError, error_response
+from prolocutor.web.event_writing import event_stream, server_event
 
 PATH: Final = "/mcp"
 ASSUMED: Final = "2025-03-26"
@@ -365,3 +370,76 @@ async def _wait_for_call(task: asyncio.Task[bytes], message: RpcMessage) -> byte
 
 async def _done(answer: bytes) -> bytes:
     return answer
+
+
+COMMENT_INTERVAL: Final = 15.0
+"""Seconds after which a comment shows that the stream is alive."""
+
+
+STREAM_DELAY: Final = 5.0
+"""Seconds after which an answer that is not there yet becomes a stream."""
+
+
+class EventOutbox:
+    """The messages during a call, then its answer, each as an event."""
+
+    def __init__(self) -> None:
+        self._messages: deque[bytes] = deque()
+        self._changed = asyncio.Event()
+
+    def send(self, message: bytes) -> None:
+        """Send a message before the answer."""
+        self._messages.append(message)
+        self._changed.set()
+
+    async def response(self, answer: Coroutine[Any, Any, bytes]) -> HttpResponse:
+        """Return the response: JSON if the answer comes soon and first, else a stream."""
+        answering = BackgroundTasks("answer of events").start(answer, awaited=True)
+        answering.add_done_callback(lambda _: self._changed.set())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STREAM_DELAY):
+                await self._changed.wait()
+        if answering.done() and not self._messages:
+            return HttpResponse(answering.result())
+        return event_stream(self._events(answering), _failure)
+
+    async def _events(self, answering: asyncio.Future[bytes]) -> AsyncGenerator[bytes, None]:
+        """Yield the events, the answer last; a client that leaves does not stop the call."""
+        try:
+            while not answering.done() or self._messages:
+                while self._messages:
+                    yield _event(self._messages.popleft())
+                if answering.done():
+                    break
+                self._changed.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(COMMENT_INTERVAL):
+                        await self._changed.wait()
+                        continue
+                yield b": still here\n\n"
+            yield _event(answering.result())
+        finally:
+            answering.cancel()
+
+
+class StreamBack:
+    """The way back to a client that accepts notifications, but no requests."""
+
+    def __init__(self, send: Any) -> None:
+        self._send = send
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification."""
+        self._send(rpc_notification(method, params))
+
+    async def ask(self, method: str, params: JsonObject) -> Any:
+        """Raise `RpcFault`, because questions are results in this version."""
+        raise RpcFault(METHOD_NOT_FOUND, f"{method} cannot be asked here")
+
+
+def _event(message: bytes) -> bytes:
+    return server_event(message, b"message")
+
+
+def _failure(error: Exception) -> bytes:
+    return _event(failure(None, error))

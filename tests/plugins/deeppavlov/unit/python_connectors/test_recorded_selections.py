@@ -11,9 +11,9 @@ import pytest
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import (
     DescriptionBasedSelector,
+    RuleBasedSelector,
 )
 from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
-from prolocutor.plugins.deeppavlov.python_connectors.rule_selector import RuleBasedSelector
 from tests.plugins.deeppavlov.unit.formatters.agent_states import State, dialog
 
 DREAM = Path(__file__).parents[6] / "shared" / "data" / "dream"

@@ -5,14 +5,12 @@ from typing import Any
 import pytest
 
 from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import (
-    DescriptionBasedSelector,
-)
-from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
-from prolocutor.plugins.deeppavlov.python_connectors.rule_selector import (
     GENERAL,
     SAFE,
+    DescriptionBasedSelector,
     RuleBasedSelector,
 )
+from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import is_factoid, is_question
 from prolocutor.plugins.deeppavlov.python_connectors.topic_rules import RULES
 from tests.plugins.deeppavlov.unit.formatters.agent_states import (
