@@ -89,9 +89,9 @@ export function dayName(time) {
   return days < 300 ? form("day").format(time) : form("date").format(time);
 }
 
-// Name a time by its day and hour.
-export function timeName(time) {
-  return `${dayName(time)}, ${shortTime(time)}`;
+// Name a time by its day and its minute, or second where it should be `exact`.
+export function timeName(time, exact = false) {
+  return `${dayName(time)}, ${exact ? exactTime(time) : shortTime(time)}`;
 }
 
 // Name the part of a list by date in which this time is.

@@ -67,8 +67,7 @@ function Head({ id, chosen, head, items, filters, list, handover, operator }) {
     <${Back} to=${list} label="Back to the list" className=${chosen ? "not-phone" : ""} />
     ${chosen && html`<${Back} to=${link(["conversations", id], filters)} label="Back to what was said" className="only-phone" />`}
     <div class="title"><h1 dir="auto"><span title=${head ? text(head.user) : ""}>${head ? personName(head.user) : "Conversation"}</span></h1>
-      ${head && html`<p class="faint">${text(head.title) && html`<b>${text(head.title)}</b> · `}${channelName(head.channel) ?? text(head.channel)} · began <span title=${wholeTime(head.started)}>${day(head.started)} ${clock(head.started)}</span> · ${plural(items.length, "turn")}${head.previous || head.next ? " or more" : ""}${cost > 0 ? ` · cost ${money(cost)}` : ""}
-        ${" · "}${head.active ? html`<span class="dot on"></span> going on` : "over"}</p>`}</div>
+      ${head && html`<p class="faint">${text(head.title) && html`<b>${text(head.title)}</b> · `}${head.active ? html`<span class="dot on"></span> going on` : "over"} · ${channelName(head.channel) ?? text(head.channel)} · <span title=${wholeTime(head.started)}>${day(head.started)} ${clock(head.started)}</span> · ${plural(items.length, "turn")}${head.previous || head.next ? " or more" : ""}${cost > 0 ? ` · cost ${money(cost)}` : ""}</p>`}</div>
     <${Walk} id=${id} filters=${filters} />
     ${handover.press && html`<button class=${`press small-press not-phone ${handover.mine ? "" : "strong"}`} onClick=${handover.press}>
       <${Drawing} name="hand" />${handover.mine ? "Give back" : "Take over"} <kbd aria-hidden="true">t</kbd></button>`}

@@ -72,7 +72,7 @@ function Row({ operator, one, filters, gone }) {
     <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
     <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${personName(one.user)}</a>
     <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>
-      ${one.turns > 1 && text(one.title) && html`<b>${text(one.title)}</b> `}<span>${saidLine(one.said) || "(nothing)"}</span> <small>${replyLine(one, operator)}</small></a>
+      ${one.turns > 1 && text(one.title) && html`<b>${text(one.title)}</b> `}<span>${saidLine(one.said) || html`<i class="faint">no words</i>`}</span> <small>${replyLine(one, operator)}</small></a>
     <span class=${`spoke ${spoke ? "" : "nobody"}`} title=${spoke}>${spoke || "nobody"}</span>
     <span class="r turns">${count(one.turns)}</span>
     <span class=${`r slowest ${flags.includes("slow") ? "warn" : ""}`}>${duration(one.slowest)}</span>

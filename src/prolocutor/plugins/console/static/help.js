@@ -5,7 +5,7 @@ import { Dialog } from "./parts.js";
 import { html } from "./ui.js";
 
 const KEYS = [
-  [PAGES.map((page) => `g ${page.key}`), "go to a page"], [["/"], "search"],
+  [["g", ...PAGES.map((page) => page.key)], "g, then a letter: go to a page"], [["/"], "search"],
   [["j", "k"], "next, previous in a list; also inside what is opened from it"],
   [["Enter"], "open"], [["Esc"], "close, go back"], [["[", "]"], "previous, next turn"],
   [["1", "…", "9"], "right agent for this question"], [["0"], "nobody should answer that"], [["s"], "skip"],

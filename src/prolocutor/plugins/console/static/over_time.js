@@ -88,6 +88,6 @@ function Row({ row, all }) {
   const most = Math.max(...shown.filter(Number.isFinite), 0);
   const told = (value, n) => `${day(all.at[n])}${all.step < 86_400 ? ` ${clock(all.at[n])}` : ""}: ${row.write(value)}`;
   const label = most ? `${text(row.name)}, most ${told(most, shown.indexOf(most))}` : `${text(row.name)}: none`;
-  return html`<tr><th scope="row">${row.href ? html`<a href=${row.href}>${text(row.name)}</a>` : text(row.name)}</th><td class="r">${row.write(row.total(values, row.one))}</td>
+  return html`<tr><th scope="row" title=${text(row.name)}>${row.href ? html`<a href=${row.href}>${text(row.name)}</a>` : text(row.name)}</th><td class="r">${row.write(row.total(values, row.one))}</td>
     <td><span class="bars" role="img" aria-label=${label}>${shown.map((value, n) => html`<i class=${value > 0 ? "" : "no"} style=${{ height: `${value > 0 ? Math.max(6, (100 * value) / row.most) : 0}%` }} title=${told(value, n)}></i>`)}</span></td></tr>`;
 }

@@ -59,7 +59,7 @@ export function Talks({ talks, turnTo, begin, goTo, close, links }) {
   const [query, setQuery] = useState("");
   const pinned = talks.only ? [] : talks.pinned;
   const rest = talks.items.filter((one) => !pinned.some((other) => other.id === one.id));
-  const shared = sharedTitles([...pinned, ...rest]);
+  const times = timesOfEqualTitles([...pinned, ...rest]);
   const periods = new Map([...(pinned.length ? [["Pinned", pinned]] : []), ...grouped(rest)]);
   const search = (event) => setQuery(event.target.value);
   const pressed = (event) => event.key === "Escape" && query && (event.stopPropagation(), setQuery(""));
@@ -81,7 +81,7 @@ export function Talks({ talks, turnTo, begin, goTo, close, links }) {
           ${talks.wrong && html`<p class="wrong" role="alert">${talks.wrong}</p>`}
           ${!periods.size && !talks.wrong && html`<p class="faint">${talks.only ? "There are none." : "Your conversations will be listed here."}</p>`}
           ${[...periods].map(([period, items]) => html`<h2>${period}</h2><ul>
-            ${items.map((one) => html`<${Talk} key=${one.id} talk=${one} when=${shared.has(one.title) && timeName(1000 * one.at)} talks=${talks} turnTo=${turnTo} begin=${begin} />`)}
+            ${items.map((one) => html`<${Talk} key=${one.id} talk=${one} when=${times.get(one.id)} talks=${talks} turnTo=${turnTo} begin=${begin} />`)}
           </ul>`)}
           ${talks.next && html`<button class="quiet" onClick=${talks.more}>Older conversations</button>`}
         </div>`}
@@ -89,10 +89,12 @@ export function Talks({ talks, turnTo, begin, goTo, close, links }) {
   </nav>`;
 }
 
-// Give the titles that several conversations have, which only their times tell apart.
-function sharedTitles(items) {
-  const titles = items.map((one) => one.title);
-  return new Set(titles.filter((one, place) => titles.indexOf(one) !== place));
+// Give the times that tell conversations of one title apart, by id: with seconds where minutes do not.
+function timesOfEqualTitles(items) {
+  const nameOf = (one, exact) => timeName(1000 * one.at, exact);
+  const isShared = (one, same) => items.some((other) => other.id !== one.id && other.title === one.title && same(other));
+  const alike = items.filter((one) => isShared(one, () => true));
+  return new Map(alike.map((one) => [one.id, nameOf(one, isShared(one, (other) => nameOf(other) === nameOf(one)))]));
 }
 
 function Talk({ talk, when, talks, turnTo, begin }) {
