@@ -34,8 +34,8 @@ from prolocutor.config.loading import demo_file, load
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.plan.pipeline import Service
+from prolocutor.plugins.pairing.budget import Budget
 from prolocutor.plugins.pairing.selector_building import RankerSelector, RouterSelector
-from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 
 PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "phrasings"
 GOAL: Final = 0.9
@@ -93,9 +93,7 @@ OTHERS: Final[dict[str, dict[str, Any]]] = {
     },
     "routed until .3 sure, composed": {"skill_selector": _selecting(_ROUTED)},
     "routed until .6 sure, composed": {
-        "skill_selector": _selecting(
-            msgspec.structs.replace(_ROUTED, budget=BudgetSettings(sure=0.6))
-        )
+        "skill_selector": _selecting(msgspec.structs.replace(_ROUTED, budget=Budget(sure=0.6)))
     },
 }
 """Other selections, as changes to the demo's pipeline; none uses labels."""

@@ -17,7 +17,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.answer_features import answer_traits
 from prolocutor.plugins.pairing.encoders.meanings import EncoderMark, Vectors
-from prolocutor.plugins.pairing.model_files import Array, Model
+from prolocutor.plugins.pairing.model_files import Model
 from prolocutor.plugins.pairing.question_agent.cards import documents
 
 NAMES: Final = (
@@ -130,10 +130,12 @@ class MeaningMemory:
         ]
         return [tuple(row) for row in np.stack(columns, 1).astype(float).tolist()]
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Any]:
         """Return the arrays of a model with this memory."""
         found = (self._questions, self._shares, self._usual_vectors)
-        return {name: Array.of(one, "<f4") for name, one in zip(_PARTS, found, strict=True)}
+        return {
+            name: np.ascontiguousarray(one, "<f4") for name, one in zip(_PARTS, found, strict=True)
+        }
 
     def part(self) -> dict[str, Any]:
         """Return the rest of it as JSON values."""
@@ -148,7 +150,7 @@ class MeaningMemory:
         try:
             agents = msgspec.convert(model.parts["meaning"]["agents"], list[str])
             usual = msgspec.convert(model.parts["meaning"]["usual"], list[UsualAnswer])
-            questions, shares, vectors = (model.arrays[name].to_numpy() for name in _PARTS)
+            questions, shares, vectors = (model.arrays[name] for name in _PARTS)
             fits = (
                 shares.shape == (len(questions), len(agents))
                 and len(vectors) == len(usual)

@@ -1,22 +1,28 @@
 """Budgets: which agents to call next, and when to stop.
 
-A policy is a pure function of a `BudgetState`. It reads no clock and calls no agent, so live turns
-(`Selection.more`) and recorded answers use the same policies.
+A budget is a pure function of a `BudgetState`. It reads no clock and calls no agent, so live turns
+(`Selection.more`) and recorded answers use the same budgets.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from math import inf
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import Meta
+
+from prolocutor.bounds import Cost, Count, Share, about
+from prolocutor.errors import BadInput
 
 
 class AgentOffer(msgspec.Struct, frozen=True, kw_only=True):
     """An agent to call: the router's probability, and the cost of a call.
 
     `price` of a call in any one currency, `latency` in seconds, `left` calls of its quota (None:
-    no quota), `least_prior` under which it is never asked.
+    no quota).
     """
 
     agent: str
@@ -24,7 +30,6 @@ class AgentOffer(msgspec.Struct, frozen=True, kw_only=True):
     price: float = 0.0
     latency: float = 0.0
     left: int | None = None
-    least_prior: float = 0.0
 
 
 class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +42,7 @@ class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
     offers: Sequence[AgentOffer]
     answered: Mapping[str, float] = {}
     running: frozenset[str] = frozenset()
-    seconds_left: float = float("inf")
+    seconds_left: float = inf
 
     @property
     def best(self) -> float:
@@ -59,7 +64,6 @@ class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
                 and offer.agent not in self.running
                 and offer.latency < self.seconds_left
                 and offer.left != 0
-                and offer.prior >= offer.least_prior
             ),
             key=lambda offer: -offer.prior,
         )
@@ -73,191 +77,188 @@ class BudgetStep(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class BudgetPolicy(Protocol):
-    """Decides which agents are called next."""
+_SHORT: Final = re.compile(r"(top|sure|gain):\s?(\d*\.?\d+)")
+_VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call"}
+_TOP: Final = 3
+_STARTS: Final = {"sure": 2, "gain": 1}
+_SURE: Final = {"sure": 0.3, "gain": 0.4}
+_CERTAIN: Final = 0.6
+"""The probability of an answer with which `sure` ends a turn while agents still run."""
 
-    def next(self, state: BudgetState) -> BudgetStep:
-        """Decide; called at the start of a turn and whenever an agent has settled."""
-
-
-class AskAll(msgspec.Struct, frozen=True):
-    """Calls all agents at once and waits for them."""
-
-    def next(self, state: BudgetState) -> BudgetStep:
-        """Ask all at first."""
-        if not state.begun:
-            return _ask(state.open(), "everybody is asked")
-        return _wait_or_end(state, "everybody has answered")
+_HEDGED: Final = 0.2
+"""The least probability of a slow agent that is called early."""
 
 
-class TopK(msgspec.Struct, frozen=True):
-    """Asks the `k` likeliest at once."""
-
-    k: int = 3
-
-    def next(self, state: BudgetState) -> BudgetStep:
-        """Ask the likeliest at first."""
-        if not state.begun:
-            return _ask(state.open()[: self.k], f"the {self.k} likeliest are asked")
-        return _wait_or_end(state, f"the {self.k} likeliest have answered")
-
-
-class UntilSure(msgspec.Struct, frozen=True):
-    """Calls `start` agents at once, then one by one until the best answer is sure enough.
-
-    The next agent is called when all others have settled. An answer with a probability of `certain`
-    or more ends the turn while agents still run. `most` bounds the calls of a turn.
-    """
-
-    sure: float = 0.3
-    certain: float = 0.6
-    start: int = 2
-    step: int = 1
-    most: int | None = None
-
-    def next(self, state: BudgetState) -> BudgetStep:
-        """Call the first agents, call the next agents, or stop."""
-        best = state.best
-        enough = self.certain if state.running else self.sure
-        if state.answered and best >= enough:
-            return BudgetStep(enough=True, reason=f"an answer is right with {best:.2f} >= {enough}")
-        if state.running:
-            return BudgetStep(reason="others are still answering")
-        calls = len(state.answered)
-        count = self.step if state.begun else self.start
-        if self.most is not None:
-            count = min(count, self.most - calls)
-        chosen = state.open()[: max(0, count)]
-        if not chosen:
-            return BudgetStep(enough=True, reason=f"nobody is left to ask after {calls} calls")
-        if not state.begun:
-            return _ask(chosen, f"the {len(chosen)} likeliest are asked")
-        return _ask(chosen, f"the best answer is right with {best:.2f} < {self.sure}")
-
-
-class ExpectedGain(msgspec.Struct, frozen=True):
-    """Asks the agent of the largest gain for its cost, as long as the gain is worth the cost.
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """The calls allowed to a turn; None is the policy's default.
 
     The gain of a call is the probability that the agent is right and the best answer so far is not,
-    times `value`, the worth of a right answer in the currency of the prices. The cost is
+    times `value`, the worth of a right answer in the currency of the prices. Its cost is
     `per_call`, plus the price, plus the latency times `per_second`; where a quota is short it is
-    dearer. The first `start` are called at once, and no agent after an answer with a probability of
-    `sure` or more.
+    dearer.
     """
 
-    value: float = 1.0
-    per_call: float = 0.1
-    per_second: float = 0.0
-    sure: float = 0.4
-    start: int = 1
-    most: int | None = None
+    expected: ClassVar[str] = "a budget ({policy: ...})"
+
+    policy: Annotated[
+        Literal["all", "top", "sure", "gain"],
+        about(
+            "`all`: call all agents at once. `top`: call the `calls` likeliest. `sure`: call"
+            " `start` at once and then one by one until an answer is right with probability `sure`."
+            " `gain`: call the agents of the largest expected gain for their cost."
+        ),
+    ] = "sure"
+    calls: Annotated[
+        Count | None,
+        about(f"The most calls of a turn; by default no limit, of `top` {_TOP}.", unit="calls"),
+    ] = None
+    price: Annotated[
+        Cost | None,
+        about("The most that a turn may cost, in the currency of the cards; by default no limit."),
+    ] = None
+    start: Annotated[
+        Count | None,
+        about(
+            f"Calls that are made at once; by default {_STARTS['sure']} with `sure`,"
+            f" {_STARTS['gain']} with `gain`.",
+            unit="calls",
+        ),
+    ] = None
+    sure: Annotated[
+        Share | None,
+        about(
+            "The probability of being right from which an answer ends the calls; by default"
+            f" {_SURE['sure']} with `sure`, {_SURE['gain']} with `gain`."
+        ),
+    ] = None
+    value: Annotated[
+        Annotated[float, Meta(gt=0)], about("`gain`: the value of a right answer.")
+    ] = 1.0
+    per_call: Annotated[Cost, about("`gain`: the cost of a call beside its price.")] = 0.1
+    per_second: Annotated[Cost, about("`gain`: the cost of a second of waiting.")] = 0.0
+    hedge: Annotated[
+        bool,
+        about("Call slow agents at once where later is too late, by the cards' `latency`."),
+    ] = False
+
+    @classmethod
+    def from_short(cls, value: object) -> dict[str, Any]:
+        """Return the settings of a short form: `all`, `top:3`, `sure:0.3`, `gain:0.02`."""
+        if not isinstance(value, str):
+            raise ValueError(cls.expected)
+        if value.strip() == "all":
+            return {"policy": "all"}
+        found = _SHORT.fullmatch(value.strip())
+        if found is None:
+            raise ValueError("a budget: a map, all, top:3, sure:0.3 or gain:0.02")
+        number = float(found[2])
+        return {
+            "policy": found[1],
+            _VALUES[found[1]]: int(number) if number.is_integer() else number,
+        }
+
+    @property
+    def asks_one(self) -> bool:
+        """Whether a second agent is never asked."""
+        return self.calls == 1
 
     def next(self, state: BudgetState) -> BudgetStep:
-        """Call the agents of the largest gain, or stop where no call is worth its cost."""
+        """Return the next step; called at the start of a turn and whenever an agent has settled."""
+        called = {*state.answered, *state.running}
+        left = inf
+        if self.price is not None:
+            left = self.price - sum(one.price for one in state.offers if one.agent in called)
+            offers = [one for one in state.offers if one.agent in called or one.price <= left]
+            state = msgspec.structs.replace(state, offers=offers)
+        if state.answered and state.best >= (enough := self._enough(bool(state.running))):
+            reason = f"an answer is right with {state.best:.2f} >= {enough}"
+            return BudgetStep(enough=True, reason=reason)
         if state.running:
             return BudgetStep(reason="others are still answering")
-        if state.answered and state.best >= self.sure:
-            reason = f"an answer is right with {state.best:.2f} >= {self.sure}"
-            return BudgetStep(enough=True, reason=reason)
+        chosen, reason = self._choose(state)
+        if chosen and self.hedge and (early := _too_late_later(chosen, state)):
+            names = ", ".join(one.agent for one in early)
+            chosen, reason = [*chosen, *early], f"{reason}; {names} could not answer if asked later"
+        most = inf if self.calls is None else self.calls - len(called)
+        asked: list[str] = []
+        for offer in chosen:
+            if len(asked) < most and offer.price <= left:
+                asked.append(offer.agent)
+                left -= offer.price
+        if not asked:
+            return BudgetStep(
+                enough=True, reason="the turn's budget is spent" if chosen else reason
+            )
+        return BudgetStep(ask=tuple(asked), reason=reason)
+
+    def _enough(self, is_running: bool) -> float:
+        """Return the probability of an answer that ends the turn; above 1, none does."""
+        if self.policy not in _SURE:
+            return inf
+        sure = _SURE[self.policy] if self.sure is None else self.sure
+        if not is_running:
+            return sure
+        return max(sure, _CERTAIN) if self.policy == "sure" else inf
+
+    def _choose(self, state: BudgetState) -> tuple[Sequence[AgentOffer], str]:
+        """Return the agents to call, and why these; none if there are no more calls to make."""
+        count = 1 if state.begun else self.start or _STARTS.get(self.policy, 1)
+        likeliest = state.open()
+        if self.policy == "gain":
+            return self._gainful(state, count)
+        if self.policy == "sure":
+            if not (chosen := likeliest[:count]):
+                return [], f"nobody is left to ask after {len(state.answered)} calls"
+            if state.begun:
+                sure = self._enough(is_running=False)
+                return chosen, f"the best answer is right with {state.best:.2f} < {sure}"
+            return chosen, f"the {len(chosen)} likeliest are asked"
+        number, who, asked = len(likeliest), "everybody has answered", "everybody is asked"
+        if self.policy == "top":
+            number = self.calls or _TOP
+            who, asked = (f"the {number} likeliest {end}" for end in ("have answered", "are asked"))
+        if state.begun:
+            return [], who
+        return likeliest[
+            :number
+        ], asked if likeliest else "there is nobody who could answer in time"
+
+    def _gainful(self, state: BudgetState, count: int) -> tuple[Sequence[AgentOffer], str]:
+        """Return the agents of the largest gain for their cost; at first at least one."""
         rest = updated_priors(state)
-        worth = sorted(
-            ((self._gain(offer, rest, state.best), offer) for offer in state.open()),
-            key=lambda pair: -pair[0] / self.cost(pair[1]),
-        )
-        count = 1 if state.begun else self.start
-        if self.most is not None:
-            count = min(count, self.most - len(state.answered))
-        chosen = [offer for gain, offer in worth if gain >= self.cost(offer)][: max(0, count)]
-        if not state.begun and not chosen and worth:
-            chosen = [worth[0][1]]
+        gains = {one.agent: self.value * rest[one.agent] * (1 - state.best) for one in state.open()}
+        worth = sorted(state.open(), key=lambda one: -gains[one.agent] / self.cost(one))
+        chosen = [one for one in worth if gains[one.agent] >= self.cost(one)][:count]
+        if not state.begun:
+            chosen = chosen or worth[:1]
         if not chosen:
-            return BudgetStep(enough=True, reason="no further call is worth its cost")
-        gain = next(gain for gain, offer in worth if offer is chosen[0])
-        return _ask(chosen, f"a gain of {gain:.3f} for a cost of {self.cost(chosen[0]):.3f}")
+            return [], "no further call is worth its cost"
+        first = chosen[0]
+        return chosen, f"a gain of {gains[first.agent]:.3f} for a cost of {self.cost(first):.3f}"
 
     def cost(self, offer: AgentOffer) -> float:
         """Return the cost of a call, in the currency of the prices."""
         scarce = 1.0 if offer.left is None else 1.0 + 1.0 / max(1, offer.left)
-        cost = self.per_call + offer.price + offer.latency * self.per_second
-        return max(1e-9, cost * scarce)
-
-    def _gain(self, offer: AgentOffer, rest: Mapping[str, float], best: float) -> float:
-        return self.value * rest[offer.agent] * (1.0 - best)
+        return max(1e-9, (self.per_call + offer.price + offer.latency * self.per_second) * scarce)
 
 
-class Hedged(msgspec.Struct, frozen=True):
-    """Calls slow agents at once, beside those of another policy, where later is too late.
-
-    It is too late for an agent of `least_prior` or more if its latency exceeds the time that is
-    left when the agents of the policy's step have answered.
-    """
-
-    policy: BudgetPolicy
-    least_prior: float = 0.2
-
-    def next(self, state: BudgetState) -> BudgetStep:
-        """Call the policy's agents, and slow agents with no time to start later."""
-        step = self.policy.next(state)
-        if not step.ask:
-            return step
-        latency = {offer.agent: offer.latency for offer in state.offers}
-        rest = state.seconds_left - max(latency[agent] for agent in step.ask)
-        early = tuple(
-            offer.agent
-            for offer in state.open()
-            if offer.agent not in step.ask
-            and offer.prior >= self.least_prior
-            and offer.latency >= rest
-        )
-        if not early:
-            return step
-        reason = f"{step.reason}; {', '.join(early)} could not answer in time if asked later"
-        return BudgetStep(ask=step.ask + early, reason=reason)
+def read_budget(text: str) -> Budget:
+    """Read a budget such as `top:3`, as a file has it in short; `BadInput` for other texts."""
+    try:
+        return msgspec.convert(Budget.from_short(text), Budget)
+    except ValueError:
+        what = f"{text!r} is not a budget; write all, top:3, sure:0.3, gain:0.02"
+        raise BadInput(what, field="budget") from None
 
 
-class Capped(msgspec.Struct, frozen=True):
-    """Keeps another policy within `most` calls and the total `price` a turn."""
-
-    policy: BudgetPolicy
-    most: int | None = None
-    price: float | None = None
-
-    def next(self, state: BudgetState) -> BudgetStep:
-        """Call the agents of the policy's step within the budget."""
-        prices = {offer.agent: offer.price for offer in state.offers}
-        called = [*state.answered, *state.running]
-        spent = sum(prices.get(agent, 0.0) for agent in called)
-        step = self.policy.next(self._affordable(state, called, spent))
-        if not step.ask:
-            return step
-        kept: list[str] = []
-        for agent in step.ask:
-            if self.most is not None and len(called) + len(kept) >= self.most:
-                break
-            if self.price is not None and spent + prices[agent] > self.price:
-                continue
-            spent += prices[agent]
-            kept.append(agent)
-        if kept:
-            return BudgetStep(ask=tuple(kept), reason=step.reason)
-        if state.running:
-            return BudgetStep(reason="others are still answering")
-        return BudgetStep(enough=True, reason="the turn's budget is spent")
-
-    def _affordable(self, state: BudgetState, called: Sequence[str], spent: float) -> BudgetState:
-        """Return the state without the agents above the rest of the budget."""
-        if self.price is None:
-            return state
-        most = self.price - spent
-        offers = [one for one in state.offers if one.agent in called or one.price <= most]
-        return msgspec.structs.replace(state, offers=offers)
-
-
-def asks_one(policy: BudgetPolicy) -> bool:
-    """Return whether a policy never asks a second agent."""
-    if isinstance(policy, Capped):
-        return policy.most == 1 or asks_one(policy.policy)
-    return isinstance(policy, TopK) and policy.k == 1
+def _too_late_later(chosen: Sequence[AgentOffer], state: BudgetState) -> list[AgentOffer]:
+    """Return the slow agents that could not answer any more after those chosen have."""
+    rest = state.seconds_left - max(one.latency for one in chosen)
+    return [
+        one
+        for one in state.open()
+        if one not in chosen and one.prior >= _HEDGED and one.latency >= rest
+    ]
 
 
 def updated_priors(state: BudgetState) -> dict[str, float]:
@@ -275,15 +276,3 @@ def updated_priors(state: BudgetState) -> dict[str, float]:
     if remaining > 0 and total > 0:
         factor = (remaining + lost * remaining / total) / remaining
     return {offer.agent: min(0.99, offer.prior * factor) for offer in opened}
-
-
-def _ask(offers: Sequence[AgentOffer], reason: str) -> BudgetStep:
-    if not offers:
-        return BudgetStep(enough=True, reason="there is nobody who could answer in time")
-    return BudgetStep(ask=tuple(offer.agent for offer in offers), reason=reason)
-
-
-def _wait_or_end(state: BudgetState, reason: str) -> BudgetStep:
-    if state.running:
-        return BudgetStep(reason="others are still answering")
-    return BudgetStep(enough=True, reason=reason)

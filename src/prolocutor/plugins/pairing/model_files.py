@@ -2,32 +2,28 @@
 
 A folder holds `model.json` (readable: what it is, settings, the training card, a checksum of every
 other file and of itself), `<name>.json` for lists of texts and the like, and `<name>.npy` for
-arrays, in NumPy's format 1.0 without pickle, which is read and written here without NumPy, and
-`<name>.onnx` for networks. A folder
-is written under another name and renamed when complete; nothing in it is ever executed.
+arrays, in NumPy's format 1.0 without pickle. A folder is written under another name and renamed
+when complete; nothing in it is ever executed. A model without arrays needs no NumPy.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from ast import literal_eval
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from importlib.metadata import version
-from math import prod
+from io import BytesIO
 from pathlib import Path
 from stat import S_ISREG
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import ConfigError, NotFound
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 FORMAT: Final = "prolocutor-model"
 VERSION: Final = 1
@@ -36,36 +32,8 @@ MAX_HEAD: Final = 50_000_000
 MAX_PART: Final = 4_000_000_000
 """Bytes of the largest file that is read."""
 
-Dtype = Literal["<f4", "<f8", "<i4", "<i8", "|u1"]
-
-_SIZES: Final[dict[str, int]] = {"<f4": 4, "<f8": 8, "<i4": 4, "<i8": 8, "|u1": 1}
-_MAGIC: Final = b"\x93NUMPY\x01\x00"
+_DTYPES: Final = frozenset(("<f4", "<f8", "<i4", "<i8", "|u1"))
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
-
-
-class Array(msgspec.Struct, frozen=True):
-    """Numbers in C order: `dtype` as NumPy writes it, little endian, and the bytes.
-
-    Only `of` and `to_numpy` need NumPy, so a model without arrays is loaded without it.
-    """
-
-    dtype: Dtype
-    shape: tuple[int, ...]
-    data: bytes
-
-    @classmethod
-    def of(cls, values: ArrayLike, dtype: Dtype) -> Array:
-        """Pack numbers of any shape."""
-        import numpy as np
-
-        plain = np.ascontiguousarray(values, dtype=dtype)
-        return cls(dtype, plain.shape, plain.tobytes())
-
-    def to_numpy(self) -> NDArray[Any]:
-        """Return the numbers as a read-only NumPy array; `ValueError` if the bytes do not fit."""
-        import numpy as np
-
-        return np.frombuffer(self.data, self.dtype).reshape(self.shape)
 
 
 class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -82,8 +50,9 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A model as it is stored. `role`: router or ranker; `method`: its name in the catalog.
 
-    `agents` are the names of known agents. `parts` are JSON values, `arrays` numbers. `id`
-    is computed from the content when it is loaded: equal content, equal id.
+    `agents` are the names of known agents. `parts` are JSON values, `arrays` NumPy arrays, little
+    endian and in C order. `id` is computed from the content when it is loaded: equal content, equal
+    id.
     """
 
     role: Literal["router", "ranker"]
@@ -91,7 +60,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     agents: list[str]
     settings: dict[str, Any] = {}
     parts: dict[str, Any] = {}
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, Any] = {}
     card: TrainingCard
     id: str = ""
 
@@ -140,9 +109,7 @@ def save_model(folder: str | Path, model: Model) -> str:
     """
     check_place(folder)
     place = Path(folder).absolute()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-    try:
+    with _fresh_folder(place) as fresh:
         files = {f"{name}.json": _json(value) for name, value in model.parts.items()}
         files |= {f"{name}.npy": _npy(array) for name, array in model.arrays.items()}
         for name, data in files.items():
@@ -160,10 +127,6 @@ def save_model(folder: str | Path, model: Model) -> str:
         )
         head.checksum = _checksum(head)
         (fresh / HEAD).write_bytes(msgspec.json.format(_json(head), indent=2) + b"\n")
-        fresh.chmod(0o755)
-        _replace(place, fresh)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
     return _id(head)
 
 
@@ -175,16 +138,14 @@ def is_vacant(folder: Path) -> bool:
 def load_model(folder: str | Path) -> Model:
     """Read a model's folder; raise `NotFound` without a model, `ConfigError` for damage."""
     place = Path(folder)
-    file = place / HEAD
-    if not file.is_file():
-        raise NotFound(f"{file}: there is no model; prolocutor train makes one", field="model")
-    head = _head(file)
+    head = _head(place)
     parts: dict[str, Any] = {}
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, Any] = {}
     for name, checksum in head.files.items():
         stem, _, ending = name.partition(".")
         if not _NAME.fullmatch(stem) or ending not in ("json", "npy"):
-            raise ConfigError(f"names a file {name!r} that is not part of a model", file=str(file))
+            what = f"names a file {name!r} that is not part of a model"
+            raise ConfigError(what, file=str(place / HEAD))
         data = _read(place / name, MAX_PART)
         if sha256(data).hexdigest() != checksum:
             what = "is not as it was saved (its checksum differs); train or copy the model again"
@@ -193,16 +154,7 @@ def load_model(folder: str | Path) -> Model:
             parts[stem] = _part(data, place / name)
         else:
             arrays[stem] = _array(data, place / name)
-    return Model(
-        role=head.role,
-        method=head.method,
-        agents=head.agents,
-        settings=head.settings,
-        parts=parts,
-        arrays=arrays,
-        card=head.card,
-        id=_id(head),
-    )
+    return msgspec.structs.replace(_bare_model(head), parts=parts, arrays=arrays)
 
 
 def install_model(source: Path, folder: Path) -> None:
@@ -211,24 +163,17 @@ def install_model(source: Path, folder: Path) -> None:
     A reader finds the old model or the new model, or for a moment no model.
     """
     load_model(source)
-    place = folder.absolute()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-    try:
-        for name in (HEAD, *_head(source / HEAD).files):
+    with _fresh_folder(folder.absolute()) as fresh:
+        for name in (HEAD, *_head(source).files):
             shutil.copyfile(source / name, fresh / name)
-        fresh.chmod(0o755)
-        _replace(place, fresh)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def head_of_model(folder: Path) -> Model:
     """Return a model without its parts and arrays; `NotFound` and `ConfigError` as `load_model`."""
-    file = folder / HEAD
-    if not file.is_file():
-        raise NotFound(f"{file}: there is no model; prolocutor train makes one", field="model")
-    head = _head(file)
+    return _bare_model(_head(folder))
+
+
+def _bare_model(head: _Head) -> Model:
     return Model(
         role=head.role,
         method=head.method,
@@ -252,7 +197,10 @@ def agents_that_differ(model: Model, present: Mapping[str, Any]) -> list[str]:
     return warnings
 
 
-def _head(file: Path) -> _Head:
+def _head(folder: Path) -> _Head:
+    file = folder / HEAD
+    if not file.is_file():
+        raise NotFound(f"{file}: there is no model; prolocutor train makes one", field="model")
     data = _read(file, MAX_HEAD)
     try:
         kind = _decode_format(data)
@@ -304,36 +252,45 @@ def _read(file: Path, most: int) -> bytes:
         raise ConfigError(f"cannot be read: {error.strerror}", file=str(file)) from None
 
 
-def _replace(place: Path, fresh: Path) -> None:
-    """Replace a folder by another; between two renames the folder is missing for a moment."""
-    old = fresh.with_name(f"{fresh.name}-old")
-    if place.exists():
-        place.rename(old)
-    fresh.rename(place)
-    shutil.rmtree(old, ignore_errors=True)
+@contextmanager
+def _fresh_folder(place: Path) -> Iterator[Path]:
+    """Yield an empty folder that takes the place of another if no error occurs.
 
-
-def _npy(array: Array) -> bytes:
-    if _length(array) != len(array.data):
-        raise ValueError(f"{len(array.data)} bytes are no {array.dtype} of shape {array.shape}")
-    shape = f"({array.shape[0]},)" if len(array.shape) == 1 else f"{array.shape}"
-    text = f"{{'descr': '{array.dtype}', 'fortran_order': False, 'shape': {shape}, }}"
-    filled = f"{text}{' ' * (-(len(_MAGIC) + 2 + len(text) + 1) % 64)}\n".encode()
-    return _MAGIC + len(filled).to_bytes(2, "little") + filled + array.data
-
-
-def _array(data: bytes, file: Path) -> Array:
-    start = len(_MAGIC) + 2
-    end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+    Between two renames the folder is missing for a moment.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
-        head = literal_eval(data[start:end].decode("latin-1")) if data.startswith(_MAGIC) else {}
-        array = Array(head["descr"], tuple(head["shape"]), data[end:])
-        if not head["fortran_order"] and _length(array) == len(array.data):
-            return array
-    except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError):
+        yield fresh
+        fresh.chmod(0o755)
+        old = fresh.with_name(f"{fresh.name}-old")
+        if place.exists():
+            place.rename(old)
+        fresh.rename(place)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _npy(array: Any) -> bytes:
+    from numpy.lib import format as npy
+
+    stream = BytesIO()
+    npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
+    return stream.getvalue()
+
+
+def _array(data: bytes, file: Path) -> Any:
+    """Return the read-only array of a file."""
+    import numpy as np
+    from numpy.lib import format as npy
+
+    stream = BytesIO(data)
+    try:
+        if npy.read_magic(stream) == (1, 0):
+            shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
+            if not is_fortran and dtype.str in _DTYPES:
+                return np.frombuffer(data[stream.tell() :], dtype).reshape(shape)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         pass
     raise ConfigError("is not an array of a kind that models have", file=str(file))
-
-
-def _length(array: Array) -> int:
-    return prod(array.shape) * _SIZES[array.dtype]

@@ -12,12 +12,12 @@ from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     PROBES,
-    EncoderMark,
     Vectors,
     check_encoder,
+    make_mark,
 )
 from prolocutor.plugins.pairing.method_catalog import load_encoder
-from prolocutor.plugins.pairing.model_files import Array, load_model, save_model, training_card
+from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
@@ -83,8 +83,8 @@ class PlainRouter:
         self._learn_meaning()
         model = self._learned.to_model(training_card(len(self._learned.lessons)))
         if self._encoder is not None:
-            probes = Array.of(self._encoder.encode_now(PROBES), "<f4")
-            model = EncoderMark(self._encoder.name, probes).mark_model(model)
+            mark = make_mark(self._encoder, self._encoder.encode_now(PROBES))
+            model = mark.mark_model(model)
         return save_model(Path(folder), model)
 
     def _learn_meaning(self) -> None:

@@ -119,7 +119,7 @@ class SelectorMaker:
             return RoutedSelector(
                 self._routings[id(selecting)],
                 self._cards,
-                selecting.budget.made(),
+                selecting.budget,
                 ranker=self._ranker,
                 unsure=self._unsure,
                 seconds=self._context.skill_seconds,

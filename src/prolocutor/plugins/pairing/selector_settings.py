@@ -2,131 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 import msgspec
-from msgspec import Meta
 
-from prolocutor.bounds import Cost, Count, Share, about
+from prolocutor.bounds import about
 from prolocutor.contracts.pairing import Role
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Call, PendingTarget, Service
 from prolocutor.plugins.pairing import method_catalog
 from prolocutor.plugins.pairing.abstention import AbstentionRule
-from prolocutor.plugins.pairing.budget import (
-    AskAll,
-    BudgetPolicy,
-    Capped,
-    ExpectedGain,
-    Hedged,
-    TopK,
-    UntilSure,
-)
+from prolocutor.plugins.pairing.budget import Budget
 from prolocutor.plugins.pairing.encoders.meanings import check_encoder
 from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
 from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
-
-_SHORT: Final = re.compile(r"(top|sure|gain):\s?(\d*\.?\d+)")
-_VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call"}
-_SURE, _GAIN = UntilSure(), ExpectedGain()
-
-
-class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls allowed to a turn; None is the policy's default."""
-
-    expected: ClassVar[str] = "a budget ({policy: ...})"
-
-    policy: Annotated[
-        Literal["all", "top", "sure", "gain"],
-        about(
-            "`all`: call all agents at once. `top`: call the `calls` likeliest. `sure`: call"
-            " `start` at once and then one by one until an answer is right with probability `sure`."
-            " `gain`: call the agents of the largest expected gain for their cost."
-        ),
-    ] = "sure"
-    calls: Annotated[
-        Count | None,
-        about(f"The most calls of a turn; by default no limit, of `top` {TopK().k}.", unit="calls"),
-    ] = None
-    price: Annotated[
-        Cost | None,
-        about("The most that a turn may cost, in the currency of the cards; by default no limit."),
-    ] = None
-    start: Annotated[
-        Count | None,
-        about(
-            f"Calls that are made at once; by default {_SURE.start} with `sure`, {_GAIN.start} with"
-            " `gain`.",
-            unit="calls",
-        ),
-    ] = None
-    sure: Annotated[
-        Share | None,
-        about(
-            "The probability of being right from which an answer ends the calls; by default"
-            f" {_SURE.sure} with `sure`, {_GAIN.sure} with `gain`."
-        ),
-    ] = None
-    value: Annotated[
-        Annotated[float, Meta(gt=0)] | None,
-        about(f"`gain`: the value of a right answer; by default {_GAIN.value:g}."),
-    ] = None
-    per_call: Annotated[
-        Cost | None,
-        about(f"`gain`: the cost of a call beside its price; by default {_GAIN.per_call:g}."),
-    ] = None
-    per_second: Annotated[
-        Cost | None,
-        about(f"`gain`: the cost of a second of waiting; by default {_GAIN.per_second:g}."),
-    ] = None
-    hedge: Annotated[
-        bool,
-        about("Call slow agents at once where later is too late, by the cards' `latency`."),
-    ] = False
-
-    @classmethod
-    def from_short(cls, value: object) -> dict[str, Any]:
-        """Return the settings of a short form: `all`, `top:3`, `sure:0.3`, `gain:0.02`."""
-        if not isinstance(value, str):
-            raise ValueError(cls.expected)
-        if value.strip() == "all":
-            return {"policy": "all"}
-        found = _SHORT.fullmatch(value.strip())
-        if found is None:
-            raise ValueError("a budget: a map, all, top:3, sure:0.3 or gain:0.02")
-        number = float(found[2])
-        return {
-            "policy": found[1],
-            _VALUES[found[1]]: int(number) if number.is_integer() else number,
-        }
-
-    def made(self) -> BudgetPolicy:
-        """Return the policy of these settings."""
-        policy = self._policy()
-        if self.hedge:
-            policy = Hedged(policy)
-        if self.price is not None or (self.calls is not None and self.policy != "top"):
-            policy = Capped(policy, most=self.calls, price=self.price)
-        return policy
-
-    def _policy(self) -> BudgetPolicy:
-        match self.policy:
-            case "all":
-                return AskAll()
-            case "top":
-                return TopK() if self.calls is None else TopK(self.calls)
-            case "sure":
-                return UntilSure(**self._given_values("sure", "start"))
-        return ExpectedGain(
-            **self._given_values("value", "per_call", "per_second", "sure", "start")
-        )
-
-    def _given_values(self, *names: str) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in values.items() if value is not None}
 
 
 class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
@@ -194,7 +85,7 @@ class RouterSettings(SelectorSettings, frozen=True, kw_only=True):
             group="prolocutor.routers",
         ),
     ]
-    budget: Annotated[BudgetSettings, about("How many agents are asked.")] = BudgetSettings()
+    budget: Annotated[Budget, about("How many agents are asked.")] = Budget()
 
 
 class RankerSettings(SelectorSettings, frozen=True, kw_only=True):

@@ -14,13 +14,7 @@ from prolocutor.contracts.observer import LoggedChoice
 from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.plugins.pairing.abstention import AbstentionRule
-from prolocutor.plugins.pairing.budget import (
-    AgentOffer,
-    BudgetPolicy,
-    BudgetState,
-    BudgetStep,
-    asks_one,
-)
+from prolocutor.plugins.pairing.budget import AgentOffer, Budget, BudgetState, BudgetStep
 from prolocutor.plugins.pairing.calibration import Sigmoid, logit
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
@@ -62,7 +56,7 @@ _SHOWN: Final = 3
 
 
 class RoutedSelector:
-    """Calls a router's agents, for as long as a budget's policy allows.
+    """Calls a router's agents, for as long as a budget allows.
 
     `ranker` judges the answers so far without waiting, because the next wave is chosen at once: one
     that asks an encoder does without it here, other async ones are replaced by the unsupervised
@@ -77,24 +71,21 @@ class RoutedSelector:
         self,
         routing: TurnRouting,
         cards: Sequence[Card],
-        policy: BudgetPolicy,
+        budget: Budget,
         *,
         ranker: MethodSource[Ranker] | None = None,
         unsure: AbstentionRule | None = None,
-        quotas: Quotas | None = None,
-        least_priors: Mapping[str, float] | None = None,
         seconds: float = inf,
     ) -> None:
         self._routing = routing
-        self._policy = policy
+        self._budget = budget
         self._ranker: MethodSource[Ranker] = UnsupervisedRanker() if ranker is None else ranker
         self._stand_in = UnsupervisedRanker()
         self._unsure = unsure or AbstentionRule(below=0.0)
         self._cards = {card.name: card for card in cards if card.name != self._unsure.skill}
         quota = {card.name: card.quota for card in cards if card.quota is not None}
-        self._quotas = quotas or Quotas(quota)
-        self._least_priors = least_priors or {}
-        self._hopes = not asks_one(policy)
+        self._quotas = Quotas(quota)
+        self._hopes = not budget.asks_one
         self._seconds = seconds
 
     async def __call__(self, request: Mapping[str, Any]) -> Selection:
@@ -104,7 +95,7 @@ class RoutedSelector:
         prior = routed.prior
         likely = [one for one in routed.pairings if one.agent in self._cards]
         offers = [self._offer(one) for one in likely]
-        first = self._policy.next(BudgetState(offers=offers, seconds_left=self._seconds))
+        first = self._budget.next(BudgetState(offers=offers, seconds_left=self._seconds))
         asked = {*first.ask, *self._continuing_skills(request)}
         self._count(asked)
 
@@ -118,7 +109,7 @@ class RoutedSelector:
                 running=frozenset(asked - set(settled)),
                 seconds_left=seconds_left,
             )
-            step = self._policy.next(standing)
+            step = self._budget.next(standing)
             if step.enough:
                 return self._last(standing.best, asked, step)
             self._count(step.ask)
@@ -152,7 +143,6 @@ class RoutedSelector:
             price=card.price or 0.0,
             latency=card.latency or 0.0,
             left=self._quotas.left(card.name),
-            least_prior=self._least_priors.get(card.name, 0.0),
         )
 
     def _last(self, best: float, asked: set[str], step: BudgetStep) -> Selection | Enough:

@@ -6,7 +6,7 @@ from typing import Any
 from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.plugins.pairing.abstention import AbstentionRule
-from prolocutor.plugins.pairing.budget import AskAll, BudgetPolicy, TopK, UntilSure
+from prolocutor.plugins.pairing.budget import Budget
 from prolocutor.plugins.pairing.skill_selector import RoutedSelector
 from prolocutor.plugins.pairing.turn_routing import TurnRouting
 
@@ -48,9 +48,9 @@ def request(text: str = "hello", **more: Any) -> dict[str, Any]:
     return {"turn_id": "1", "utterances": [{"text": text}], **more}
 
 
-def selector(policy: BudgetPolicy, router: Router | None = None, **options: Any) -> RoutedSelector:
+def selector(budget: Budget, router: Router | None = None, **options: Any) -> RoutedSelector:
     routing = TurnRouting(router or Router(red=0.2, green=0.7, blue=0.4))
-    return RoutedSelector(routing, CARDS, policy, **{"ranker": Believing(), **options})
+    return RoutedSelector(routing, CARDS, budget, **{"ranker": Believing(), **options})
 
 
 def answer(skill: str, confidence: float) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def look(
 
 
 async def test_the_likeliest_are_asked_with_the_reason() -> None:
-    selection = await selector(TopK(2))(request())
+    selection = await selector(Budget(policy="top", calls=2))(request())
 
     assert selection.first == ["green", "blue"]
     assert selection.reason == (
@@ -76,7 +76,7 @@ async def test_the_likeliest_are_asked_with_the_reason() -> None:
 
 
 async def test_an_agent_that_failed_is_not_waited_for() -> None:
-    selection = await selector(UntilSure(start=1))(request())
+    selection = await selector(Budget(start=1))(request())
 
     assert selection.first == ["green"]
     assert look(selection, []) is None
@@ -87,13 +87,13 @@ async def test_an_agent_that_failed_is_not_waited_for() -> None:
 
 
 async def test_agents_without_a_card_are_never_asked() -> None:
-    selection = await selector(AskAll(), Router(stranger=0.9, red=0.1))(request())
+    selection = await selector(Budget(policy="all"), Router(stranger=0.9, red=0.1))(request())
 
     assert selection.first == ["red"]
 
 
 async def test_the_skill_that_goes_on_counts_as_asked() -> None:
-    selection = await selector(UntilSure(start=1))(request(preferred="red"))
+    selection = await selector(Budget(start=1))(request(preferred="red"))
 
     assert look(selection, ["green"]) is None
     after = look(selection, ["green", "red"])
@@ -103,7 +103,7 @@ async def test_the_skill_that_goes_on_counts_as_asked() -> None:
 
 async def test_who_speaks_when_nobody_knows_is_asked_last_and_once() -> None:
     unsure = AbstentionRule(below=0.5, then="red")
-    selection = await selector(TopK(1), unsure=unsure)(request())
+    selection = await selector(Budget(policy="top", calls=1), unsure=unsure)(request())
     answers = [answer("green", 0.3)]
 
     after = look(selection, ["green"], *answers)
@@ -115,7 +115,7 @@ async def test_who_speaks_when_nobody_knows_is_asked_last_and_once() -> None:
 
 
 async def test_a_ranker_that_waits_is_stood_in_for() -> None:
-    selection = await selector(UntilSure(start=1), ranker=Waiting())(request())
+    selection = await selector(Budget(start=1), ranker=Waiting())(request())
 
     assert isinstance(look(selection, ["green"], answer("green", 0.9)), Selection)
 

@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import Encoder, Pairing
 from prolocutor.errors import ConfigError, ProlocutorError, ServiceLate
-from prolocutor.plugins.pairing.model_files import Array, Model
+from prolocutor.plugins.pairing.model_files import Model
 
 PROBES: Final = (
     "What will the weather be like in Lima tomorrow?",
@@ -34,23 +34,23 @@ class EncoderMark(msgspec.Struct, frozen=True):
     """
 
     name: str
-    probes: Array
+    probes: Any
 
     @property
     def width(self) -> int:
         """The length of its vectors."""
-        return self.probes.shape[1]
+        return int(self.probes.shape[1])
 
     @property
     def fingerprint(self) -> str:
         """The name and twelve digits of the vectors' hash."""
-        return f"{self.name} ({sha256(self.probes.data).hexdigest()[:12]})"
+        return f"{self.name} ({sha256(self.probes.tobytes()).hexdigest()[:12]})"
 
     def difference(self, found: Sequence[Sequence[float]], name: str) -> str | None:
         """Return the difference of an encoder whose vectors of the probes are `found`, or None."""
         import numpy as np
 
-        own, other = self.probes.to_numpy(), np.asarray(found, np.float32)
+        own, other = self.probes, np.asarray(found, np.float32)
         wanted = f"the encoder {self.fingerprint}"
         if own.shape != other.shape:
             width = f"{other.shape[-1]} numbers instead of {self.width}"
@@ -84,6 +84,13 @@ def encoder_name(encoder: Any) -> str:
     return str(getattr(encoder, "name", type(encoder).__name__))
 
 
+def make_mark(encoder: Any, probes: Sequence[Sequence[float]]) -> EncoderMark:
+    """Return the mark of an encoder with these vectors of `PROBES`."""
+    import numpy as np
+
+    return EncoderMark(encoder_name(encoder), np.ascontiguousarray(probes, "<f4"))
+
+
 async def ask_for_mark(encoder: Encoder) -> EncoderMark:
     """Ask an encoder for its mark; its errors propagate.
 
@@ -94,7 +101,7 @@ async def ask_for_mark(encoder: Encoder) -> EncoderMark:
         raise ConfigError(
             f"the encoder {encoder_name(encoder)!r} gives vectors of zeros", key="encoder"
         )
-    return EncoderMark(encoder_name(encoder), Array.of(found, "<f4"))
+    return make_mark(encoder, found)
 
 
 Vectors = Mapping[str, Any]

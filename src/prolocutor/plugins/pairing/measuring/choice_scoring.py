@@ -7,15 +7,22 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion, Pairing, UserQuestion
+import msgspec
+
+from prolocutor.contracts.pairing import (
+    AgentAnswer,
+    Card,
+    LabelledQuestion,
+    Pairing,
+    Ranker,
+    UserQuestion,
+)
+from prolocutor.plugins.pairing.budget import AgentOffer, Budget, BudgetState
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.question_agent.cards import documents
 from prolocutor.plugins.pairing.text import Bm25, stems
-
-Steps = Sequence[Sequence[str]]
-"""The agents asked, step by step: those of one step at the same time."""
 
 
 class ChoiceScoring:
@@ -44,46 +51,54 @@ class ChoiceScoring:
         start = perf_counter()
         if prior is None:
             pairs = await await_result(method.route(question))
-            return self.choose_first(position, pairs, perf_counter() - start)
+            return self._choose_first(position, pairs, perf_counter() - start, None)
         pairs = await await_result(method.rank(question, self.answers(position), prior))
-        return self.choose_first(
-            position, pairs, perf_counter() - start, [self.answering_agents(position)]
+        return self._choose_first(
+            position, pairs, perf_counter() - start, self.answering_agents(position)
         )
 
-    def choose_agent(
-        self,
-        position: int,
-        agent: str,
-        steps: Steps,
-        *,
-        seconds: float = 0.0,
-        probability: float | None = None,
-        scores: dict[str, float] | None = None,
+    async def ask_within(
+        self, position: int, ranker: Ranker, prior: Mapping[str, float], budget: Budget
     ) -> MethodChoice:
-        """Return the choice of an agent after asking step by step."""
-        one = self._data.test[position]
-        asked = [agent for step in steps for agent in step]
+        """Return the choice after the last step of a budget; who gives no answer has failed."""
+        question, answers = self._data.test[position].question, self.answers(position)
+        offers = [
+            AgentOffer(
+                agent=card.name,
+                prior=prior.get(card.name, 0.0),
+                price=card.price or 0.0,
+                latency=card.latency or 0.0,
+            )
+            for card in self._data.cards
+        ]
+        answered: dict[str, float] = {}
+        pairs: Sequence[Pairing] = ()
+        start = perf_counter()
+        while not (step := budget.next(BudgetState(offers=offers, answered=answered))).enough:
+            answered |= dict.fromkeys(step.ask, 0.0)
+            known = [each for each in answers if each.agent in answered]
+            pairs = await await_result(ranker.rank(question, known, prior))
+            found = {one.agent: one.probability for one in reversed(pairs)}
+            answered = {agent: found.get(agent, 0.0) for agent in answered}
+        return self._choose_first(position, pairs, perf_counter() - start, [*answered])
+
+    def choose_agent(self, position: int, agent: str, asked: Sequence[str]) -> MethodChoice:
+        """Return the choice of an agent after asking some."""
         return MethodChoice(
             agent=agent,
-            right=float(agent in one.gold),
+            right=float(agent in self._data.test[position].gold),
             called=len(asked),
             cost=self._cost(asked),
-            seconds=seconds,
-            probability=probability,
-            scores=scores or {},
         )
 
-    def choose_first(
-        self, position: int, pairs: Sequence[Pairing], seconds: float, steps: Steps | None = None
+    def _choose_first(
+        self, position: int, pairs: Sequence[Pairing], seconds: float, asked: Sequence[str] | None
     ) -> MethodChoice:
-        """Return the choice of the best pairing; without steps its agent alone is asked."""
-        if not pairs:
-            return self.choose_agent(position, "", steps or (), seconds=seconds, probability=0.0)
-        best = pairs[0]
-        return self.choose_agent(
-            position,
-            best.agent,
-            [[best.agent]] if steps is None else steps,
+        """Return the choice of the best pairing; if `asked` is None, its agent alone is asked."""
+        best = pairs[0] if pairs else Pairing("", 0.0)
+        alone = [best.agent] if pairs else []
+        return msgspec.structs.replace(
+            self.choose_agent(position, best.agent, alone if asked is None else asked),
             seconds=seconds,
             probability=best.probability,
             scores={one.agent: one.probability for one in pairs},

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter
 from typing import Final
 
 import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion
-from prolocutor.plugins.pairing.measuring.budgets import BudgetMeasurement
+from prolocutor.plugins.pairing.budget import read_budget
 from prolocutor.plugins.pairing.measuring.choice_scoring import (
     ChoiceScoring,
     SentenceBm25,
@@ -213,13 +212,12 @@ class _Measuring:
             self._on_step(f"ranker {name}")
             rankers = await self.methods.rankers(name, priors)
             given = free if needs_no_labels(name, "ranker") else priors
-            asked = zip(rankers, given, strict=True)
-            choices = [await self._scoring.ask(n, *one) for n, one in enumerate(asked)]
-            self._add(name, "rank", choices)
-            spending = BudgetMeasurement(self._data, self._scoring)
+            asked = [*enumerate(zip(rankers, given, strict=True))]
+            self._add(name, "rank", [await self._scoring.ask(n, *one) for n, one in asked])
             for budget in self._plan.budgets if name == self._plan.rankers[-1] else ():
                 self._on_step(f"budget {budget}")
-                spent = await spending.choices(budget, rankers, given)
+                policy = read_budget(budget)
+                spent = [await self._scoring.ask_within(n, *one, policy) for n, one in asked]
                 self._add(f"{name}, {budget}", "budget", spent, against=name)
 
     async def _routed(self, name: str) -> list[MethodChoice]:
@@ -243,24 +241,23 @@ class _Measuring:
 
     def _rank_baselines(self) -> None:
         test, agents = self._data.test, self._data.agents
-        first = [self._choose_among_all(n, first_answer(one, agents)) for n, one in enumerate(test)]
-        self._add("everybody, first answer", "rank", first)
-        nearest = []
-        for position, one in enumerate(test):
-            start = perf_counter()
-            answers = self._scoring.answers(position)
-            agent = nearest_answer(one.question, answers) if answers else agents[0]
-            nearest.append(self._choose_among_all(position, agent, perf_counter() - start))
-        self._add("answers, plain BM25", "rank", nearest)
+        every = [self._scoring.answers(n) for n in range(len(test))]
+        chosen = {
+            "everybody, first answer": [first_answer(one, agents) for one in test],
+            "answers, plain BM25": [
+                nearest_answer(one.question, answers) if answers else agents[0]
+                for one, answers in zip(test, every, strict=True)
+            ],
+        }
+        for method, named in chosen.items():
+            asked = enumerate(named)
+            answering = self._scoring.answering_agents
+            choices = [self._scoring.choose_agent(n, one, answering(n)) for n, one in asked]
+            self._add(method, "rank", choices)
 
     def _alone(self, agents: Sequence[str]) -> list[MethodChoice]:
         """Return choices for which the chosen agent alone is asked."""
-        return [self._scoring.choose_agent(n, agent, [[agent]]) for n, agent in enumerate(agents)]
-
-    def _choose_among_all(self, position: int, agent: str, seconds: float = 0.0) -> MethodChoice:
-        """Return a choice after asking every agent."""
-        steps = [self._scoring.answering_agents(position)]
-        return self._scoring.choose_agent(position, agent, steps, seconds=seconds)
+        return [self._scoring.choose_agent(n, agent, [agent]) for n, agent in enumerate(agents)]
 
     def _add(
         self,

@@ -26,7 +26,7 @@ from prolocutor.plugins.pairing.encoders.meanings import (
     trained_meanings,
 )
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
-from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard, training_card
+from prolocutor.plugins.pairing.model_files import Model, TrainingCard, training_card
 from prolocutor.plugins.pairing.question_agent.cards import check_cards, documents, spoken_name
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
@@ -251,9 +251,12 @@ class LearnedRouter:
             self.relearn(self._lessons)
         meant = self._meant
         heads = {"words": self._words} | ({} if meant is None else {"meant": meant})
-        arrays = {f"{name}_weights": Array.of(one.weights, "<f4") for name, one in heads.items()}
+        arrays = {
+            f"{name}_weights": np.ascontiguousarray(one.weights, "<f4")
+            for name, one in heads.items()
+        }
         if meant is not None:
-            arrays["row_vectors"] = Array.of(self._row_vectors, "<f4")
+            arrays["row_vectors"] = np.ascontiguousarray(self._row_vectors, "<f4")
         return Model(
             role="router",
             method=_NAME,
@@ -301,14 +304,14 @@ class LearnedRouter:
         self._index = TextIndex.of_parts(model.parts, model.arrays, size)
         heads = {}
         for name in ("words", "meant")[: 1 + ("meant" in model.settings)]:
-            weights = model.arrays[f"{name}_weights"].to_numpy()
+            weights = model.arrays[f"{name}_weights"]
             if weights.shape != (size, len(self._agents)):
                 raise ValueError(f"{weights.shape} weights")
             heads[name] = _RowWeights(weights, msgspec.convert(model.settings[name], ScoreCurve))
         self._words, self._meant = heads["words"], heads.get("meant")
         if self._meant is not None:
             mark = EncoderMark.of_model(model)
-            self._row_vectors = model.arrays["row_vectors"].to_numpy()
+            self._row_vectors = model.arrays["row_vectors"]
             if mark is None or self._row_vectors.shape != (size, mark.width):
                 raise ValueError(f"{self._row_vectors.shape} vectors")
 

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from prolocutor.plugins.pairing.model_files import Array
 from prolocutor.plugins.pairing.text import STOP_WORDS, char_grams, stems
 
 _MOST_TERMS: Final = 60_000
@@ -111,25 +110,23 @@ class TextIndex:
         """Return the terms of each block in order, to be saved."""
         return {name: list(block) for name, block in self._terms.items()}
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Any]:
         """Return idf and postings, to be saved, without texts added later."""
         found = (self._idf, self._starts, self._rows, self._values)
         return {
-            name: Array.of(one, "<i4" if name in ("starts", "rows") else "<f4")
+            name: np.ascontiguousarray(one, "<i4" if name in ("starts", "rows") else "<f4")
             for name, one in zip(_NAMES, found, strict=True)
         }
 
     @classmethod
-    def of_parts(
-        cls, parts: Mapping[str, Any], arrays: Mapping[str, Array], size: int
-    ) -> TextIndex:
+    def of_parts(cls, parts: Mapping[str, Any], arrays: Mapping[str, Any], size: int) -> TextIndex:
         """Return a saved index; `KeyError` or `ValueError` if it does not fit together."""
         terms: dict[str, dict[str, int]] = {}
         place = 0
         for name in _READERS:
             terms[name] = {term: n for n, term in enumerate(parts[name], place)}
             place += len(parts[name])
-        read = {name: arrays[name].to_numpy() for name in _NAMES}
+        read = {name: arrays[name] for name in _NAMES}
         starts, rows = read["starts"], read["rows"]
         if not (
             len(read["idf"]) == place == len(starts) - 1

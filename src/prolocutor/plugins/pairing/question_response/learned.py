@@ -21,7 +21,7 @@ from prolocutor.plugins.pairing.answer_meaning import MeaningMemory
 from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
-from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
+from prolocutor.plugins.pairing.model_files import Model, TrainingCard
 from prolocutor.plugins.pairing.question_response.unsupervised import rank_pairings
 
 _LENGTH_STEP: Final = 4
@@ -103,22 +103,20 @@ class TreeEnsemble:
         found: Floats = self._leaves[leaf + self._starts].sum(axis=1)
         return found
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Any]:
         """Return the trees as a model's arrays."""
         return {
-            "trees_feature": Array.of(self.feature, "<i4"),
-            "trees_threshold": Array.of(self.threshold, "<f8"),
-            "trees_leaf": Array.of(self.leaf, "<f8"),
+            f"trees_{name}": np.ascontiguousarray(getattr(self, name), dtype)
+            for name, dtype in _TREE_ARRAYS.items()
         }
 
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Any]) -> TreeEnsemble:
+        """Return the trees of a model's arrays."""
+        return cls(*(arrays[f"trees_{name}"] for name in _TREE_ARRAYS))
 
-def unpack_forest(arrays: dict[str, Array]) -> TreeEnsemble:
-    """Return the trees of a model's arrays."""
-    return TreeEnsemble(
-        arrays["trees_feature"].to_numpy().astype(np.int32),
-        arrays["trees_threshold"].to_numpy(),
-        arrays["trees_leaf"].to_numpy(),
-    )
+
+_TREE_ARRAYS: Final = {"feature": "<i4", "threshold": "<f8", "leaf": "<f8"}
 
 
 def joined(forests: list[TreeEnsemble], share: float) -> TreeEnsemble:
@@ -276,9 +274,8 @@ class LearnedRanker:
             },
             arrays={
                 **blend.forest.arrays(),
-                "linear": Array.of(
-                    np.stack([blend.linear.mean, blend.linear.deviation, blend.linear.weight]),
-                    "<f8",
+                "linear": np.stack(
+                    [blend.linear.mean, blend.linear.deviation, blend.linear.weight]
                 ),
                 **({} if memory is None else memory.arrays()),
             },
@@ -317,7 +314,7 @@ def _restore_blend(model: Model, cards: Sequence[Card]) -> LearnedBlend:
     memory = MeaningMemory.of_model(model, cards)
     if tuple(settings["columns"]) != (COLUMNS if memory is None else MEANT_COLUMNS):
         raise ValueError("it was trained on other features; train it again")
-    mean, deviation, weight = model.arrays["linear"].to_numpy()
+    mean, deviation, weight = model.arrays["linear"]
     wording = model.parts["wording"]
     return LearnedBlend(
         agent_log=AgentLog.from_counts(msgspec.convert(model.parts["log"], LogCounts)),
@@ -325,7 +322,7 @@ def _restore_blend(model: Model, cards: Sequence[Card]) -> LearnedBlend:
             {term: (idf, weight) for term, (idf, weight) in wording["terms"].items()},
             wording["offset"],
         ),
-        forest=unpack_forest(model.arrays),
+        forest=TreeEnsemble.of_arrays(model.arrays),
         linear=LinearScore(mean, deviation, weight, settings["linear_offset"]),
         linear_share=settings["linear_share"],
         sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),

@@ -16,9 +16,10 @@ from prolocutor.contracts.pairing import (
     UserQuestion,
 )
 from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.budget import read_budget
 from prolocutor.plugins.pairing.commands.command_lines import pairing_lines
 from prolocutor.plugins.pairing.measuring import fitting
-from prolocutor.plugins.pairing.measuring.budgets import read_policy, spend
+from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
 from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
@@ -236,7 +237,7 @@ def test_the_same_seed_finds_the_same() -> None:
 @pytest.mark.parametrize("text", ["most", "top:0", "top:x", "sure:2", "loss:0.01", ""])
 def test_other_budgets_are_refused(text: str) -> None:
     with pytest.raises(BadInput, match="is not a budget"):
-        read_policy(text)
+        read_budget(text)
 
 
 def test_data_without_right_agents_are_refused() -> None:
@@ -246,19 +247,21 @@ def test_data_without_right_agents_are_refused() -> None:
         measured(nobody)
 
 
-def test_steps_are_waited_for_one_after_the_other() -> None:
-    policy = read_policy("sure:1")
+def test_a_budget_asks_until_an_answer_is_sure_enough() -> None:
+    counts: list[int] = []
 
-    async def rank(called: Sequence[str]) -> Sequence[Pairing]:
-        return [Pairing(name, 0.1) for name in called]
+    class Doubting:
+        def rank(
+            self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: object
+        ) -> list[Pairing]:
+            counts.append(len(answers))
+            return [Pairing(one.agent, 0.1) for one in answers]
 
-    seen: list[list[int]] = []
-    answering = ["weather", "music", "bank"]
-    asyncio.run(
-        spend(policy, CARDS, {}, answering, rank, lambda steps, _: seen.append([*map(len, steps)]))
-    )
+    scoring = ChoiceScoring(data())
+    place = next(n for n, one in enumerate(data().test) if len(one.answers) == 3)
+    choice = asyncio.run(scoring.ask_within(place, Doubting(), {}, read_budget("sure:1")))
 
-    assert seen == [[2], [2, 1]]
+    assert (counts, choice.called) == ([2, 3], 3)
 
 
 def test_the_table_names_agents_that_the_best_router_confuses() -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
-from prolocutor.plugins.pairing.budget import Capped, TopK, UntilSure, asks_one
 from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import Model, training_card
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
@@ -104,9 +103,3 @@ def test_thumbs_down_make_a_new_agent_less_likely_everywhere() -> None:
     router.learn_all([label_of_thumb("play jazz", "pizza", False, NAMES)] * 4)
 
     assert place_of(router, "pizza").probability < before
-
-
-def test_a_policy_says_whether_it_asks_one_agent_alone() -> None:
-    assert asks_one(TopK(1))
-    assert asks_one(Capped(UntilSure(), most=1))
-    assert not asks_one(Capped(UntilSure(), price=1.0))

@@ -41,7 +41,7 @@ def test_a_forest_predicts_what_lightgbm_predicts() -> None:
 
 def test_a_forest_comes_back_from_its_arrays() -> None:
     forest, rows, expected = grown(5)
-    assert numpy.allclose(trees.unpack_forest(forest.arrays()).predict(rows), expected)
+    assert numpy.allclose(trees.TreeEnsemble.of_arrays(forest.arrays()).predict(rows), expected)
 
 
 def test_two_forests_are_joined_by_their_shares() -> None:
