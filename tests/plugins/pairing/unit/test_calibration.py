@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.calibration import Sigmoid
+from prolocutor.plugins.pairing.calibration import Sigmoid, fit_sigmoid
 
 pytest.importorskip("numpy", reason="numpy (the extra learn)")
-
-from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
 
 
 def test_the_curve_of_the_draws_is_found() -> None:

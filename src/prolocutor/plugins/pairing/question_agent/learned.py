@@ -16,8 +16,7 @@ import numpy as np
 
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.plugins.pairing.calibration import Sigmoid
-from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
+from prolocutor.plugins.pairing.calibration import Sigmoid, fit_sigmoid
 from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     EncoderMark,

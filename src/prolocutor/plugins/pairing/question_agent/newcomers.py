@@ -1,8 +1,4 @@
-"""New agents: what is expected of them by their cards and their like, and learned of them.
-
-How often agents are right whose cards speak of a question is fitted in plain Python, because
-routers without NumPy meet new agents too: scores are counted in steps, of which there are few.
-"""
+"""New agents: what is expected of them by their cards and their like, and learned of them."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.pairing import Card
-from prolocutor.plugins.pairing.calibration import Sigmoid, logit
+from prolocutor.plugins.pairing.calibration import Sigmoid, fit_sigmoid, logit
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter, documents
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.text import content_stems
@@ -23,14 +19,9 @@ _USUAL: Final = -2.0
 """The logit of an agent's probability where nothing is known of any agent."""
 
 _MAX_LESSONS: Final = 300
-_STEP: Final = 0.25
-"""Width of the bins of logits."""
+"""Lessons on which cards are calibrated."""
 
-_ROUNDS: Final = 25
-_RIDGE: Final = 4.0
-"""Strength of the prior of a slope of 1 and an offset of 0."""
-
-_LONGEST_SENTENCE: Final = 1.0
+_PRIOR: Final = 4.0
 _LEAST: Final = 1e-3
 _PLAIN: Final = Sigmoid()
 
@@ -51,43 +42,16 @@ def card_promise(
 ) -> CardPromise:
     """Return the measured promise of the cards of these agents; a guess without labels."""
     known = [one for one in lessons if one.agents]
-    counts: dict[int, list[float]] = {}
+    scores: list[float] = []
+    right: list[float] = []
     for one in known[:: max(1, len(known) // _MAX_LESSONS)]:
         found = dict(zip(cards.agents, cards.probabilities(one.text), strict=True))
-        for agent in settled:
-            bin_ = counts.setdefault(round(logit(found[agent]) / _STEP), [0.0, 0.0])
-            bin_[0] += 1
-            bin_[1] += one.agents.get(agent, 0.0)
-    total, right = (sum(one[n] for one in counts.values()) for n in range(2))
-    if not right:
+        scores += [logit(found[agent]) for agent in settled]
+        right += [one.agents.get(agent, 0.0) for agent in settled]
+    if not sum(right):
         return CardPromise()
-    rows = [(step * _STEP, number, share) for step, (number, share) in counts.items()]
-    return CardPromise(_fit_curve(rows), logit(right / total, _LEAST))
-
-
-def _fit_curve(rows: Sequence[tuple[float, float, float]]) -> Sigmoid:
-    """Return the curve of (score, number, right ones), by Newton's method.
-
-    A few labels leave it near the curve of which cards speak themselves.
-    """
-    slope, offset = 1.0, 0.0
-    for _ in range(_ROUNDS):
-        by = _RIDGE * (1.0 - slope)
-        up = -_RIDGE * offset
-        a, b, c = _RIDGE, 0.0, _RIDGE
-        curve = Sigmoid(slope, offset)
-        for score, number, right in rows:
-            likely = curve(score)
-            off, bend = right - number * likely, number * likely * (1 - likely)
-            by, up = by + off * score, up + off
-            a, b, c = a + bend * score * score, b + bend * score, c + bend
-        whole = a * c - b * b
-        steps = (c * by - b * up) / whole, (a * up - b * by) / whole
-        size = min(1.0, _LONGEST_SENTENCE / max(_LEAST, *map(abs, steps)))
-        slope, offset = slope + size * steps[0], offset + size * steps[1]
-        if max(map(abs, steps)) < _LEAST:
-            break
-    return Sigmoid(slope, offset)
+    curve = fit_sigmoid(scores, right, prior=_PRIOR)
+    return CardPromise(curve, logit(sum(right) / len(right), _LEAST))
 
 
 _PROMISED: Final = 0.8

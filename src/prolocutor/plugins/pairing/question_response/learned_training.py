@@ -26,8 +26,7 @@ from prolocutor.plugins.pairing.answer_meaning import (
     blank_meaning_rows,
     lesson_texts,
 )
-from prolocutor.plugins.pairing.calibration import Sigmoid
-from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
+from prolocutor.plugins.pairing.calibration import Sigmoid, fit_sigmoid
 from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     Meanings,
