@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from math import log, log1p
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -25,6 +25,7 @@ _LONGEST_CACHED: Final = 1000
 _OPENING_WORDS: Final = 3
 _DOUBT: Final = 50.0
 _FEW: Final = 20.0
+_TABLES: Final = ("verbatim", "shapes", "openings", "anybody")
 
 
 class Repeats(msgspec.Struct, frozen=True):
@@ -38,15 +39,6 @@ class Repeats(msgspec.Struct, frozen=True):
     shape: float = 0.0
     opening: float = 0.0
     others: float = 0.0
-
-
-class _AnswerKeys(NamedTuple):
-    """The hashes under which an agent's answer is counted."""
-
-    verbatim: int
-    shape: int
-    opening: int
-    anybody: int
 
 
 class LogCounts(msgspec.Struct, frozen=True):
@@ -72,10 +64,7 @@ class AgentLog:
     def __init__(self, answered: Iterable[tuple[str, str]] = ()) -> None:
         self._answers: Counter[str] = Counter()
         self._fresh: Counter[str] = Counter()
-        self._verbatim: Counter[int] = Counter()
-        self._shapes: Counter[int] = Counter()
-        self._openings: Counter[int] = Counter()
-        self._anybody: Counter[int] = Counter()
+        self._seen: dict[str, Counter[int]] = {name: Counter() for name in _TABLES}
         self._stems: Counter[int] = Counter()
         self._texts = 0
         self._rarities: dict[str, float] = {}
@@ -90,9 +79,7 @@ class AgentLog:
         """Return the log with these tables."""
         made = cls()
         made._answers, made._fresh = Counter(counts.answers), Counter(counts.fresh)
-        made._verbatim, made._shapes = Counter(dict(counts.verbatim)), Counter(dict(counts.shapes))
-        made._openings = Counter(dict(counts.openings))
-        made._anybody = Counter(dict(counts.anybody))
+        made._seen = {name: Counter(dict(getattr(counts, name))) for name in _TABLES}
         made._stems, made._texts = Counter(dict(counts.stems)), counts.texts
         return made
 
@@ -101,28 +88,19 @@ class AgentLog:
         return LogCounts(
             answers=dict(self._answers),
             fresh=dict(self._fresh),
-            verbatim=list(self._verbatim.items()),
-            shapes=list(self._shapes.items()),
-            openings=list(self._openings.items()),
-            anybody=list(self._anybody.items()),
             stems=list(self._stems.items()),
             texts=self._texts,
+            **{name: list(table.items()) for name, table in self._seen.items()},
         )
 
     def add(self, agent: str, text: str) -> None:
         """Count an answer."""
         keys = _answer_keys(agent, text)
         self._answers[agent] += 1
-        if keys.verbatim not in self._verbatim:
-            self._fresh[agent] += 1
-        if keys.anybody not in self._anybody:
+        self._fresh[agent] += keys[0] not in self._seen["verbatim"]
+        if keys[3] not in self._seen["anybody"]:
             self.add_text(text)
-        for table, key in (
-            (self._verbatim, keys.verbatim),
-            (self._shapes, keys.shape),
-            (self._openings, keys.opening),
-            (self._anybody, keys.anybody),
-        ):
+        for table, key in zip(self._seen.values(), keys, strict=True):
             table[key] += 1
             _bound(table, _MOST_ANSWERS)
 
@@ -135,14 +113,16 @@ class AgentLog:
 
     def repeats(self, agent: str, text: str, *, own: int = 0) -> Repeats:
         """Return an answer's frequencies for `agent`; `own` counts its own occurrences."""
-        keys = _answer_keys(agent, text)
         total = self._answers[agent]
-        mine = self._verbatim[keys.verbatim]
+        keys = _answer_keys(agent, text)
+        mine, shape, opening, anybody = (
+            table[key] for table, key in zip(self._seen.values(), keys, strict=True)
+        )
         return Repeats(
             verbatim=_per_thousand(mine - own, total),
-            shape=_per_thousand(self._shapes[keys.shape] - own, total),
-            opening=_per_thousand(self._openings[keys.opening] - own, total),
-            others=_per_thousand(self._anybody[keys.anybody] - mine, total),
+            shape=_per_thousand(shape - own, total),
+            opening=_per_thousand(opening - own, total),
+            others=_per_thousand(anybody - mine, total),
         )
 
     def variety(self, agent: str) -> float:
@@ -175,15 +155,15 @@ def build_agent_log(labelled: Iterable[LabelledQuestion]) -> AgentLog:
     return made
 
 
-def hash_texts(*parts: str) -> int:
+@lru_cache(maxsize=50_000)
+def _stem_key(stem: str) -> int:
+    return _hash_texts(stem)
+
+
+def _hash_texts(*parts: str) -> int:
     """Return a number of 64 bits for texts, the same in every run."""
     data = "\0".join(parts).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
-
-
-@lru_cache(maxsize=50_000)
-def _stem_key(stem: str) -> int:
-    return hash_texts(stem)
 
 
 @lru_cache(maxsize=_MOST_CACHED)
@@ -191,25 +171,18 @@ def _stem_keys(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(_stem_key, content_stems(text))))
 
 
-def _answer_keys(agent: str, text: str) -> _AnswerKeys:
-    """Return the hashes of an answer; those of an answer of usual length are cached."""
-    if len(text) > _LONGEST_CACHED:
-        return _keys.__wrapped__(agent, text)
-    return _keys(agent, text)
+def _answer_keys(agent: str, text: str) -> tuple[int, ...]:
+    """Return the hashes of an answer for each of `_TABLES`; of usual length, they are cached."""
+    return (_keys.__wrapped__ if len(text) > _LONGEST_CACHED else _keys)(agent, text)
 
 
 @lru_cache(maxsize=2 * _MOST_CACHED)
-def _keys(agent: str, text: str) -> _AnswerKeys:
+def _keys(agent: str, text: str) -> tuple[int, ...]:
     """Folds and features ask for the same answers again and again."""
     whole = _GAPS.sub(" ", text.strip().lower())
     shape = _NUMBER.sub("#", whole)
     opening = " ".join(shape.split(" ", _OPENING_WORDS)[:_OPENING_WORDS])
-    return _AnswerKeys(
-        hash_texts(agent, whole),
-        hash_texts(agent, shape),
-        hash_texts(agent, opening),
-        hash_texts(whole),
-    )
+    return (*(_hash_texts(agent, one) for one in (whole, shape, opening)), _hash_texts(whole))
 
 
 def _per_thousand(times: int, total: int) -> float:

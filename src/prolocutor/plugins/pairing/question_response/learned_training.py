@@ -278,7 +278,7 @@ def _learn(
         part = np.flatnonzero(np.isin(stacked.questions, known))
         rest = np.flatnonzero(np.isin(stacked.questions, unseen))
         made = binned.forests(part, both, _PARTS * seed + number)
-        line = scaled.learn(part, middle, stacked.weights, start=linear)
+        line = scaled.learn(part, middle, stacked.weights)
         forests += made
         unseen_scores[rest] = _scores(joined(made, 1 / len(made)), line, stacked.rows[rest])
     if not forests:
