@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.endpoints import UnusableChoice, blend_probabilities, prompt, read
+from prolocutor.plugins.pairing.llm import UnusableChoice, blend_probabilities, prompt, read
 
 OFFERED = ["weather", "Bank"]
 

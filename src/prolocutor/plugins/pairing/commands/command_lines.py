@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import click
 
@@ -23,8 +23,6 @@ from prolocutor.plugins.pairing.measuring.measurement import Measurement
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.pairing_data import cards_of_data
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 def folds_option(help: str) -> Decorator:
     """Return the option for the number of folds."""
@@ -33,48 +31,14 @@ def folds_option(help: str) -> Decorator:
     )
 
 
-_MODEL_OPTIONS: Final = (
-    click.option(
-        "--encoder",
-        metavar="PATH|URL",
-        help="A sentence encoder: a folder with model.onnx and tokenizer.json, or an endpoint for "
-        "embeddings, http://host/v1?model=NAME.",
-    ),
-    click.option(
-        "--encoder-url",
-        metavar="URL",
-        help="The same by its URL alone, http://host/v1/embeddings?model=NAME.",
-    ),
-    click.option(
-        "--chat", metavar="URL", help="For llm: a chat endpoint, http://host/v1?model=NAME."
-    ),
+ENCODER_OPTION: Final = click.option(
+    "--encoder",
+    "--encoder-url",
+    "encoder",
+    metavar="PATH|URL",
+    help="A sentence encoder: a folder with model.onnx and tokenizer.json, or an endpoint for "
+    "embeddings, http://host/v1?model=NAME.",
 )
-
-
-ENCODER_OPTIONS: Final = _MODEL_OPTIONS[:2]
-
-
-def encoder_options(command: Command) -> Command:
-    """Add the options for the place of an encoder; `encoder_place` reads them."""
-    for option in reversed(ENCODER_OPTIONS):
-        command = option(command)
-    return command
-
-
-def encoder_place(encoder: str | None, url: str | None) -> str | None:
-    """Return the place of an encoder; `UsageError` for two of them."""
-    if encoder is not None and url is not None:
-        raise click.UsageError("Say either --encoder or --encoder-url.")
-    if url is not None and "://" not in url:
-        raise click.BadParameter("a URL is http://host/v1/embeddings", param_hint="--encoder-url")
-    return encoder if url is None else url
-
-
-def model_options(command: Command) -> Command:
-    """Add the options for the places of models."""
-    for option in reversed(_MODEL_OPTIONS):
-        command = option(command)
-    return command
 
 
 def known_cards(data: str, assistant: Path | None) -> list[Card]:
@@ -176,33 +140,38 @@ def _overlap_lines(found: Measurement) -> Iterator[str]:
         yield f"{best.method} confuses {', '.join(parts)}"
 
 
-_SAID_EVERY: Final = 5.0
-_STEP_EVERY: Final = 20.0
+SOON: Final = 5.0
+_SELDOM: Final = 20.0
 
 
 class StepLines:
-    """Says on stderr what begins or is done; without a terminal, where there is no bar, seldom."""
+    """Says on stderr what begins or is done; without a terminal, where there is no bar, seldom.
 
-    def __init__(self, pause: float = _STEP_EVERY, last: float | None = None) -> None:
-        self._said, self._pause = time.monotonic() if last is None else last, pause
+    `pause` is in seconds. The first line comes after the first pause, or `at_once`.
+    """
+
+    def __init__(self, pause: float = _SELDOM, *, at_once: bool = False) -> None:
+        self._pause = pause
+        self._said = 0.0 if at_once else time.monotonic()
 
     def __call__(self, what: str) -> None:
         """Take note of a step."""
         now = time.monotonic()
-        if sys.stderr.isatty() or now - self._said >= self._pause:
+        if now - self._said >= self._pause or (self._pause == _SELDOM and sys.stderr.isatty()):
             self._said = now
             click.echo(what, err=True)
 
+    def note_texts(self, done: int, number: int) -> None:
+        """Take note of how many texts are encoded."""
+        self(f"encoded {done:,} of {number:,} texts")
+
 
 class TrainingProgress:
-    """Shows the steps of a training, and the learned folds, also without a terminal.
-
-    What `note` gets is always said.
-    """
+    """Shows the steps of a training, and the learned folds, also without a terminal."""
 
     def __init__(self, show: Show) -> None:
         self._show, self._begun = show, 0
-        self._steps, self._folds = StepLines(), StepLines(_SAID_EVERY, -_SAID_EVERY)
+        self._steps, self._folds = StepLines(), StepLines(SOON, at_once=True)
 
     def step(self, what: str) -> None:
         """Note the start of a step."""
@@ -216,21 +185,3 @@ class TrainingProgress:
         self._show(max(0, self._begun - 1), [what])
         if not sys.stderr.isatty():
             self._folds(what)
-
-    def note(self, what: str) -> None:
-        """Say something."""
-        click.echo(what, err=True)
-
-
-class EncodingProgress:
-    """Says on stderr how many texts are encoded, every few seconds, also without a terminal."""
-
-    def __init__(self) -> None:
-        self._said = time.monotonic()
-
-    def __call__(self, done: int, number: int) -> None:
-        """Take note of how many texts are done."""
-        now = time.monotonic()
-        if now - self._said >= _SAID_EVERY:
-            self._said = now
-            click.echo(f"encoded {done:,} of {number:,} texts", err=True)

@@ -14,12 +14,11 @@ from prolocutor.cli.output import write_json
 from prolocutor.contracts.pairing import Role
 from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.commands.command_lines import (
-    EncodingProgress,
+    ENCODER_OPTION,
+    SOON,
     StepLines,
-    encoder_place,
     folds_option,
     known_cards,
-    model_options,
     pairing_lines,
 )
 from prolocutor.plugins.pairing.measuring.measurement import (
@@ -88,7 +87,8 @@ _NONE: Final = "none"
     help=f"all, top:3, sure:0.3, gain:0.02.  [default: {' '.join(BUDGETS)}]",
 )
 @folds_option("Into how many parts the questions are dealt.")
-@model_options
+@ENCODER_OPTION
+@click.option("--chat", metavar="URL", help="For llm: a chat endpoint, http://host/v1?model=NAME.")
 @SEED_OPTION
 @click.option("--permuted", is_flag=True, help="Assign labels at random: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
@@ -104,7 +104,6 @@ def pairing(
     budgets: Sequence[str],
     folds: int,
     encoder: str | None,
-    encoder_url: str | None,
     chat: str | None,
     seed: int,
     permuted: bool,
@@ -126,7 +125,7 @@ def pairing(
     """
     if cards is not None and assistant is not None:
         raise click.UsageError("Say either --cards or --assistant.")
-    locations = ModelLocations(encoder=encoder_place(encoder, encoder_url), chat=chat)
+    locations = ModelLocations(encoder=encoder, chat=chat)
     plan = MeasurementPlan(
         routers=_names(routers, "router", locations),
         rankers=_names(rankers, "ranker", locations),
@@ -165,7 +164,7 @@ async def _run_measurement(
     locations: ModelLocations,
 ) -> Measurement:
     lines = StepLines()
-    async with open_models(locations, on_texts=EncodingProgress()) as models:
+    async with open_models(locations, on_texts=StepLines(SOON).note_texts) as models:
         return await measure(
             questions, plan, models=models, on_step=lambda what: lines(f"{what} ...")
         )

@@ -14,10 +14,10 @@ from prolocutor.cli.options import SEED_OPTION, SizeParam, assistant_option
 from prolocutor.cli.output import clean, progress_bar
 from prolocutor.contracts.pairing import Card, Role
 from prolocutor.plugins.pairing.commands.command_lines import (
-    EncodingProgress,
+    ENCODER_OPTION,
+    SOON,
+    StepLines,
     TrainingProgress,
-    encoder_options,
-    encoder_place,
     folds_option,
     known_cards,
 )
@@ -57,7 +57,7 @@ _MOST_NAMED: Final = 5
 )
 @assistant_option("Whose skills' cards are known.")
 @folds_option("Into how many parts the questions are dealt to measure it.")
-@encoder_options
+@ENCODER_OPTION
 @SEED_OPTION
 @click.option(
     "--memory",
@@ -74,7 +74,6 @@ def train(
     assistant: Path | None,
     folds: int,
     encoder: str | None,
-    encoder_url: str | None,
     seed: int,
     memory: int | None,
 ) -> None:
@@ -102,7 +101,7 @@ def train(
     questions = load_pairing_data(data, cards)
     if assistant is not None:
         _name_strangers(questions.agents, cards, assistant)
-    locations = ModelLocations(encoder=encoder_place(encoder, encoder_url))
+    locations = ModelLocations(encoder=encoder)
     _check_models(role, method, locations)
     plan = TrainingPlan(
         role=role,
@@ -136,14 +135,14 @@ async def _run_training(
     locations: ModelLocations,
     progress: TrainingProgress,
 ) -> TrainingResult:
-    async with open_models(locations, on_texts=EncodingProgress()) as models:
+    async with open_models(locations, on_texts=StepLines(SOON).note_texts) as models:
         plan = msgspec.structs.replace(plan, models=models)
         return await train_model(
             questions,
             plan,
             out,
             on_step=progress.step,
-            on_note=progress.note,
+            on_note=lambda what: click.echo(what, err=True),
             on_fold=progress.fold,
         )
 
@@ -153,7 +152,7 @@ def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
     named = find_method(method, role)
     needs = named.needs
     if locations.encoder is None and "encoder" in needs:
-        raise click.UsageError(f"the {role} {method} needs --encoder FOLDER, or --encoder-url URL")
+        raise click.UsageError(f"the {role} {method} needs --encoder PATH|URL")
     if locations.encoder is not None and "encoder" not in needs | named.uses:
         raise click.UsageError(f"the {role} {method} does not learn with an encoder")
 

@@ -131,7 +131,7 @@ async def retrain(
     mark = None if live is None else EncoderMark.of_model(live)
     if mark is not None and order.encoder is None:
         what = f"the model in use was trained with the encoder {mark.fingerprint}, which no folder"
-        raise BadInput(f"{what} has; train it with prolocutor train --encoder-url", field="role")
+        raise BadInput(f"{what} has; train it with prolocutor train --encoder URL", field="role")
     material = gather_material(order, live, rated)
     async with open_models(ModelLocations(encoder=order.encoder)) as models:
         return await _learn_and_compare(order, live, material, models, on_step)

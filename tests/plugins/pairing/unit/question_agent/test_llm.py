@@ -8,9 +8,9 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ServiceRefused
+from prolocutor.plugins.pairing.llm import LlmRouter
 from prolocutor.plugins.pairing.method_catalog import load_fit, method_needs
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
-from prolocutor.plugins.pairing.question_agent.llm import LlmRouter
 from tests.plugins.pairing.unit.question_agent.made import CARDS
 
 RAIN = UserQuestion(text="will it rain in Oslo?")

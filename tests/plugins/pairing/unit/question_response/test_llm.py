@@ -8,8 +8,8 @@ import pytest
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.llm import LlmRanker
 from prolocutor.plugins.pairing.method_catalog import load_fit
-from prolocutor.plugins.pairing.question_response.llm import LlmRanker
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
 
 QUESTION = UserQuestion(text="what is the capital of Peru?")
