@@ -1,9 +1,9 @@
 """Features of an answer; no feature names its agent, so new agents are ranked too.
 
 Each answer is a row: its likeness to the question, how often its agent gives it to any question,
-whether it sounds like a refusal, whether its values are of the kind asked for, the router's
-probability of its agent, and its rank and lead among the other answers. Patterns are English; in
-other languages length, numbers, form and shared words remain."""
+whether it sounds like a refusal, the router's probability of its agent, and its rank and lead among
+the other answers. Patterns are English; in other languages length, numbers, form and shared words
+remain."""
 
 from __future__ import annotations
 
@@ -28,47 +28,6 @@ _NUMERALS: Final = (
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
     "hundred thousand million billion trillion half"
 )
-_KINDS: Final = {
-    "number": _NUMERALS + " percent % degrees square",
-    "money": "$ € £ ¥ ₹ dollar dollars cent cents euro euros pound pounds yen usd bucks price",
-    "time": "am pm a.m p.m o'clock noon midnight",
-    "duration": "hour hours minute minutes second seconds day days week weeks month months year "
-    "years",
-    "date": "january february march april june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday",
-    "measure": "mile miles kilometer kilometers kilometre kilometres km feet foot meter meters "
-    "metre metres inch inches yard yards grams gram calories ounce ounces cup cups liters gallons "
-    "teaspoons tablespoons kilograms kg celsius fahrenheit mph degrees percent %",
-    "weather": "rain rainy sunny cloudy clouds snow forecast temperature humidity wind windy "
-    "showers weather degrees",
-    "place": "street st avenue ave road rd drive city state country located north south east west "
-    "near nearby airport capital continent",
-    "person": "he she him her his born",
-    "list": "list options results top first second third include including",
-    "meaning": "definition means meaning defined synonyms antonyms spelled refers",
-    "chance": "heads tails rolled flip coin dice random picked",
-    "joke": "joke jokes funny laugh",
-}
-_ASKED: Final = {
-    "number": "number percent percentage calculate compute sum divided times plus minus convert "
-    "average temperature tip population calories equals much many tall big high deep fast large "
-    "heavy old far",
-    "money": "price cost costs worth dollar dollars rate tip balance pay bill stock euro euros "
-    "currency usd fee fare $ € £",
-    "time": "time clock",
-    "duration": "long soon old age until till since",
-    "date": "date day when deadline due month",
-    "measure": "far tall high deep distance miles convert calories temperature weigh",
-    "weather": "weather rain snow sunny cloudy temperature forecast humid humidity umbrella jacket "
-    "hot cold windy storm",
-    "place": "where near nearby nearest closest directions route address location",
-    "person": "who whom whose",
-    "list": "list which some suggest recommend recommendations suggestions ideas options best top",
-    "meaning": "define definition mean meaning synonym synonyms antonym antonyms spell spelled "
-    "word",
-    "chance": "random roll flip coin dice",
-    "joke": "joke jokes funny laugh humor",
-}
 _PATTERNS: Final = {
     "sorry": r"\b(sorry|apologi[sz]e|unfortunately|oops|whoops)\b",
     "again": r"\b(say|repeat|try|rephrase|come)\b.{0,30}\bagain\b|\bwhat was that\b|\bpardon\b|"
@@ -96,50 +55,30 @@ _CLOSED_QUESTION: Final = re.compile(
     re.IGNORECASE,
 )
 
-KIND_NAMES: Final = tuple(_KINDS)
 FORM_NAMES: Final = (*_PATTERNS, "asks", "capital", "stop", "numeral")
-ASKED_NAMES: Final = tuple(_ASKED)
-
-
-def _index_by_word(classes: dict[str, str]) -> dict[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {}
-    for place, text in enumerate(classes.values()):
-        for word in text.split():
-            found[word] = (*found.get(word, ()), place)
-    return found
-
-
-_KIND_OF: Final = _index_by_word(_KINDS)
-_ASKED_OF: Final = _index_by_word(_ASKED)
 _NUMERAL: Final = frozenset(_NUMERALS.split())
 
 
 class QuestionTraits(msgspec.Struct, frozen=True):
-    """A question's words and, in the order of `ASKED_NAMES`, its wanted kinds of value: 0 or 1.
-
-    `closed`: it can be answered with yes or no.
-    """
+    """A question's words; `closed`: it can be answered with yes or no."""
 
     stems: frozenset[str]
     grams: frozenset[str]
     numbers: frozenset[str]
-    asked: tuple[float, ...]
     closed: float
     length: int
 
 
 class AnswerTraits(msgspec.Struct, frozen=True):
-    """An answer's words, kinds and forms.
+    """An answer's words and forms.
 
-    `kinds` in the order of `KIND_NAMES` and `forms` in that of `FORM_NAMES`, 0 or 1; `refusal` in
-    [0, 1]: the likeness to a refusal.
+    `forms` in the order of `FORM_NAMES`, 0 or 1; `refusal` in [0, 1]: the likeness to a refusal.
     """
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
     grams: frozenset[str]
     numbers: frozenset[str]
-    kinds: tuple[float, ...]
     forms: tuple[float, ...]
     refusal: float
     log_length: float
@@ -150,15 +89,10 @@ class AnswerTraits(msgspec.Struct, frozen=True):
 def question_traits(text: str) -> QuestionTraits:
     """Return the traits of a question."""
     found = words(text)
-    asked = [0.0] * len(_ASKED)
-    for word in found:
-        for place in _ASKED_OF.get(word, ()):
-            asked[place] = 1.0
     return QuestionTraits(
         stems=frozenset(_content(found)),
         grams=_grams(found),
         numbers=frozenset(word for word in found if word[0].isdigit()),
-        asked=tuple(asked),
         closed=float(_CLOSED_QUESTION.search(text[:LONGEST_TEXT]) is not None),
         length=len(found),
     )
@@ -171,12 +105,6 @@ def answer_traits(text: str) -> AnswerTraits:
     head = text[:_HEAD].replace("’", "'")
     seen = {name: float(pattern.search(head) is not None) for name, pattern in _COMPILED}
     numbers = frozenset(word for word in found if word[0].isdigit())
-    kinds = [0.0] * len(_KINDS)
-    for word in found:
-        for place in _KIND_OF.get(word, ()):
-            kinds[place] = 1.0
-    kinds[_NUMBER] = max(kinds[_NUMBER], float(bool(numbers)))
-    kinds[_TIME] = max(kinds[_TIME], seen["clock"])
     ending = text.rstrip()[-1:]
     refusal = (
         0.5 * seen["sorry"] + seen["again"] + seen["unable"] + 0.8 * seen["nothing"]
@@ -188,7 +116,6 @@ def answer_traits(text: str) -> AnswerTraits:
         stems=tuple(_content(found)),
         grams=_grams(found),
         numbers=numbers,
-        kinds=tuple(kinds),
         forms=(
             *seen.values(),
             float(ending in ("?", "？")),
@@ -200,10 +127,6 @@ def answer_traits(text: str) -> AnswerTraits:
         log_length=log1p(len(found)),
         upper=sum(piece[:1].isupper() for piece in pieces[1:]) / max(1, len(pieces)),
     )
-
-
-_NUMBER: Final = KIND_NAMES.index("number")
-_TIME: Final = KIND_NAMES.index("time")
 
 
 def _content(found: list[str]) -> list[str]:
@@ -220,9 +143,9 @@ def _grams(found: list[str]) -> frozenset[str]:
 _OWN: Final = (
     "bm25", "covered", "back", "new", "grams", "grams_covered", "same_numbers", "told",
     "verbatim", "shape", "opening", "others", "variety",
-    "prior", "prior_logit", "known", "matches", "missing", "strange", "refusal", "length", "upper",
+    "prior", "prior_logit", "known", "refusal", "length", "upper",
 )  # fmt: skip
-_COMPARED: Final = ("bm25", "covered", "grams_covered", "verbatim", "prior", "length", "matches")
+_COMPARED: Final = ("bm25", "covered", "grams_covered", "verbatim", "prior", "length")
 _ABOUT_ALL: Final = ("speaking", "prior_best", "question_length", "asked_closed")
 
 NAMES: Final = (
@@ -238,10 +161,6 @@ NAMES: Final = (
 PLACE: Final = {name: place for place, name in enumerate(NAMES)}
 
 _COMPARED_PLACES: Final = tuple(PLACE[name] for name in _COMPARED)
-_PAIRS: Final = tuple((ASKED_NAMES.index(name), KIND_NAMES.index(name)) for name in KIND_NAMES)
-_TELLING: Final = tuple(
-    (ASKED_NAMES.index(name), KIND_NAMES.index(name)) for name in ("weather", "joke", "chance")
-)
 _LEADS: Final = f"lead_{_COMPARED[0]}"
 _K1: Final = 1.2
 _B: Final = 0.75
@@ -272,12 +191,10 @@ def features(
     speaking = float(sum(traits.refusal < _REFUSES for traits in seen))
     about_all = (speaking, max(prior.values(), default=0.0), float(asked.length), asked.closed)
     rows = []
-    compared: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
+    compared: dict[str, tuple[float, ...]] = {}
     for answer, traits in zip(answers, seen, strict=True):
-        if (both := compared.get(answer.text)) is None:
-            both = _likeness(asked, traits, weights, agent_log), _matches(asked, traits)
-            compared[answer.text] = both
-        likeness, matches = both
+        if (likeness := compared.get(answer.text)) is None:
+            likeness = compared[answer.text] = _likeness(asked, traits, weights, agent_log)
         repeats = agent_log.repeats(answer.agent, answer.text, own=int(logged))
         known = answer.agent in prior
         believed = prior[answer.agent] if known else _UNKNOWN
@@ -292,7 +209,6 @@ def features(
                 believed,
                 _prior_logit(believed),
                 float(known),
-                *matches,
                 traits.refusal,
                 traits.log_length,
                 traits.upper,
@@ -380,18 +296,6 @@ def _likeness(
         float(len(asked.numbers & traits.numbers)),
         rest / max(1, len(counts)),
     )
-
-
-def _matches(asked: QuestionTraits, traits: AnswerTraits) -> tuple[float, float, float]:
-    """Count kinds of value: asked for and given; not given; and given unasked."""
-    given = missing = strange = 0.0
-    for wanted, kind in _PAIRS:
-        if asked.asked[wanted]:
-            given += traits.kinds[kind]
-            missing += 1 - traits.kinds[kind]
-    for wanted, kind in _TELLING:
-        strange += traits.kinds[kind] * (1 - asked.asked[wanted])
-    return given, missing, strange
 
 
 def _compare(rows: list[list[float]]) -> None:

@@ -17,6 +17,7 @@ import msgspec
 
 from prolocutor.contracts.model_use import ShelvedModel, StoredModel, TrainingReport
 from prolocutor.errors import ConfigError, NotFound, ProlocutorError
+from prolocutor.plugins.pairing.abstention import RiskCurve
 from prolocutor.plugins.pairing.model_files import (
     HEAD,
     Model,
@@ -24,7 +25,6 @@ from prolocutor.plugins.pairing.model_files import (
     install_model,
     load_model,
 )
-from prolocutor.plugins.pairing.risk_curve import RiskCurve
 
 log = logging.getLogger(__name__)
 

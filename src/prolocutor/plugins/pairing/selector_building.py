@@ -1,49 +1,221 @@
-"""Checks and makes the routers and rankers of an assistant's file."""
+"""Selectors: the settings of routers and rankers in a file, their checks, and their making."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
 import msgspec
 
+from prolocutor.bounds import about
 from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
 from prolocutor.contracts.model_use import ModelInUse
 from prolocutor.contracts.pairing import (
     Encoder,
     Ranker,
+    Role,
     Router,
     SelectorContext,
     TrainingData,
 )
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean
-from prolocutor.plan.pipeline import Stage
+from prolocutor.plan.pipeline import Call, PendingTarget, Service, Stage
 from prolocutor.plugins.pairing import method_catalog
-from prolocutor.plugins.pairing.abstention import CLARIFY, FALLBACK, PERSON, AbstentionRule
-from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring, Meanings
+from prolocutor.plugins.pairing.abstention import (
+    CLARIFY,
+    FALLBACK,
+    PERSON,
+    AbstentionRule,
+    stored_risk_curve,
+)
+from prolocutor.plugins.pairing.budget import Budget
+from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring, Meanings, check_encoder
 from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
 from prolocutor.plugins.pairing.endpoints import ChatEndpoint, ClosingSelector, make_connector
 from prolocutor.plugins.pairing.lessons import Lessons
-from prolocutor.plugins.pairing.method_catalog import find_method
+from prolocutor.plugins.pairing.method_catalog import Need, find_method
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
-from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model, since_model
-from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, attach_encoder
-from prolocutor.plugins.pairing.response_selector import RankedSelector
-from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
-from prolocutor.plugins.pairing.selector_settings import (
-    RankerSettings,
-    RouterSettings,
-    SelectorSettings,
-    check_method,
-    starts_without_model,
+from prolocutor.plugins.pairing.question_agent.loaded_router import (
+    MeantRouter,
+    attach_encoder,
+    load_router_model,
+    since_model,
 )
+from prolocutor.plugins.pairing.response_selector import RankedSelector
 from prolocutor.plugins.pairing.skill_selector import RoutedSelector
 from prolocutor.plugins.pairing.turn_routing import RoutingInUse, TurnRouting
+
+
+class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
+    """The common settings of routers and rankers.
+
+    They stand in for the `target` of their service until they are made.
+    """
+
+    role: ClassVar[Role]
+
+    model: Annotated[
+        Path | None,
+        about(
+            "A model that `prolocutor train` wrote. It may be replaced while the assistant runs;"
+            " ratings and labels are in the store.",
+            what="the folder of a model",
+        ),
+    ] = None
+    encoder: Annotated[
+        Path | None,
+        about(
+            "A local ONNX sentence encoder, in place of an endpoint. It has to be the encoder that"
+            " the model was trained with.",
+            what="the folder of an encoder",
+        ),
+    ] = None
+    connector: Annotated[
+        str | None, about("The connector of the model that the method asks.", hidden=True)
+    ] = None
+    endpoint: Annotated[
+        Call | None, about("The way to the model that the method asks.", hidden=True)
+    ] = None
+    options: Annotated[Any, about("The options of a method that has its own.", hidden=True)] = None
+    seconds: Annotated[float | None, about("How long a call of a model may take.", hidden=True)] = (
+        None
+    )
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        name: str = getattr(self, self.role)
+        return name
+
+    def within(self, timeout: float) -> Self:
+        """Return the same with the time of an endpoint that this time-out of the service leaves."""
+        return msgspec.structs.replace(self, seconds=_ASKING * timeout)
+
+    @property
+    def encoding_seconds(self) -> float:
+        """How long an encoder may take; methods that chat have their own."""
+        return _USUAL if self.seconds is None else self.seconds
+
+
+class RouterSelector(SelectorSettings, frozen=True, kw_only=True):
+    """Routes a question to the likely agents."""
+
+    role: ClassVar[Role] = "router"
+    stage: ClassVar[str] = "skill_selector"
+
+    router: Annotated[
+        str,
+        about(
+            "The method that chooses the agents to ask.",
+            what="the name of a router",
+            group="prolocutor.routers",
+        ),
+    ]
+    budget: Annotated[Budget, about("How many agents are asked.")] = Budget()
+
+    def build(self, context: SelectorContext) -> Any:
+        """Return the skill selector."""
+        return _maker(context).make(self, context.name)
+
+
+class RankerSelector(SelectorSettings, frozen=True, kw_only=True):
+    """Ranks the answers of agents."""
+
+    role: ClassVar[Role] = "ranker"
+    stage: ClassVar[str] = "response_selector"
+
+    ranker: Annotated[
+        str,
+        about(
+            "The method that chooses the best answer.",
+            what="the name of a ranker",
+            group="prolocutor.rankers",
+        ),
+    ]
+    unsure: Annotated[
+        AbstentionRule | None, about("The rule for turns without a likely answer.")
+    ] = None
+
+    @property
+    def rule(self) -> AbstentionRule:
+        """The rule for turns without a likely answer; by default every answer is spoken."""
+        return AbstentionRule(below=0.0) if self.unsure is None else self.unsure
+
+    def build(self, context: SelectorContext) -> Any:
+        """Return the response selector."""
+        return _maker(context).make(self, context.name)
+
+
+_ASKING: Final = 0.75
+"""The share of its time-out that a selector may spend on an external model."""
+
+_USUAL: Final = _ASKING * Service("", "").timeout
+
+
+def check_method(selecting: SelectorSettings) -> None:
+    """Raise `ConfigError` or `BadInput` if the name, model or encoder of a method is wrong."""
+    role, method = selecting.role, selecting.method
+    named = method_catalog.find_method(method, role)
+    needs = named.needs
+    if "chat" in needs and selecting.endpoint is None:
+        what = "connector: openai_chat, call: {url: ..., model: ...}"
+        raise ConfigError(f"the {role} {method!r} asks a chat endpoint: give {what}")
+    has_encoder = selecting.endpoint is not None or selecting.encoder is not None
+    if "encoder" in needs and not has_encoder and selecting.model is None:
+        what = "encoder: FOLDER, or connector: openai_embeddings, call: {url: ..., model: ...}"
+        raise ConfigError(f"the {role} {method!r} needs an encoder: give {what}")
+    may = needs | named.uses
+    if selecting.endpoint is not None and not may & {"chat", "encoder"}:
+        raise ConfigError(f"the {role} {method!r} asks no endpoint; leave out call")
+    if selecting.encoder is not None and "encoder" not in may:
+        raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out", key="encoder")
+    if isinstance(selecting, RankerSelector) and selecting.rule.error is not None:
+        _check_error(selecting)
+    _check_model(selecting, needs)
+
+
+def _check_error(ranker: RankerSelector) -> None:
+    """Raise `ConfigError` if the ranker's model cannot keep within a wanted error."""
+    if ranker.model is None:
+        what = "unsure: {error: ...} needs a ranker with a model, in which errors were counted"
+        raise ConfigError(what, key="unsure")
+    if not is_vacant(ranker.model) and stored_risk_curve(load_model(ranker.model)) is None:
+        what = "was trained without what unsure: {error: ...} needs; train it again"
+        raise ConfigError(what, file=str(ranker.model))
+
+
+def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
+    """Raise `ConfigError` if the model is not there, or needs another encoder."""
+    role, method = selecting.role, selecting.method
+    encoder = None
+    if selecting.encoder is not None:
+        encoder = method_catalog.load_encoder(selecting.encoder)
+    if selecting.model is None:
+        if "labels" in needs and not method_catalog.starts_unlearned(method, role):
+            raise ConfigError(
+                f"the {role} {method!r} needs a model: prolocutor train {role} "
+                f"--method {method} --data KIND:PATH --out FOLDER"
+            )
+        return
+    if starts_without_model(selecting) and is_vacant(selecting.model):
+        return
+    model = load_model(selecting.model)
+    if (model.role, model.method) != (role, method):
+        what = f"is the model of a {model.role} {model.method!r}, not of the {role} {method!r}"
+        raise ConfigError(what, file=str(selecting.model))
+    check_encoder(model, encoder, has_endpoint=selecting.endpoint is not None)
+
+
+def starts_without_model(selecting: SelectorSettings) -> bool:
+    """Return whether a router learns all agents label by label: it can start without a model."""
+    if selecting.role != "router" or selecting.model is None:
+        return False
+    return hasattr(method_catalog.find_method(selecting.method, "router").reader, "learn_all")
 
 
 def check_selectors(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
@@ -55,7 +227,7 @@ def check_selectors(loaded: Survey, findings: Findings) -> Iterable[tuple[str, s
     for path, target in targets:
         if isinstance(target, SelectorSettings):
             _check_method(path, target, loaded, findings)
-        if isinstance(target, RankerSettings):
+        if isinstance(target, RankerSelector):
             _check_rule(path, target, names, loaded, findings)
     return ()
 
@@ -75,7 +247,7 @@ def _check_method(path: str, target: SelectorSettings, loaded: Survey, findings:
 
 
 def _check_rule(
-    path: str, target: RankerSettings, names: set[str], loaded: Survey, findings: Findings
+    path: str, target: RankerSelector, names: set[str], loaded: Survey, findings: Findings
 ) -> None:
     skill = target.rule.skill
     if skill is not None and skill not in names:
@@ -98,8 +270,8 @@ class SelectorMaker:
         self._ends: list[Callable[[], Awaitable[None]]] = []
         self._encoders: dict[Path, Encoder] = {}
         self._offered: list[SelectorSettings] = []
-        routers = [one for one in context.others if isinstance(one, RouterSettings)]
-        rankers = [one for one in context.others if isinstance(one, RankerSettings)]
+        routers = [one for one in context.others if isinstance(one, RouterSelector)]
+        rankers = [one for one in context.others if isinstance(one, RankerSelector)]
         self._routings = {id(one): TurnRouting(self._router(one)) for one in routers}
         self._unsure = rankers[0].rule if rankers else AbstentionRule(below=0.0)
         self._rankers = {id(one): self._make_ranker(one) for one in rankers}
@@ -108,14 +280,14 @@ class SelectorMaker:
         if (skill := self._unsure.skill) is not None and skill not in names:
             raise ConfigError(f"no skill is called {skill!r}", key="response_selector.unsure.then")
 
-    def make(self, selecting: RouterSettings | RankerSettings, name: str) -> Any:
+    def make(self, selecting: RouterSelector | RankerSelector, name: str) -> Any:
         """Return a selector for the service of this name."""
         selector = self._selector(selecting)
         ends, self._ends = self._ends, []  # the first selector to be made closes what both ask
         return ClosingSelector(selector, ends, name=name) if ends else selector
 
-    def _selector(self, selecting: RouterSettings | RankerSettings) -> Callable[..., Any]:
-        if isinstance(selecting, RouterSettings):
+    def _selector(self, selecting: RouterSelector | RankerSelector) -> Callable[..., Any]:
+        if isinstance(selecting, RouterSelector):
             return RoutedSelector(
                 self._routings[id(selecting)],
                 self._cards,
@@ -131,14 +303,14 @@ class SelectorMaker:
             unsure=selecting.rule,
         )
 
-    def _router(self, selecting: RouterSettings) -> MethodSource[Router]:
+    def _router(self, selecting: RouterSelector) -> MethodSource[Router]:
         check_method(selecting)
         folder = selecting.model
         if folder is None:
             return self._make_untrained(selecting)
         return self._pupil(selecting, folder)
 
-    def _pupil(self, selecting: RouterSettings, folder: Path) -> MethodSource[Router]:
+    def _pupil(self, selecting: RouterSelector, folder: Path) -> MethodSource[Router]:
         """Return a router of a model that also learns the lessons since the model was made.
 
         A router that learns only in training still learns about new agents.
@@ -182,7 +354,7 @@ class SelectorMaker:
         )
         return source
 
-    def _make_ranker(self, selecting: RankerSettings) -> MethodSource[Ranker]:
+    def _make_ranker(self, selecting: RankerSelector) -> MethodSource[Ranker]:
         check_method(selecting)
         folder, cards = selecting.model, self._cards
         if folder is None:
@@ -263,22 +435,6 @@ def _require_sync(method: Method | Awaitable[Method]) -> Method:
             "this method learns from a running service: train it, then name the folder of its model"
         )
     return method
-
-
-class RouterSelector(RouterSettings, frozen=True, kw_only=True):
-    """Routes a question to the likely agents."""
-
-    def build(self, context: SelectorContext) -> Any:
-        """Return the skill selector."""
-        return _maker(context).make(self, context.name)
-
-
-class RankerSelector(RankerSettings, frozen=True, kw_only=True):
-    """Ranks the answers of agents."""
-
-    def build(self, context: SelectorContext) -> Any:
-        """Return the response selector."""
-        return _maker(context).make(self, context.name)
 
 
 def _maker(context: SelectorContext) -> SelectorMaker:

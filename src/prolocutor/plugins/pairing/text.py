@@ -83,11 +83,7 @@ class Bm25(Generic[Key]):
     def __init__(
         self,
         documents: Iterable[tuple[Key, Sequence[str]]] = (),
-        *,
-        k1: float = _K1,
-        b: float = _B,
     ) -> None:
-        self._k1, self._b = k1, b
         self._keys: list[Key] = []
         self._lengths: list[int] = []
         self._total = 0
@@ -121,7 +117,7 @@ class Bm25(Generic[Key]):
         if not self._keys:
             return []
         scores: dict[int, float] = {}
-        k1, b, lengths = self._k1, self._b, self._lengths
+        k1, b, lengths = _K1, _B, self._lengths
         mean = self._total / len(lengths) or 1.0
         known = [
             (self._postings[term], term, n)

@@ -79,28 +79,6 @@ def test_answers_are_no_refusals(text: str) -> None:
     assert answer_traits(text).refusal < 0.5
 
 
-@pytest.mark.parametrize(
-    ("question", "fitting", "other"),
-    [
-        ("how many people live in Rome", "2.8 million", "Rome is in Italy"),
-        ("what time is it", "It is 5:20 PM", "Time flies"),
-        ("when is Easter", "On Sunday, April 20", "It is a feast"),
-        ("how much is the rent", "$900", "It is due soon"),
-        ("where is the museum", "on 5th Street", "It opens early"),
-        ("will it rain tomorrow", "Light showers and 12 degrees", "I like books"),
-    ],
-)
-def test_the_kind_of_value_that_was_asked_for_is_seen(
-    question: str, fitting: str, other: str
-) -> None:
-    first, second = seen("matches", question, fitting, other)
-    assert first > second
-
-
-def test_weather_that_nobody_asked_for_is_strange() -> None:
-    assert seen("strange", "who wrote Faust", "Sunny, with light wind.") == [1]
-
-
 def test_answers_are_compared_with_each_other() -> None:
     assert seen("rank_covered", "big red dog", "a big red dog", "a dog", "a cat") == [0, 1, 2]
     lead = seen("lead_covered", "big red dog", "a big red dog", "a cat")

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestion
-from prolocutor.plugins.pairing.abstention import AbstentionRule
+from prolocutor.plugins.pairing.abstention import AbstentionRule, risk_curve
 from prolocutor.plugins.pairing.model_reloading import VersionedMethod
 from prolocutor.plugins.pairing.response_selector import PREFERENCE, RankedSelector
-from prolocutor.plugins.pairing.risk_curve import risk_curve
 from prolocutor.plugins.pairing.turn_routing import TurnRouting
 from tests.plugins.pairing.unit.test_skill_selector import Router, request
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from prolocutor.plugins.pairing.risk_curve import risk_curve, upper_bound
+from prolocutor.plugins.pairing.abstention import risk_curve, upper_bound
 
 
 def drawn(number: int, seed: int) -> list[tuple[float, bool]]:

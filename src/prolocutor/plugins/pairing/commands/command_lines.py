@@ -58,19 +58,15 @@ _HEAD: Final = (
 
 
 def pairing_lines(found: Measurement) -> Iterator[str]:
-    """Return a line for every method, beside the published ones, and the best ones by domain."""
+    """Return a line for every method, and the best ones by domain."""
     yield (
         f"{found.n} agents, {found.questions:,} questions in {found.groups:,} groups of near "
         f"duplicates, {found.answerable:,} with a right agent, {found.learned:,} to learn from"
     )
-    names, published = ([one.method for one in found.rows], [one.method for one in found.published])
-    width = max(len(name) for name in (*names, *published))
+    width = max(len(one.method) for one in found.rows)
     yield f"{'':<{width}}  {_HEAD}"
     for stage, rows in groupby(found.rows, lambda row: row.stage):
         yield stage
-        for one in found.published:
-            if one.stage == stage:
-                yield f"{one.method:<{width}}  {100 * one.precision_at_1:6.2f}  (published)"
         for row in rows:
             yield f"{clean(row.method):<{width}}  {_figures(row)}"
     yield from _domain_lines(found)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 import onnxruntime
@@ -23,68 +23,24 @@ _POOLED: Final = "sentence_embedding"
 _BATCH: Final = 32
 
 
-class OnnxEncoder:
-    """A sentence encoder: the mean of the tokens' vectors, brought to length 1.
-
-    Where the model gives `sentence_embedding`, or a vector for each text, the output is taken
-    unchanged.
-    """
-
-    def __init__(self, folder: str | Path) -> None:
-        self.name = Path(folder).name
-        self._model = OnnxModel(folder)
-        names = self._model.outputs
-        self._output = names.index(_POOLED) if _POOLED in names else 0
-        self._cache = VectorCache(self._encode, batch=_BATCH)
-
-    async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector for each text, in order."""
-        return await self._cache.vectors(texts)
-
-    def encode_now(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector for each text, in this thread; nothing is cached."""
-        return [
-            unit_vector(one) for one in self._vectors([text[:MAX_CHARACTERS] for text in texts])
-        ]
-
-    async def aclose(self) -> None:
-        """End the thread."""
-        self._model.close()
-
-    async def _encode(self, texts: list[str]) -> Sequence[Sequence[float]]:
-        return await self._model.on_thread(self._vectors, texts)
-
-    def _vectors(self, texts: list[str]) -> list[list[float]]:
-        mask, outputs = self._model.run(texts)
-        found: Any = outputs[self._output]
-        if found.ndim == 3:
-            weights = mask[:, :, None]
-            found = (found * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
-        if found.ndim != 2 or len(found) != len(texts):
-            raise ConfigError(
-                f"the model's output of shape {found.shape} is not one vector for each text"
-            )
-        vectors: list[list[float]] = found.astype(np.float64).tolist()
-        return vectors
-
-
-T = TypeVar("T")
-
 TOKENIZER: Final = "tokenizer.json"
 _MODELS: Final = ("model.onnx", "model_int8.onnx", "model_quantized.onnx")
 _MAX_TOKENS: Final = 256
 _DTYPES: Final = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
-class OnnxModel:
-    """A folder with `tokenizer.json` and a model, as exported for ONNX Runtime.
+class OnnxEncoder:
+    """A sentence encoder: a folder with `tokenizer.json` and a model for ONNX Runtime.
 
     The model is `model.onnx`, `model_int8.onnx` or `model_quantized.onnx`, there or in its folder
     `onnx`, or the only one there is. It may take `input_ids`, `attention_mask`, `token_type_ids`.
+    A text's vector is the mean of its tokens' vectors, brought to length 1. Where the model gives
+    `sentence_embedding`, or a vector for each text, the output is taken unchanged.
     """
 
     def __init__(self, folder: str | Path) -> None:
         place = str(folder)
+        self.name = Path(folder).name
         tokenizer, network = _existing(Path(folder, TOKENIZER)), _model_file(Path(folder))
         try:
             self._tokenizer = Tokenizer.from_str(tokenizer.read_text("utf-8"))
@@ -104,16 +60,31 @@ class OnnxModel:
         if strange := [name for name, dtype in self._inputs.items() if dtype is None]:
             what = f"its model takes {strange[0]!r}, which is not a number of tokens"
             raise ConfigError(what, file=place)
-        self.outputs: list[str] = [one.name for one in self._session.get_outputs()]
+        outputs = [one.name for one in self._session.get_outputs()]
+        self._output = outputs.index(_POOLED) if _POOLED in outputs else 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
+        self._cache = VectorCache(self._encode, batch=_BATCH)
 
-    async def on_thread(self, work: Callable[..., T], *given: Any) -> T:
-        """Run something on the model's thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
+    async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text, in order."""
+        return await self._cache.vectors(texts)
 
-    def run(self, texts: Sequence[str]) -> tuple[Any, list[Any]]:
-        """Return the attention mask, texts x tokens, and all outputs."""
-        encoded = self._tokenizer.encode_batch(list(texts))
+    def encode_now(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text, in this thread; nothing is cached."""
+        return [
+            unit_vector(one) for one in self._vectors([text[:MAX_CHARACTERS] for text in texts])
+        ]
+
+    async def aclose(self) -> None:
+        """End the thread; waiting work is cancelled."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _encode(self, texts: list[str]) -> Sequence[Sequence[float]]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._vectors, texts)
+
+    def _vectors(self, texts: list[str]) -> list[list[float]]:
+        encoded = self._tokenizer.encode_batch(texts)
         made = {
             "input_ids": [one.ids for one in encoded],
             "attention_mask": [one.attention_mask for one in encoded],
@@ -121,14 +92,18 @@ class OnnxModel:
         }
         feed = {name: np.array(made[name], dtype) for name, dtype in self._inputs.items()}
         try:
-            outputs = self._session.run(None, feed)
+            found: Any = self._session.run(None, feed)[self._output]
         except Exception as error:  # ONNX Runtime has no error of its own to catch
             raise BadReply(f"the model fails: {error!s:.200}") from None
-        return np.array(made["attention_mask"], np.float32), outputs
-
-    def close(self) -> None:
-        """End the thread; waiting work is cancelled."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        if found.ndim == 3:
+            weights = np.array(made["attention_mask"], np.float32)[:, :, None]
+            found = (found * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        if found.ndim != 2 or len(found) != len(texts):
+            raise ConfigError(
+                f"the model's output of shape {found.shape} is not one vector for each text"
+            )
+        vectors: list[list[float]] = found.astype(np.float64).tolist()
+        return vectors
 
 
 def _existing(file: Path) -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from prolocutor.contracts.pairing import Encoder
-from prolocutor.errors import BadReply
+from prolocutor.errors import BadReply, ProlocutorError
 from prolocutor.plugins.pairing.encoders.meanings import PROBES, encoder_name
 
 Encode = Callable[[list[str]], Awaitable[Sequence[Sequence[float]]]]
@@ -107,9 +107,16 @@ class EndpointEncoder:
 _PART: Final = 256
 """Texts that are encoded between two commits, which a killed run has to encode again."""
 
-_ASKED_AT_ONCE: Final = 500
 _NEAR: Final = 1e-3
 _TABLE: Final = "create table if not exists vectors (text blob primary key, vector blob) strict"
+
+
+class ModelGone(Exception):
+    """An external model failed. Methods catch `ProlocutorError` and go on, so this is another."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
 
 
 class StoredEncoder:
@@ -117,7 +124,9 @@ class StoredEncoder:
 
     The file belongs to one encoder: `open` compares the vectors of some texts and empties the file
     if they differ, as after new weights in the same folder. A damaged file is replaced. It stores
-    hashes of texts. Where it cannot be written, everything is encoded every time. `on_texts` is
+    hashes of texts. Where it cannot be written, everything is encoded every time. An encoder that
+    fails ends the measurement by `ModelGone`: a turn goes on without vectors, but figures without
+    vectors are figures of another method. `where` names the encoder there. `on_texts` is
     called with how many of the texts of a large `encode` have been encoded, and how many have to
     be.
     """
@@ -126,24 +135,25 @@ class StoredEncoder:
         self,
         encoder: Encoder,
         file: Path,
+        where: str = "",
         *,
         on_texts: Callable[[int, int], None] = lambda done, number: None,
     ) -> None:
         self.name = encoder_name(encoder)
-        self._encoder, self._on_texts = encoder, on_texts
+        self._encoder, self._where, self._on_texts = encoder, where, on_texts
         self._known: dict[str, Sequence[float]] = {}
         self._file, self._rows = file, _open_file(file)
 
     async def open(self) -> None:
-        """Ask the encoder for the vectors of some texts; its errors propagate."""
-        fresh = await self._encoder.encode(PROBES)
+        """Ask the encoder for the vectors of some texts."""
+        fresh = await self._ask(PROBES)
         stored = [self._read(PROBES).get(text, ()) for text in PROBES]
         if any(_differ(one, other) for one, other in zip(fresh, stored, strict=True)):
             try:
                 self._rows.execute("delete from vectors")
             except sqlite3.Error:  # what is there is of another encoder, and cannot be removed
                 self._rows.close()
-                self._rows = _open_in_memory()
+                self._rows = _connect(":memory:")
             self._write(PROBES, fresh)
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -154,7 +164,7 @@ class StoredEncoder:
         missing = [text for text in wanted if text not in self._known]
         for start in range(0, len(missing), _PART):
             part = missing[start : start + _PART]
-            self._write(part, await self._encoder.encode(part))
+            self._write(part, await self._ask(part))
             if len(missing) > _PART:
                 self._on_texts(min(start + _PART, len(missing)), len(missing))
         return [self._known[text] for text in cuts]
@@ -163,31 +173,20 @@ class StoredEncoder:
         """Close the file."""
         self._rows.close()
 
+    async def _ask(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        try:
+            return await self._encoder.encode(texts)
+        except ProlocutorError as error:
+            raise ModelGone(f"the encoder {self._where} fails: {error}") from None
+
     def _read(self, texts: Sequence[str]) -> dict[str, Sequence[float]]:
         found: dict[str, Sequence[float]] = {}
-        keys = {_key(text): text for text in texts}
-        every = list(keys)
-        for start in range(0, len(every), _ASKED_AT_ONCE):
-            part = every[start : start + _ASKED_AT_ONCE]
-            marks = ",".join("?" * len(part))
-            asked = f"select text, vector from vectors where text in ({marks})"
-            try:
-                for key, data in self._rows.execute(asked, part):
-                    found[keys[key]] = array("f", data)
-            except sqlite3.OperationalError:  # locked: these are encoded again
-                continue
-            except (sqlite3.Error, ValueError):
-                self._replace()
-                return {}
+        asked = "select vector from vectors where text = ?"
+        for text in texts:
+            with suppress(sqlite3.Error, ValueError):  # locked or damaged: it is encoded again
+                if row := self._rows.execute(asked, (_key(text),)).fetchone():
+                    found[text] = array("f", row[0])
         return found
-
-    def _replace(self) -> None:
-        """Begin a new file in the place of a damaged one."""
-        self._rows.close()
-        with suppress(OSError):
-            for ending in ("", "-wal", "-shm"):
-                self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
-        self._rows = _open_file(self._file)
 
     def _write(self, texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
         rows = []
@@ -213,25 +212,33 @@ def _caches() -> Path:
 
 
 def _open_file(file: Path) -> sqlite3.Connection:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        rows = sqlite3.connect(file, timeout=30.0)
+    """Open a file, a new one in the place of a damaged one; else one in memory."""
+    for _ in range(2):
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            rows.execute("pragma journal_mode = wal")
-            rows.execute("pragma synchronous = normal")
-            rows.execute(_TABLE)
-            rows.commit()
-        except sqlite3.Error:
-            rows.close()
-            raise
-    except (OSError, sqlite3.Error):
-        rows = _open_in_memory()
-    return rows
+            return _connect(str(file))
+        except sqlite3.OperationalError:  # not writable, or locked
+            break
+        except sqlite3.DatabaseError:
+            with suppress(OSError):
+                for ending in ("", "-wal", "-shm"):
+                    file.with_name(file.name + ending).unlink(missing_ok=True)
+    return _connect(":memory:")
 
 
-def _open_in_memory() -> sqlite3.Connection:
-    rows = sqlite3.connect(":memory:")
-    rows.execute(_TABLE)
+def _connect(place: str) -> sqlite3.Connection:
+    rows = sqlite3.connect(place, timeout=30.0)
+    try:
+        rows.execute("pragma journal_mode = wal")
+        rows.execute("pragma synchronous = normal")
+        rows.execute(_TABLE)
+        if (said := rows.execute("pragma quick_check(1)").fetchone()) != ("ok",):
+            raise sqlite3.DatabaseError(said)
+        rows.commit()
+    except sqlite3.Error:
+        rows.close()
+        raise
     return rows
 
 

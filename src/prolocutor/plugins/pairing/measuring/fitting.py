@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Any, Final
 
 import msgspec
@@ -27,7 +26,6 @@ from prolocutor.reading.words import near_duplicates
 Priors = list[dict[str, float]]
 
 _LABELS: Final = "labels"
-_LEAST_SHARED: Final = 4
 _MOST_AT_ONCE: Final = 4
 
 
@@ -124,7 +122,6 @@ class FoldedMethods:
         self._data, self._prior, self.models = data, prior, models
         self._learnable = learnable or [True] * len(data.test)
         self._number, self._seed = folds, seed
-        self._pairs: dict[tuple[int, int], dict[int, dict[str, float]]] = {}
         self._folding = folding
         self._free = asyncio.Semaphore(folding.number_at_once)
         self.groups = near_duplicates([one.question.text for one in data.test])
@@ -136,12 +133,12 @@ class FoldedMethods:
             return self._data.learn
         return self._questions(self._outside(fold))
 
-    def _outside(self, *folds: int) -> list[int]:
-        """Return the places of the questions to learn from outside some folds."""
+    def _outside(self, fold: int) -> list[int]:
+        """Return the places of the questions to learn from outside a fold."""
         return [
             place
             for place, (its, may) in enumerate(zip(self.folds, self._learnable, strict=True))
-            if may and its not in folds
+            if may and its != fold
         ]
 
     def _questions(self, places: Sequence[int]) -> list[LabelledQuestion]:
@@ -161,16 +158,18 @@ class FoldedMethods:
         return [routers[fold] for fold in self.folds]
 
     async def rankers(self, name: str, priors: Priors) -> list[Ranker]:
-        """Return for every question a ranker that has not seen it; `priors` are the questions'."""
+        """Return for every question a ranker that has not seen it.
+
+        `priors` are those of the questions, each by a router that has not seen it.
+        """
         free = needs_no_labels(name, "ranker")
         learned = [] if free else await self._unseen_priors(self._data.learn)
         folds = sorted(set(self.folds))
-        given = {} if free else await self._outer_priors(folds, priors)
 
         async def made(fold: int) -> Ranker:
-            known = self._questions(self._outside(fold))
-            own = [*learned, *given[fold]] if fold in given else []
-            training = self._training([*self._data.learn, *known], own)
+            places = self._outside(fold)
+            own = [] if free else [*learned, *(priors[place] for place in places)]
+            training = self._training([*self._data.learn, *self._questions(places)], own)
             ranker: Ranker = await self._made("ranker", name, fold, training)
             return ranker
 
@@ -187,41 +186,6 @@ class FoldedMethods:
         which = "" if one_for_all else f", fold {fold + 1} of {len(set(self.folds))}"
         self._folding.on_fold(f"{role} {name}{which}: learned")
         return made
-
-    async def _outer_priors(self, folds: Sequence[int], priors: Priors) -> dict[int, Priors]:
-        """Return by fold the priors of the questions outside it, by routers that have seen neither
-        the fold nor the question.
-
-        A router that has seen neither of two folds serves both, so that ten are fitted for five
-        folds instead of twenty-five. With few folds too little would be left to learn from.
-        """
-        outside = {fold: self._outside(fold) for fold in folds}
-        if self._data.sets_apart or self._prior is None:
-            return {fold: [priors[n] for n in places] for fold, places in outside.items()}
-        if len(set(self.folds)) < _LEAST_SHARED:
-            return {
-                fold: await self._unseen_priors(self._questions(places))
-                for fold, places in outside.items()
-            }
-        pairs = [pair for pair in combinations(sorted(set(self.folds)), 2) if {*pair} & {*folds}]
-        await asyncio.gather(
-            *(self._fit_without(pair) for pair in pairs if pair not in self._pairs)
-        )
-        found: dict[int, Priors] = {}
-        for fold, places in outside.items():
-            pair_of = {n: (min(fold, self.folds[n]), max(fold, self.folds[n])) for n in places}
-            found[fold] = [self._pairs[pair_of[n]][n] for n in places]
-        return found
-
-    async def _fit_without(self, pair: tuple[int, int]) -> None:
-        """Fit a router on all folds but two, and note its probabilities for the other questions."""
-        assert self._prior is not None
-        apart = [n for n, its in enumerate(self.folds) if its in pair]
-        known = self._questions(self._outside(*pair))
-        async with self._free:
-            router = await fit_method("router", self._prior, self._training(known))
-            test = self._data.test
-            self._pairs[pair] = {n: await probabilities(router, test[n]) for n in apart}
 
     async def _unseen_priors(self, labelled: Sequence[LabelledQuestion]) -> Priors:
         if self._prior is None:

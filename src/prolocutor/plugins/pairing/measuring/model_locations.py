@@ -12,9 +12,10 @@ from prolocutor.connectors.parts.url import http_url
 from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Call
-from prolocutor.plugins.pairing.encoders.meanings import Patience, encoder_name
+from prolocutor.plugins.pairing.encoders.meanings import Patience
 from prolocutor.plugins.pairing.encoders.vector_cache import (
     EndpointEncoder,
+    ModelGone,
     StoredEncoder,
     cache_file,
 )
@@ -28,32 +29,6 @@ _ANY_MODEL: Final = "default"
 
 _LONGEST_CALL: Final = 120.0
 """Seconds after which an endpoint that has not answered a call is given up."""
-
-
-class ModelGone(Exception):
-    """An external model failed. Methods catch `ProlocutorError` and go on, so this is another."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
-
-
-class DependableEncoder:
-    """An encoder whose failure ends the measurement.
-
-    A turn goes on without vectors, but figures without vectors are figures of another method.
-    """
-
-    def __init__(self, encoder: Encoder, where: str) -> None:
-        self.name = encoder_name(encoder)
-        self._encoder, self._where = encoder, where
-
-    async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector for each text, in order; `ModelGone` if it fails."""
-        try:
-            return await self._encoder.encode(texts)
-        except ProlocutorError as error:
-            raise ModelGone(f"the encoder {self._where} fails: {error}") from None
 
 
 class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +101,7 @@ async def _encoder(
     else:
         made, place, shown = load_encoder(where), where, where
         stack.push_async_callback(made.aclose)
-    stored = StoredEncoder(DependableEncoder(made, shown), cache_file(place), on_texts=on_texts)
+    stored = StoredEncoder(made, cache_file(place), shown, on_texts=on_texts)
     stack.callback(stored.close)
     await stored.open()
     return stored

@@ -41,7 +41,6 @@ class PairingData(msgspec.Struct, frozen=True, kw_only=True):
     cards: list[Card]
     learn: list[LabelledQuestion]
     test: list[LabelledQuestion]
-    published: bool = False
     apart: bool = False
 
     @property
@@ -86,7 +85,7 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
         own, read = list(cards), read_messages(spec)
     most = max((_most_votes(one) for one in chain(*read)), default=0.0)
     learned, tests = ([_label_question(one, most) for one in messages] for messages in read)
-    return _make_data(spec, own, learned, tests, published=kind == BBAI)
+    return _make_data(spec, own, learned, tests)
 
 
 def cards_of_data(data: str) -> list[Card]:
@@ -135,8 +134,6 @@ def _make_data(
     own: Sequence[Card],
     learned: Sequence[LabelledQuestion],
     tests: list[LabelledQuestion],
-    *,
-    published: bool = False,
 ) -> PairingData:
     known = dict.fromkeys(card.name for card in own)
     for one in (*learned, *tests):
@@ -150,7 +147,6 @@ def _make_data(
         cards=[have.get(name, Card(name=name)) for name in known],
         learn=[one for one in learned if one.agents],
         test=tests,
-        published=published,
     )
 
 

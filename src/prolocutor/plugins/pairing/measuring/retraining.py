@@ -35,9 +35,8 @@ from prolocutor.contracts.store import ArchiveStore, DialogQuery
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.plugins.pairing.encoders.meanings import EncoderMark, EncoderWiring
-from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
 from prolocutor.plugins.pairing.measuring.fitting import Folding, PairingModels, fit_method
-from prolocutor.plugins.pairing.measuring.measurement import measure
+from prolocutor.plugins.pairing.measuring.measurement import ChoiceScoring, measure
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
     MethodChoice,
@@ -58,8 +57,7 @@ from prolocutor.plugins.pairing.measuring.training import (
 )
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import Model, is_vacant, load_model, save_model
-from prolocutor.plugins.pairing.question_agent.loaded_router import since_model
-from prolocutor.plugins.pairing.question_agent.meant_methods import attach_encoder
+from prolocutor.plugins.pairing.question_agent.loaded_router import attach_encoder, since_model
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, make_router_label
 from prolocutor.reading.words import near_duplicates
 

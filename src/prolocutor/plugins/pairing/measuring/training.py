@@ -12,6 +12,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, Role
 from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.abstention import risk_curve, store_risk_curve
 from prolocutor.plugins.pairing.measuring.fitting import (
     NO_FOLDING,
     NO_MODELS,
@@ -32,7 +33,6 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, check_data
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import Model, check_place, save_model, training_card
-from prolocutor.plugins.pairing.risk_curve import risk_curve, store_risk_curve
 from prolocutor.reading.words import near_duplicates
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
@@ -276,9 +276,7 @@ async def train(
         at_once = memory.at_once(learned, folding.number_at_once)
         folding = msgspec.structs.replace(folding, at_once=at_once)
     apart = plan.role == "ranker" and not any(one.answers for one in data.learn)
-    known = msgspec.structs.replace(
-        data, learn=data.learn if apart else [], test=learned, published=False
-    )
+    known = msgspec.structs.replace(data, learn=data.learn if apart else [], test=learned)
     plan = msgspec.structs.replace(plan, folds=most_folds(known, plan.folds))
     made = await learn(known, plan, on_step=on_step, folding=folding)
     tested = await _test(data, plan, on_step)

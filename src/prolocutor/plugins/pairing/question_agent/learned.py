@@ -28,7 +28,7 @@ from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMe
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard, training_card
 from prolocutor.plugins.pairing.question_agent.cards import check_cards, documents, spoken_name
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
-from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
+from prolocutor.plugins.pairing.question_agent.loaded_router import MeantRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, make_router_label
 from prolocutor.plugins.pairing.question_agent.text_index import TextIndex
 from prolocutor.reading.words import near_duplicates

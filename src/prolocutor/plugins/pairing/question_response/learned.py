@@ -175,8 +175,6 @@ _WORDS: Final = {
     "opening": "how often its agent says so",
     "others": "how often others say so",
     "agreement": "agreement of others",
-    "matches": "the kind of value in it",
-    "missing": "the kind of value in it",
     "meant": "its meaning",
     "lead_meant": "its meaning",
     "meant_card": "what its agent is for",

@@ -55,9 +55,6 @@ _WEIGHTS: Final = {
     "grams_covered": 1.0,
     "bm25": 0.5,
     "agreement": 1.0,
-    "matches": 0.4,
-    "missing": -0.2,
-    "strange": -0.3,
     "form_numeral": 0.15,
     "variety": 0.75,
     "prior": 1.25,
@@ -97,7 +94,6 @@ _WORDS: Final = (
     (PLACE["refusal"], 0.5, "sounds like a refusal"),
     (PLACE["verbatim"], 3.0, "is what it says to many questions"),
     (PLACE["covered"], 0.5, "speaks of what was asked"),
-    (PLACE["matches"], 0.5, "holds the kind of value that was asked for"),
 )
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.errors import ServiceUnreachable
 from prolocutor.plugins.pairing.encoders.meanings import PROBES
-from prolocutor.plugins.pairing.encoders.vector_cache import StoredEncoder, cache_file
+from prolocutor.plugins.pairing.encoders.vector_cache import ModelGone, StoredEncoder, cache_file
 from tests.plugins.pairing.unit.encoders.made import WordEncoder
 
 
@@ -73,7 +72,7 @@ async def test_a_dead_encoder_is_an_error_at_once(tmp_path: Path) -> None:
     encoder = WordEncoder()
     encoder.broken = True
 
-    with pytest.raises(ServiceUnreachable):
+    with pytest.raises(ModelGone):
         await StoredEncoder(encoder, tmp_path / "v.db").open()
 
 

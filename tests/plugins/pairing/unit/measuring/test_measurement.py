@@ -19,8 +19,12 @@ from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.budget import read_budget
 from prolocutor.plugins.pairing.commands.command_lines import pairing_lines
 from prolocutor.plugins.pairing.measuring import fitting
-from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
-from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.plugins.pairing.measuring.measurement import (
+    ChoiceScoring,
+    Measurement,
+    MeasurementPlan,
+    measure,
+)
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
@@ -135,7 +139,9 @@ class NumberedRouter:
         return [Pairing(card.name, self.number / 1000) for card in CARDS]
 
 
-def test_routers_that_serve_two_folds_have_seen_neither(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ranker_learns_from_priors_of_routers_that_had_not_seen_the_question(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     routers: list[NumberedRouter] = []
     given: list[TrainingData] = []
 
@@ -155,10 +161,8 @@ def test_routers_that_serve_two_folds_have_seen_neither(monkeypatch: pytest.Monk
 
     assert len(given) == 4
     for training in given:
-        learned = {one.question.text for one in training.labelled}
         for one, prior in zip(training.labelled, training.priors, strict=True):
-            router = routers[round(1000 * prior["bank"])]
-            assert router.known < learned - {one.question.text}
+            assert one.question.text not in routers[round(1000 * prior["bank"])].known
 
 
 def test_budgets_count_their_calls(spy: bool) -> None:
@@ -184,7 +188,6 @@ def test_routers_are_set_beside_their_baselines() -> None:
     assert row(found, "learned").precision_at_1 > 0.95
     assert row(found, "learned").than == "cards, plain BM25"
     assert row(found, "answers, plain BM25").mean_calls == 3
-    assert found.published == []
 
 
 def test_without_answers_only_routers_are_measured() -> None:

@@ -49,7 +49,6 @@ def test_a_folder_of_bbai_has_cards_votes_and_answers(folder: Path) -> None:
     assert sun.domain == "weather"
     assert who.gold == frozenset()
     assert [one.gold for one in data.learn] == [{"bob"}]
-    assert data.published
 
 
 def test_responses_to_learn_from_are_read_where_they_are(folder: Path) -> None:

@@ -10,10 +10,10 @@ from prolocutor import Assistant, Pipeline
 from prolocutor.contracts.model_use import TrainingLabel, TrainingOrder, TrainingReport
 from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.abstention import stored_risk_curve
 from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, read_ratings, retrain
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
-from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
 from tests.plugins.pairing.unit.encoders.made import write_encoder, write_tokenizer
 from tests.unit.assistant.talks import echo
 

@@ -9,6 +9,7 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
+from prolocutor.plugins.pairing.abstention import stored_risk_curve
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.measuring.training import (
     TrainingMemory,
@@ -20,7 +21,6 @@ from prolocutor.plugins.pairing.measuring.training import (
 )
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
-from prolocutor.plugins.pairing.risk_curve import stored_risk_curve
 from tests.plugins.pairing.unit.measuring.made import CARDS, data, labelled
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")

@@ -27,7 +27,7 @@ learned_training = pytest.importorskip(
     "prolocutor.plugins.pairing.question_response.learned_training", reason=WITHOUT
 )
 meant = pytest.importorskip(
-    "prolocutor.plugins.pairing.question_agent.meant_methods", reason=WITHOUT
+    "prolocutor.plugins.pairing.question_agent.loaded_router", reason=WITHOUT
 )
 meaning = pytest.importorskip("prolocutor.plugins.pairing.answer_meaning", reason=WITHOUT)
 
