@@ -155,12 +155,11 @@ class LlmRouter:
 
 
 def _card_for_model(card: Card) -> dict[str, Any]:
-    shown: dict[str, Any] = {"name": card.name}
-    if card.description:
-        shown["description"] = cut(card.description, _LONGEST_DESCRIPTION)
-    if card.examples:
-        shown["examples"] = [cut(one, _LONGEST_EXAMPLE) for one in card.examples[:_MOST_EXAMPLES]]
-    return shown
+    return {
+        "name": card.name,
+        "description": cut(card.description, _LONGEST_DESCRIPTION),
+        "examples": [cut(one, _LONGEST_EXAMPLE) for one in card.examples[:_MOST_EXAMPLES]],
+    }
 
 
 class LlmRanker:

@@ -50,13 +50,6 @@ _CATALOGS: Final[dict[Role, Catalog[Any]]] = {
 _ENCODERS: Final = Catalog[Callable[..., Any]]("encoder", "prolocutor.encoders", key="encoder")
 """Models of texts, made of a folder."""
 
-_GONE: Final[dict[tuple[Role, str], str]] = {
-    **{("router", name): "learned" for name in ("knn", "linear", "ensemble", "embedding")},
-    **{("ranker", name): "learned" for name in ("ensemble", "cross-encoder", "similarity", "auto")},
-    ("router", "auto"): "learned",
-}
-"""Methods of earlier versions, and what takes their place."""
-
 
 def methods(role: Role) -> list[str]:
     """Return the names of all routers or rankers, ours and the installed ones."""
@@ -65,10 +58,6 @@ def methods(role: Role) -> list[str]:
 
 def find_method(name: str, role: Role) -> PairingMethod:
     """Return a method; `BadInput` for an unknown name, `MissingExtra` for what is missing."""
-    instead = _GONE.get((role, name))
-    if instead is not None and name not in methods(role):
-        what = f"the {role} {name!r} is gone, for {instead!r} is as good or better"
-        raise BadInput(f"{what}: take that, and train its model again", field=role)
     found = _CATALOGS[role].load(name)
     if isinstance(found, PairingMethod):
         return found

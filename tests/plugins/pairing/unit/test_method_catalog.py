@@ -23,16 +23,6 @@ def test_an_unknown_name_gets_a_suggestion() -> None:
         method_catalog.load_fit("leanred", "router")
 
 
-@pytest.mark.parametrize(
-    ("role", "name"), [("ranker", "ensemble"), ("ranker", "cross-encoder"), ("router", "knn")]
-)
-def test_a_method_of_earlier_versions_is_told_with_what_to_use_instead(
-    role: Role, name: str
-) -> None:
-    with pytest.raises(BadInput, match=f"the {role} '{name}' is gone, for 'learned' is"):
-        method_catalog.load_reader(name, role)
-
-
 def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     trained = "prolocutor.plugins.pairing.question_response.learned_training"
     for name in list(sys.modules):

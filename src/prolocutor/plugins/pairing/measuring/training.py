@@ -56,42 +56,26 @@ _LEAST_GROUPS: Final = 4
 OnText = Callable[[str], None]
 
 
-class TrainingMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """A bound of bytes for the training of a ranker, with an encoder or without."""
+def fit_into_memory(
+    learned: list[LabelledQuestion], most: int, *, meant: bool, wanted: int, seed: int
+) -> tuple[list[LabelledQuestion], int]:
+    """Return the questions a ranker learns from in `most` bytes, and how many folds at once.
 
-    most: int
-    meant: bool = False
-
-    def at_once(self, learned: Sequence[LabelledQuestion], wanted: int) -> int:
-        """Return how many folds can be fitted at the same time, at least one."""
-        answers = _answers(learned)
-        return max(1, min(wanted, (self.most - self._fixed_bytes(answers)) // self._fold(answers)))
-
-    def fitting(self, learned: list[LabelledQuestion], seed: int) -> list[LabelledQuestion]:
-        """Return the questions to learn from: all, or a random sample that fits.
-
-        Raise `BadInput` if fewer than `_LEAST` fit.
-        """
-        each = self._fixed_bytes(_answers(learned)) - _WHOLE + self._fold(_answers(learned))
-        number = (self.most - _WHOLE) * len(learned) // max(1, each)
-        if number >= len(learned):
-            return learned
-        if number < _LEAST:
-            least = (_WHOLE + _LEAST * each // max(1, len(learned))) // 1_000_000 + 1
-            what = f"{self.most // 1_000_000} MB are too little to learn in"
-            raise BadInput(f"{what}; give {least} MB or more", field="memory")
+    They are all, or a random sample that fits; `wanted` folds at most. `meant`: with an encoder.
+    Raise `BadInput` if fewer than `_LEAST` questions fit.
+    """
+    each = sum(len(one.answers) for one in learned) / max(1, len(learned))
+    fixed, of_fold = (each * (one + _MEANT * meant) for one in (_ANSWER, _IN_FOLD))
+    number = int((most - _WHOLE) / max(1.0, fixed + of_fold))
+    if number < min(_LEAST, len(learned)):
+        least = int(_WHOLE + _LEAST * (fixed + of_fold)) // 1_000_000 + 1
+        what = f"{most // 1_000_000} MB are too little to learn in"
+        raise BadInput(f"{what}; give {least} MB or more", field="memory")
+    if number < len(learned):
         chosen = random.Random(seed).sample(range(len(learned)), number)
-        return [learned[place] for place in sorted(chosen)]
-
-    def _fixed_bytes(self, answers: int) -> int:
-        return _WHOLE + answers * (_ANSWER + _MEANT * self.meant)
-
-    def _fold(self, answers: int) -> int:
-        return max(1, answers * (_IN_FOLD + _MEANT * self.meant))
-
-
-def _answers(learned: Sequence[LabelledQuestion]) -> int:
-    return sum(len(one.answers) for one in learned)
+        learned = [learned[place] for place in sorted(chosen)]
+    room = most - _WHOLE - len(learned) * fixed
+    return learned, max(1, min(wanted, int(room / max(1.0, len(learned) * of_fold))))
 
 
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,13 +92,6 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     models: PairingModels = NO_MODELS
     memory: int | None = None
-
-    @property
-    def bound(self) -> TrainingMemory | None:
-        """The bound of memory; routers need none."""
-        if self.memory is None or self.role == "router":
-            return None
-        return TrainingMemory(most=self.memory, meant=self.models.encoder is not None)
 
     def measurement(self, *methods: str) -> MeasurementPlan:
         """Return the plan for measuring methods of this role."""
@@ -269,11 +246,13 @@ async def train(
     """
     check_place(folder)
     learned, folding = _lessons(data, plan.role), Folding(on_fold=on_fold)
-    if (memory := plan.bound) is not None:
-        every, learned = len(learned), memory.fitting(learned, plan.seed)
+    if plan.memory is not None:
+        every, meant, wanted = len(learned), plan.models.encoder is not None, folding.number_at_once
+        learned, at_once = fit_into_memory(
+            learned, plan.memory, meant=meant, wanted=wanted, seed=plan.seed
+        )
         if len(learned) < every:
             on_note(f"{len(learned):,} of {every:,} questions fit into the memory given, by chance")
-        at_once = memory.at_once(learned, folding.number_at_once)
         folding = msgspec.structs.replace(folding, at_once=at_once)
     apart = plan.role == "ranker" and not any(one.answers for one in data.learn)
     known = msgspec.structs.replace(data, learn=data.learn if apart else [], test=learned)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 import lightgbm
@@ -23,13 +22,18 @@ from threadpoolctl import threadpool_limits
 from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.agent_log import AgentLog, build_agent_log
-from prolocutor.plugins.pairing.answer_features import features, features_among, replace_prior
+from prolocutor.plugins.pairing.answer_features import (
+    NAMES,
+    features,
+    features_among,
+    replace_prior,
+)
 from prolocutor.plugins.pairing.answer_meaning import (
     MeaningMemory,
     blank_meaning_rows,
     lesson_texts,
 )
-from prolocutor.plugins.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.plugins.pairing.calibration import fit_sigmoid
 from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     Meanings,
@@ -232,39 +236,37 @@ _LUCK: Final = 0.15
 _RIGHT: Final = 0.5
 
 
-class TrainingView(msgspec.Struct, frozen=True):
-    """One view of all questions: the features of its answers.
-
-    `meant` are those by an encoder, empty without one, `kept` the positions of the answers among
-    the question's, `rows` their rows in the table.
-    """
-
-    features: list[Singles]
-    meant: list[list[tuple[float, ...]]]
-    kept: list[list[int]]
-    rows: list[list[int]]
-
-    def row_numbers(self, questions: Sequence[int]) -> NDArray[np.int64]:
-        """Return the numbers of the rows of these questions."""
-        return np.concatenate([self.rows[one] for one in questions]).astype(np.int64)
-
-
 class AnswerTable(msgspec.Struct, frozen=True):
-    """All answers of all questions, row by row; `votes` and `right` in [0, 1].
+    """The answers of all questions, in three views below each other; `votes`, `right` in [0, 1].
 
-    `plain` has all answers and priors; `hidden` lacks the prior of some agents, as for new agents;
-    `few` has only some of the likeliest agents' answers, as under a budget. `hidden` also lacks the
-    meaning of every second question, as where an encoder has failed.
+    The first view has all answers and priors; the second lacks the prior of some agents, as for new
+    agents, and the meaning of every second question, as where an encoder has failed; the third has
+    only some of the likeliest agents' answers, as under a budget. `rows` is answers x features, in
+    which `set_styles` writes the scores of styles. `answers`, `questions` and `views` have the
+    numbers of each row.
     """
 
-    texts: list[str]
     terms: TermTable
-    plain: TrainingView
-    hidden: TrainingView
-    few: TrainingView
+    rows: Singles
+    answers: NDArray[np.int64]
+    questions: NDArray[np.int64]
+    views: NDArray[np.int64]
     votes: Floats
     right: Floats
     weights: Floats
+
+    def answers_to(self, questions: Sequence[int]) -> NDArray[np.int64]:
+        """Return the numbers of these questions' answers, which are rows of the first view."""
+        return np.flatnonzero((self.views == 0) & np.isin(self.questions, questions))
+
+    def set_styles(self, styles: Floats) -> None:
+        """Write the score of each answer's style, and its lead among the answers of its view."""
+        own = styles[self.answers]
+        changes = np.diff(self.questions, prepend=-1) | np.diff(self.views, prepend=-1)
+        starts = np.flatnonzero(changes)
+        best = np.maximum.reduceat(own, starts)
+        self.rows[:, len(NAMES)] = own
+        self.rows[:, len(NAMES) + 1] = own - np.repeat(best, np.diff(starts, append=len(own)))
 
 
 def answer_table(
@@ -275,7 +277,8 @@ def answer_table(
 ) -> AnswerTable:
     """Return the table of questions with their priors; `meaning` is of the same."""
     rng = random.Random(seed)
-    plain, hidden, few = (TrainingView([], [], [], []) for _ in range(3))
+    rows: list[list[Singles]] = [[], [], []]
+    numbers: list[list[list[int]]] = [[], [], []]
     start = 0
     for number, (one, prior) in enumerate(taught):
         answers = [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()]
@@ -283,32 +286,37 @@ def answer_table(
         unknown = rng.sample(sorted(prior), min(_HIDDEN, len(prior)))
         fewer = {agent: value for agent, value in prior.items() if agent not in unknown}
         chosen = _likely(answers, prior, rng)
-        some = [answers[place] for place in chosen]
         whole = features(one.question, answers, prior, agent_log, logged=True)
-        fewer_rows = features_among(whole, one.question, answers, chosen)
-        for copy, shown, kept, rows in (
-            (plain, answers, everything, whole),
-            (hidden, answers, everything, replace_prior(whole, answers, fewer)),
-            (few, some, chosen, fewer_rows),
-        ):
-            copy.features.append(np.array(rows, dtype=np.float32))
+        views = (
+            (everything, whole),
+            (everything, replace_prior(whole, answers, fewer)),
+            (chosen, features_among(whole, one.question, answers, chosen)),
+        )
+        for view, (kept, found) in enumerate(views):
+            shown = [answers[place] for place in kept]
+            parts: list[Any] = [found, np.zeros((len(found), 2))]
             if meaning is not None:
-                lost = copy is hidden and number % 2 == 0
-                copy.meant.append(blank_meaning_rows(shown) if lost else meaning.rows(one, shown))
-            copy.kept.append(kept)
-            copy.rows.append([start + place for place in kept])
+                lost = view == _HIDDEN_VIEW and number % 2 == 0
+                parts.append(blank_meaning_rows(shown) if lost else meaning.rows(one, shown))
+            rows[view].append(np.column_stack(parts).astype(np.float32))
+            numbers[view].append([start + place for place in kept])
         start += len(answers)
     pairs = [(one, agent) for one, _ in taught for agent in one.answers]
-    texts = [one.answers[agent] for one, agent in pairs]
+    votes = np.array([one.agents.get(agent, 0.0) for one, agent in pairs])
+    right = np.array([float(is_right(one, agent)) for one, agent in pairs])
+    weights = np.array([one.weight for one, _ in pairs])
+    chained = [kept for view in numbers for kept in view]
+    given = np.concatenate(chained)
+    counts = [len(kept) for kept in chained]
     return AnswerTable(
-        texts=texts,
-        terms=TermTable(texts),
-        plain=plain,
-        hidden=hidden,
-        few=few,
-        votes=np.array([one.agents.get(agent, 0.0) for one, agent in pairs]),
-        right=np.array([float(is_right(one, agent)) for one, agent in pairs]),
-        weights=np.array([one.weight for one, _ in pairs]),
+        terms=TermTable([one.answers[agent] for one, agent in pairs]),
+        rows=np.concatenate([part for view in rows for part in view]),
+        answers=given,
+        questions=np.repeat(np.tile(np.arange(len(taught)), len(views)), counts),
+        views=np.repeat(np.repeat(np.arange(len(views)), len(taught)), counts),
+        votes=votes[given],
+        right=right[given],
+        weights=weights[given],
     )
 
 
@@ -335,20 +343,6 @@ _LINEAR_SHARE: Final = 0.5
 """The weight of the linear model beside the forest."""
 
 _HIDDEN_VIEW: Final = 1
-
-
-class StackedRows(msgspec.Struct, frozen=True):
-    """The rows of all views below each other, with the question and the view of each.
-
-    `rows` is answers x features; the others have a value for each row.
-    """
-
-    rows: Singles
-    questions: NDArray[np.int64]
-    views: NDArray[np.int64]
-    votes: Floats
-    right: Floats
-    weights: Floats
 
 
 def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
@@ -400,49 +394,37 @@ def _learn(
     The probabilities are calibrated on the scores of the parts for the questions that they have
     not seen, so that no forest is learned for the calibration alone.
     """
-    questions = list(range(len(table.plain.rows)))
-    stacked = _stack_views(table, _unseen_styles(table, questions, groups, seed))
+    styles = np.zeros(table.answers.max() + 1)
+    for known, unseen in _splits(groups, _INNER_FOLDS, seed):
+        answers = table.answers_to(unseen)
+        styles[answers] = table.terms.scores(answers, _learned_style(table, known))
+    table.set_styles(styles)
     forests: list[TreeEnsemble] = []
-    unseen_scores = np.zeros(len(stacked.rows))
-    binned, scaled = BinnedRows(stacked.rows, stacked.weights), ScaledRows.standardize(stacked.rows)
-    both, middle = (stacked.votes, stacked.right), (stacked.votes + stacked.right) / 2
-    everything = np.arange(len(stacked.rows))
-    linear = scaled.learn(everything, middle, stacked.weights)
-    for number, (known, unseen) in enumerate(_splits(questions, groups, _PARTS, seed)):
-        part = np.flatnonzero(np.isin(stacked.questions, known))
-        rest = np.flatnonzero(np.isin(stacked.questions, unseen))
+    unseen_scores = np.zeros(len(table.rows))
+    binned, scaled = BinnedRows(table.rows, table.weights), ScaledRows.standardize(table.rows)
+    both, middle = (table.votes, table.right), (table.votes + table.right) / 2
+    everything = np.arange(len(table.rows))
+    linear = scaled.learn(everything, middle, table.weights)
+    for number, (known, unseen) in enumerate(_splits(groups, _PARTS, seed)):
+        part = np.flatnonzero(np.isin(table.questions, known))
+        rest = np.flatnonzero(np.isin(table.questions, unseen))
         made = binned.forests(part, both, _PARTS * seed + number)
-        line = scaled.learn(part, middle, stacked.weights)
+        line = scaled.learn(part, middle, table.weights)
         forests += made
-        unseen_scores[rest] = _scores(joined(made, 1 / len(made)), line, stacked.rows[rest])
+        unseen_scores[rest] = _scores(joined(made, 1 / len(made)), line, table.rows[rest])
     if not forests:
         forests = binned.forests(everything, both, seed)
     forest = joined(forests, 1 / len(forests))
     if len(forests) == len(both):
-        unseen_scores = _scores(forest, linear, stacked.rows)
+        unseen_scores = _scores(forest, linear, table.rows)
+    shown = np.flatnonzero(table.views != _HIDDEN_VIEW)  # what lacks priors is not calibrated on
     return LearnedBlend(
         agent_log=agent_log,
-        wording=table.terms.wording(_learned_style(table, questions)),
+        wording=table.terms.wording(_learned_style(table, np.unique(table.questions).tolist())),
         forest=forest,
         linear=linear,
         linear_share=_LINEAR_SHARE,
-        sigmoid=_curve(stacked, unseen_scores),
-    )
-
-
-def _stack_views(table: AnswerTable, styles: Mapping[int, list[float]]) -> StackedRows:
-    """Put the views of all questions below each other."""
-    questions = list(range(len(table.plain.rows)))
-    views = (table.plain, table.hidden, table.few)
-    chosen = np.concatenate([view.row_numbers(questions) for view in views])
-    counts = [[len(kept) for kept in view.kept] for view in views]
-    return StackedRows(
-        rows=np.concatenate([_take_features(view, questions, styles) for view in views]),
-        questions=np.concatenate([np.repeat(questions, count) for count in counts]),
-        views=np.repeat(np.arange(len(views)), [sum(count) for count in counts]),
-        votes=table.votes[chosen],
-        right=table.right[chosen],
-        weights=table.weights[chosen],
+        sigmoid=fit_sigmoid(unseen_scores[shown], table.right[shown], table.weights[shown]),
     )
 
 
@@ -452,57 +434,16 @@ def _scores(forest: TreeEnsemble, linear: LinearScore, rows: Rows) -> Floats:
     return found
 
 
-def _curve(stacked: StackedRows, scores: Floats) -> Sigmoid:
-    """Fit the curve of an answer; what lacks priors is left out."""
-    shown = np.flatnonzero(stacked.views != _HIDDEN_VIEW)
-    order = shown[np.lexsort((stacked.views[shown], stacked.questions[shown]))]
-    return fit_sigmoid(scores[order], stacked.right[order], stacked.weights[order])
-
-
-def _unseen_styles(
-    table: AnswerTable, questions: Sequence[int], groups: Sequence[int], seed: int
-) -> dict[int, list[float]]:
-    """Return style scores of each question's answers, by a model of the other folds."""
-    styles: dict[int, list[float]] = {}
-    for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
-        train_ranker = _learned_style(table, known)
-        scores = iter(table.terms.scores(table.plain.row_numbers(unseen), train_ranker).tolist())
-        styles |= {one: list(islice(scores, len(table.plain.rows[one]))) for one in unseen}
-    return styles
-
-
-def _take_features(
-    view: TrainingView, questions: Sequence[int], styles: Mapping[int, list[float]]
-) -> Floats:
-    """Return the features of a view's rows, and drop them there, as they are many.
-
-    `styles` has the scores of a question's answers.
-    """
-    parts: list[Singles] = [np.concatenate(view.features)]
-    view.features.clear()
-    own = [np.array([styles[one][place] for place in view.kept[one]]) for one in questions]
-    leads = [scores - scores.max() for scores in own]
-    parts += [np.concatenate(some).astype(np.float32)[:, None] for some in (own, leads)]
-    if view.meant:
-        meant = [row for one in questions for row in view.meant[one]]
-        parts.append(np.array(meant, dtype=np.float32))
-        view.meant.clear()
-    return np.column_stack(parts)
-
-
-def _splits(
-    questions: Sequence[int], groups: Sequence[int], folds: int, seed: int
-) -> Iterator[tuple[list[int], list[int]]]:
-    fold = dict(
-        zip(questions, deal_folds([groups[one] for one in questions], folds, seed), strict=True)
-    )
+def _splits(groups: Sequence[int], folds: int, seed: int) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the numbers of the questions outside and inside each fold."""
+    fold = deal_folds(groups, folds, seed)
     for number in range(folds):
-        known = [one for one in questions if fold[one] != number]
-        unseen = [one for one in questions if fold[one] == number]
+        known = [one for one, its in enumerate(fold) if its != number]
+        unseen = [one for one, its in enumerate(fold) if its == number]
         if known and unseen:
             yield known, unseen
 
 
 def _learned_style(table: AnswerTable, questions: Sequence[int]) -> StyleWeights:
-    rows = table.plain.row_numbers(questions)
-    return table.terms.learn(rows, table.votes[rows], table.weights[rows])
+    answers = table.answers_to(questions)
+    return table.terms.learn(answers, table.votes[answers], table.weights[answers])

@@ -12,10 +12,10 @@ from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.abstention import stored_risk_curve
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.measuring.training import (
-    TrainingMemory,
     TrainingPlan,
     TrainingResult,
     count_steps,
+    fit_into_memory,
     train,
     training_hash,
 )
@@ -160,13 +160,14 @@ def test_a_folder_of_something_else_is_refused_before_anything_is_learned(tmp_pa
 
 def test_memory_bounds_folds_at_once_and_then_questions() -> None:
     many = labelled(1000, 1, answers=True)
-    ample, scarce, tiny = (TrainingMemory(most=most) for most in (10**9, 275_000_000, 260_500_000))
 
-    assert ample.fitting(many, 0) == many
-    assert ample.at_once(many, 4) == 4
-    some = scarce.fitting(many, 0)
+    def fitting(most: int) -> tuple[list[LabelledQuestion], int]:
+        return fit_into_memory(many, most, meant=False, wanted=4, seed=0)
+
+    assert fitting(10**9) == (many, 4)
+    some, at_once = fitting(275_000_000)
     assert 100 <= len(some) < len(many)
-    assert scarce.at_once(some, 4) == 1
+    assert at_once == 1
     assert [one for one in many if one in some] == some
     with pytest.raises(BadInput, match=r"too little to learn in; give 26\d MB"):
-        tiny.fitting(many, 0)
+        fitting(260_500_000)
