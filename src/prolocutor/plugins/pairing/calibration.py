@@ -36,6 +36,9 @@ class Sigmoid(msgspec.Struct, frozen=True):
         return self.slope * score + self.offset
 
 
+USUAL: Final = Sigmoid()
+
+
 def logit(probability: float, least: float = _LEAST) -> float:
     """Return the score of a probability, of which `least` to 1 - `least` count."""
     kept = min(max(probability, least), 1 - least)
@@ -48,15 +51,16 @@ def fit_sigmoid(
     weights: ArrayLike | None = None,
     *,
     least_slope: float = 0.0,
-    prior: float = 0.0,
+    usual: Sigmoid = USUAL,
+    strength: tuple[float, float] = (0.0, 0.0),
 ) -> Sigmoid:
     """Return the curve of maximum likelihood among those of `least_slope` or more.
 
     Platt's sigmoid with his corrected targets (Platt 1999; Lin, Lin and Weng 2007), by Newton's
     method with halved steps. `right` is 0 to 1, of scores by what did not know the examples.
-    `prior` is the strength of a prior for the slope 1 and the offset 0, which takes the place of
-    the correction. Of no examples, or of one kind only, the curve hardly depends on the score. It
-    needs NumPy.
+    `strength` is that of a prior for the slope and the offset of the `usual` curve; one for the
+    offset takes the place of the correction. Of no examples, or of one kind only, the curve without
+    a prior hardly depends on the score. It needs NumPy.
     """
     import numpy as np
 
@@ -64,20 +68,20 @@ def fit_sigmoid(
     each = np.ones(len(given)) if weights is None else np.asarray(weights, dtype=float)
     yes = float(each @ known)
     no = float(each.sum()) - yes
-    high, low = (1.0, 0.0) if prior else ((yes + 1) / (yes + 2), 1 / (no + 2))
+    high, low = (1.0, 0.0) if strength[1] else ((yes + 1) / (yes + 2), 1 / (no + 2))
     targets, rows = low + (high - low) * known, np.stack([given, np.ones(len(given))])
-    middle = np.array([1.0, 0.0])
+    middle, prior = np.array([usual.slope, usual.offset]), np.array(strength)
 
     def loss(at: Any) -> float:
         x, off = at @ rows, at - middle
-        return float(each @ (np.logaddexp(0.0, x) - targets * x) + prior * (off @ off) / 2)
+        return float(each @ (np.logaddexp(0.0, x) - targets * x) + prior @ (off * off) / 2)
 
     def descend(at: Any, free: Sequence[int]) -> Any:
         """Return the best curve of those that differ in the parameters `free`."""
         for _ in range(_STEPS):
             likely = np.exp(-np.logaddexp(0.0, -(at @ rows)))
             slope = rows @ (each * (likely - targets)) + prior * (at - middle)
-            bend = rows * (each * likely * (1 - likely)) @ rows.T + (prior + _RIDGE) * np.eye(2)
+            bend = rows * (each * likely * (1 - likely)) @ rows.T + np.diag(prior + _RIDGE)
             step, size, before = np.zeros(2), 1.0, loss(at)
             step[free] = np.linalg.solve(bend[np.ix_(free, free)], slope[free])
             while (after := loss(at - size * step)) >= before and size > _NEAR:

@@ -43,6 +43,17 @@ def test_a_least_slope_bounds_the_curve_and_keeps_the_mean() -> None:
     assert sum(map(found, scores)) == pytest.approx(2.0, abs=0.05)
 
 
+def test_few_examples_leave_the_slope_near_the_usual_slope() -> None:
+    scores, right = [1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, 1.0]
+
+    free = fit_sigmoid(scores, right)
+    found = fit_sigmoid(scores, right, usual=Sigmoid(3.0, 0.0), strength=(50.0, 0.0))
+
+    assert free.slope < 1
+    assert found.slope == pytest.approx(3.0, abs=0.1)
+    assert sum(map(found, scores)) == pytest.approx(2.0, abs=0.05)
+
+
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(0, 1)), max_size=15))
 def test_a_probability_comes_of_any_examples(rows: list[tuple[float, float]]) -> None:
     found = fit_sigmoid([score for score, _ in rows], [right for _, right in rows])

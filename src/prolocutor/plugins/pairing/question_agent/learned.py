@@ -51,7 +51,11 @@ _SMALL: Final = 0.02
 """Scores of this size and less differ by no more than chance where there are labels."""
 
 _LEAST_SLOPE: Final = 0.5
-"""The least slope of a fitted curve: a higher score is likelier. Slopes are usually 2 to 4."""
+"""The least slope of a fitted curve: a higher score is likelier."""
+
+_USUAL_CURVE: Final = Sigmoid(3.0, 0.0)
+_SLOPE_STRENGTH: Final = (50.0, 0.0)
+"""The usual slope, and how firmly it is expected: a few hundred labels hardly tell the slope."""
 
 _USUAL: Final = 5
 """As many agents speak for the usual deviation of scores."""
@@ -473,7 +477,14 @@ class _Ranked:
             right = np.concatenate([right, np.zeros(int(known.sum()))])
             weights = np.concatenate([weights, np.full(int(known.sum()), share)])
         logs = np.arcsinh(scores / _SMALL)
-        fitted = fit_sigmoid(logs, right, weights, least_slope=_LEAST_SLOPE)
+        fitted = fit_sigmoid(
+            logs,
+            right,
+            weights,
+            least_slope=_LEAST_SLOPE,
+            usual=_USUAL_CURVE,
+            strength=_SLOPE_STRENGTH,
+        )
         return ScoreCurve(fitted, deviation=0.0)
 
 

@@ -21,7 +21,7 @@ _USUAL: Final = -2.0
 _MAX_LESSONS: Final = 300
 """Lessons on which cards are calibrated."""
 
-_PRIOR: Final = 4.0
+_PRIOR: Final = (4.0, 4.0)
 _LEAST: Final = 1e-3
 _PLAIN: Final = Sigmoid()
 
@@ -50,7 +50,7 @@ def card_promise(
         right += [one.agents.get(agent, 0.0) for agent in settled]
     if not sum(right):
         return CardPromise()
-    curve = fit_sigmoid(scores, right, prior=_PRIOR)
+    curve = fit_sigmoid(scores, right, strength=_PRIOR)
     return CardPromise(curve, logit(sum(right) / len(right), _LEAST))
 
 
