@@ -1,5 +1,7 @@
 """Words that correct a timer change it; words that ask for one more leave it."""
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -201,3 +203,23 @@ async def test_an_order_is_no_answer_though_any_words_are() -> None:
             reply = await assistant.reply(text, user="one")
 
     assert reply.text == "There is nothing on your todo list. What shall I add to your todo list?"
+
+
+@pytest.mark.parametrize(
+    ("then", "hours"),
+    [
+        (("no, saturday", "at ten"), ["10:00"]),
+        (("at 4 pm",), ["16:00"]),
+        (("and at 4 pm",), ["09:00", "16:00"]),
+        (("remind me to buy stamps on friday at 4 pm",), ["09:00", "16:00"]),
+    ],
+)
+async def test_a_time_alone_moves_the_reminder_and_more_words_note_another(
+    then: tuple[str, ...], hours: list[str]
+) -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        for text in ("remind me to buy stamps on friday", *then, "show my reminders"):
+            reply = await assistant.reply(text, user="ann")
+
+    assert re.findall(r"\d\d:\d\d", reply.text) == hours

@@ -58,6 +58,8 @@ WHEN = "When is it due?"
 AS_ENTRY = "Any words will do, for example: oat milk."
 AS_MOMENT = "I need a day or a time, for example: tomorrow at 9."
 MOST_AT_ONCE = 3
+ADDS = re.compile(r"(?:and|also|plus|again|another)\b", re.IGNORECASE)
+"""The beginning of words that want one more."""
 DECLINE = "That is nothing for your todo list or your reminders."
 
 
@@ -71,6 +73,7 @@ def answer(request: dict[str, Any]) -> Any:
         _shown_again(request, said, stored)
         or _taken_off(request, said, stored)
         or _taken_back(request, text, said, stored)
+        or _timed_anew(request, text, said, stored)
         or _read(request, text, said, stored)
     )
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
@@ -128,6 +131,22 @@ def _taken_back(
     back = [item.text for item in before.items if item not in stored.items]
     told = f"taken off again: {', '.join(gone)}" if gone else f"back again: {', '.join(back)}"
     return TodoReply(f"All right, {told}.", 0.95, changed=True), before
+
+
+def _timed_anew(
+    request: dict[str, Any], text: str, said: str, stored: TodoList
+) -> tuple[TodoReply, TodoList] | None:
+    """Handle "at ten": the reminder of the turn before gets another time, and no second one."""
+    before = stored.before_change(id_before(request)) if words_of_follow_up(request) else None
+    if before is None:
+        return None
+    noted = [item for item in stored.reminders if item not in before.items]
+    without = stored.copy()
+    without.remove(noted)
+    reply, todo = _read(request, text, said, without)
+    anew = [item for item in todo.reminders if item not in without.items]
+    is_same = noted and [item.text for item in anew] == [item.text for item in noted]
+    return (reply, todo) if is_same and not ADDS.match(said_of(request)) else None
 
 
 def _replies(asked: TodoRequest) -> TodoReply | None:
