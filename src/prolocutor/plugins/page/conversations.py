@@ -104,9 +104,13 @@ class SaidMessage(msgspec.Struct, frozen=True):
         if -1 in places:
             return None
         start = max(0, min(places) - CHARACTERS_BEFORE)
-        shown = without_uploads(" ".join(text[start : start + EXCERPT_CHARACTERS].split()))
+        shown = without_uploads(_SPACES.sub(" ", text[start : start + EXCERPT_CHARACTERS]).strip())
         before = "…" if start else ""
         return before + shown + ("…" if start + EXCERPT_CHARACTERS < len(text) else "")
+
+
+_SPACES: Final = re.compile(r"[^\S\n]+")
+"""Spaces between words; line ends stay, as Markdown is read by them."""
 
 
 def read_message(message: bytes | None) -> SaidMessage:

@@ -8,6 +8,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.pairing import Card
 from prolocutor.plugins.page.channel import Page, PageDoor
+from prolocutor.plugins.page.conversations import SaidMessage
 from prolocutor.testing.channel_kit import KEY, STRICT, Door, run_door
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
@@ -251,3 +252,9 @@ async def test_the_address_of_an_uploaded_file_is_neither_in_a_title_nor_in_a_hi
 
     assert titles == [("only", "A picture"), ("asked", "What is on this picture")]
     assert [one["text"] for one in hits["items"] if one["own"]] == ["what is on this picture?"]
+
+
+def test_a_hit_keeps_the_lines_by_which_markdown_is_read() -> None:
+    said = SaidMessage(type="text", text="You get:\n\n| late |   back |\n|---|---|\n| 1 h | half |")
+
+    assert said.around(["half"]) == "You get:\n\n| late | back |\n|---|---|\n| 1 h | half |"

@@ -1,7 +1,7 @@
 // The handover box under a conversation: take it over, write to the person, give it back.
 
 import { send } from "./api.js";
-import { When, clock } from "./figures.js";
+import { When, clock, personName } from "./figures.js";
 import { Confirm, attempt, listOf, tell } from "./parts.js";
 import { text } from "./safe.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
@@ -92,7 +92,7 @@ function Mine({ of, user, items, agents }) {
   const name = text(user);
   return html`<div class="handover mine">
     <p><b>You answer.</b> The assistant is silent since ${clock(of.now.since)}. <button class="link" onClick=${() => of.setGiving(true)}>Give back</button></p>
-    <form class="composer" onSubmit=${submit}><textarea ref=${field} rows="2" placeholder=${`Write to ${name}`} aria-label=${`Write to ${name}`} value=${words} onInput=${(event) => write(event.target.value)} onKeyDown=${pressed}></textarea>
+    <form class="composer" onSubmit=${submit}><textarea ref=${field} rows="2" placeholder=${`Write to ${personName(name)}`} aria-label=${`Write to ${name}`} value=${words} onInput=${(event) => write(event.target.value)} onKeyDown=${pressed}></textarea>
       <button class="round strong" aria-label="Send" disabled=${busy}><${Drawing} name="send" /></button></form>
     ${wrong && html`<p class="wrong" role="alert">It was not said: ${text(wrong)} It is still here.</p>`}
     <${Suggestion} id=${of.id} said=${text(items.findLast((one) => text(one.said))?.said)} agents=${agents} use=${write} />
