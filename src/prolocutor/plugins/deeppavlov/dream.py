@@ -54,7 +54,7 @@ class RequestFormatter:
 
     def __call__(self, state: State, **options: Any) -> Any:
         """Return the service's request; a list where there are several requests."""
-        requests = self._formatter.format(read_dialog(state), _earlier(state), **options)
+        requests = self._formatter.requests(read_dialog(state), _earlier(state), **options)
         return requests if self.fan_out else _only(requests)
 
 

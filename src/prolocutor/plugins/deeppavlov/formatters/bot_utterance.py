@@ -8,28 +8,29 @@ from __future__ import annotations
 from typing import Any
 
 from prolocutor.plugins.deeppavlov.formatters.annotated_text import segment, segments, texts
-from prolocutor.plugins.deeppavlov.formatters.cropping import recent, turns_window
+from prolocutor.plugins.deeppavlov.formatters.cropping import recent
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
-    NOTHING_EARLIER,
-    DialogFormatter,
-    EarlierDialog,
     State,
+    named,
 )
 from prolocutor.plugins.deeppavlov.formatters.entities import entity_tags, labelled_entities
 
 
-def bot_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("last_bot_utt_dialog", window=2)
+def bot_text(dialog: State) -> list[Any]:
     """Ask about the text."""
     return [{"sentences": [_text(dialog)]}]
 
 
-def bot_last_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("ner_formatter_last_bot_dialog", window=2)
+def bot_last_utterances(dialog: State) -> list[Any]:
     """Ask for names in the sentences of the text."""
     said = dialog["bot_utterances"]
     return [{"last_utterances": [segments(said[-1]) if said else [""]]}]
 
 
-def bot_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("sent_rewrite_formatter_w_o_last_dialog", turns=6)
+def bot_history(dialog: State) -> list[Any]:
     """Ask to rewrite the bot utterance, as the last of up to six turns."""
     said = segment(recent(dialog, 6))["utterances"][:-1]
     return [
@@ -40,12 +41,14 @@ def bot_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list
     ]
 
 
-def bot_sentences(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("entity_detection_formatter_last_bot_dialog", window=2)
+def bot_sentences(dialog: State) -> list[Any]:
     """Ask for entities in the text."""
     return [{"sentences": [[_text(dialog)]]}]
 
 
-def bot_entities(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("el_formatter_last_bot_dialog", window=2)
+def bot_entities(dialog: State) -> list[Any]:
     """Ask for the entities of the text."""
     said = dialog["bot_utterances"]
     if not said:
@@ -54,7 +57,8 @@ def bot_entities(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> lis
     return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [[said[-1]["text"]]]}]
 
 
-def bot_entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("custom_el_formatter_last_bot_dialog", window=2)
+def bot_entities_of_user(dialog: State) -> list[Any]:
     """Ask for the entities of the text, including the bot's own."""
     said = dialog["bot_utterances"]
     [request] = bot_entities(dialog)
@@ -64,7 +68,8 @@ def bot_entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
     return [request]
 
 
-def bot_properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("property_extraction_formatter_last_bot_dialog", window=2)
+def bot_properties(dialog: State) -> list[Any]:
     """Ask for the text's statements about the bot, with its entities."""
     said = dialog["bot_utterances"]
     annotations = said[-1]["annotations"] if said else {}
@@ -78,7 +83,8 @@ def bot_properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> l
     ]
 
 
-def bot_knowledge(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("bot_knowledge_memorizer_formatter_last_bot_dialog", window=2)
+def bot_knowledge(dialog: State) -> list[Any]:
     """Show the bot utterance and the new human one."""
     said = dialog["bot_utterances"]
     return [
@@ -89,7 +95,8 @@ def bot_knowledge(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> li
     ]
 
 
-def bot_speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("speech_function_bot_formatter", window=3)
+def bot_speech_function(dialog: State) -> list[Any]:
     """Ask for the speech function of the text as an answer to the human's before it."""
     heard, said = dialog["human_utterances"], dialog["bot_utterances"]
     if len(heard) < 2 or not said:
@@ -107,18 +114,3 @@ def bot_speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER)
 def _text(dialog: State) -> Any:
     said = dialog["bot_utterances"]
     return said[-1]["text"] if said else ""
-
-
-BOT_UTTERANCE_FORMATTERS = (
-    DialogFormatter("last_bot_utt_dialog", bot_text, window=2),
-    DialogFormatter("ner_formatter_last_bot_dialog", bot_last_utterances, window=2),
-    DialogFormatter(
-        "sent_rewrite_formatter_w_o_last_dialog", bot_history, turns_window(6), repeats=True
-    ),
-    DialogFormatter("entity_detection_formatter_last_bot_dialog", bot_sentences, window=2),
-    DialogFormatter("el_formatter_last_bot_dialog", bot_entities, window=2),
-    DialogFormatter("custom_el_formatter_last_bot_dialog", bot_entities_of_user, window=2),
-    DialogFormatter("property_extraction_formatter_last_bot_dialog", bot_properties, window=2),
-    DialogFormatter("bot_knowledge_memorizer_formatter_last_bot_dialog", bot_knowledge, window=2),
-    DialogFormatter("speech_function_bot_formatter", bot_speech_function, window=3),
-)

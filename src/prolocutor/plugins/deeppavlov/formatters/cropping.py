@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import State
+from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import State, turns_window
 
 REPEATED = ("#+#repeat", "But what?", "Could you please repeat what you have just said?")
-
-
-def turns_window(turns: int) -> int:
-    """Return the number of utterances of `turns` whole turns and the new human utterance."""
-    return 2 * turns + 1
 
 
 def crop(dialog: State, turns: int = 5) -> State:

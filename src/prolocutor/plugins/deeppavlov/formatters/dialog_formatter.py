@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -25,7 +25,9 @@ class EarlierDialog(msgspec.Struct, frozen=True):
 NOTHING_EARLIER = EarlierDialog()
 
 Format = Callable[..., list[Any]]
-"""`(dialog, earlier, **kwargs) -> requests`, with one call of the service for each request.
+"""`(dialog, **kwargs) -> requests`, with one call of the service for each request.
+
+With `counts` or `skills` the second argument is an `EarlierDialog`.
 
 The dialog is never changed. The requests share parts with it, so they are to be encoded before it
 changes.
@@ -49,3 +51,32 @@ class DialogFormatter(msgspec.Struct, frozen=True):
         dialog.
         """
         return self.window if self.window is None or not self.repeats else 3 * self.window
+
+    def requests(self, dialog: State, earlier: EarlierDialog, **options: Any) -> list[Any]:
+        """Return the requests about a dialog."""
+        more = (earlier,) if self.counts or self.skills else ()
+        return self.format(dialog, *more, **options)
+
+
+FORMATTERS: Final[dict[str, DialogFormatter]] = {}
+"""All dialog formatters by their names in a DREAM pipeline."""
+
+
+def named(name: str, *, turns: int | None = None, **reads: Any) -> Callable[[Format], Format]:
+    """Add a function to the formatters, by its name in DREAM.
+
+    It reads `turns` whole turns, and more where `#repeat` asks for them, or what `reads` says.
+    """
+    if turns is not None:
+        reads |= {"window": turns_window(turns), "repeats": True}
+
+    def add(format: Format) -> Format:
+        FORMATTERS[name] = DialogFormatter(name, format, **reads)
+        return format
+
+    return add
+
+
+def turns_window(turns: int) -> int:
+    """Return the number of utterances of `turns` whole turns and the new human utterance."""
+    return 2 * turns + 1

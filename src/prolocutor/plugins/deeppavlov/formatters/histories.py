@@ -11,26 +11,28 @@ from prolocutor.plugins.deeppavlov.formatters.annotated_text import (
     spelling_text,
     texts,
 )
-from prolocutor.plugins.deeppavlov.formatters.cropping import crop, is_bot, recent, turns_window
+from prolocutor.plugins.deeppavlov.formatters.cropping import crop, is_bot, recent
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
-    DialogFormatter,
     EarlierDialog,
     State,
+    named,
 )
 
 SUMMARY_EVERY = 6  # utterances between two summaries
 SUMMARY_OVERLAP = 5  # earlier utterances read again by a summary
 
 
-def context(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("context_formatter_dialog", window=4)
+def context(dialog: State) -> list[Any]:
     """Ask for prompts that fit the last four texts."""
     shown = punctuate({**dialog, "utterances": dialog["utterances"][-4:]})
     goals = dialog["human"]["attributes"].get("prompts_goals", {})
     return [{"contexts": [texts(shown["utterances"])], "prompts_goals": [goals]}]
 
 
-def prompts_goals(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("prompts_goals_collector_formatter", window=3, hypotheses=True)
+def prompts_goals(dialog: State) -> list[Any]:
     """Ask to collect the goals given by the preceding turn's hypotheses."""
     heard = dialog["human_utterances"]
     goals: State = {}
@@ -39,6 +41,7 @@ def prompts_goals(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> li
     return [{"prompts_goals": [goals], "human_attributes": [dialog["human"]["attributes"]]}]
 
 
+@named("summarization_annotator_formatter", window=SUMMARY_EVERY + SUMMARY_OVERLAP, counts=True)
 def summary(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for a summary of the utterances since the last summary."""
     said = dialog["bot_utterances"]
@@ -53,7 +56,8 @@ def summary(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any
     ]
 
 
-def topics(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("topic_recommendation_formatter", turns=5)
+def topics(dialog: State) -> list[Any]:
     """Ask for topics, by the skills and the topics of the last five turns."""
     said = recent(dialog)["utterances"]
     found: list[Any] = []
@@ -63,7 +67,8 @@ def topics(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]
     return [{"active_skills": [skills], "cobot_topics": [found]}]
 
 
-def retrieval_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("convert_formatter_dialog", turns=20)
+def retrieval_history(dialog: State) -> list[Any]:
     """Ask for a reply that fits twenty turns and the bot's persona."""
     newest_first = reversed(recent(dialog)["bot_utterances"])
     ongoing = takewhile(lambda one: one["active_skill"] == "convert_reddit", newest_first)
@@ -78,7 +83,8 @@ def retrieval_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -
     ]
 
 
-def eliza(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("eliza_formatter_dialog", turns=5)
+def eliza(dialog: State) -> list[Any]:
     """Ask for a reply, with the texts already answered by Eliza."""
     shown = recent(dialog)
     said = shown["utterances"]
@@ -91,7 +97,8 @@ def eliza(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     return [{"last_utterance_batch": [newest], "human_utterance_history_batch": [answered]}]
 
 
-def persona_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("persona_bot_formatter", turns=5)
+def persona_history(dialog: State) -> list[Any]:
     """Ask for a reply to the last three texts."""
     shown = punctuate(recent(dialog))
     return [
@@ -102,7 +109,8 @@ def persona_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
     ]
 
 
-def rewriting_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("sent_rewrite_formatter_dialog", turns=5)
+def rewriting_history(dialog: State) -> list[Any]:
     """Ask to rewrite the last five turns."""
     said = segment(recent(dialog))["utterances"]
     return [
@@ -113,29 +121,10 @@ def rewriting_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -
     ]
 
 
-def image(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("fromage_formatter", turns=5)
+def image(dialog: State) -> list[Any]:
     """Ask about the newest image of the last five human utterances."""
     heard = recent(dialog)["human_utterances"]
     paths = (one.get("attributes", {}).get("image") for one in reversed(heard[-5:]))
     found = (path for path in paths if isinstance(path, str) and path.startswith("http"))
     return [{"sentences": [heard[-1]["text"]], "image_paths": [next(found, None)]}]
-
-
-HISTORY_FORMATTERS = (
-    DialogFormatter("context_formatter_dialog", context, window=4),
-    DialogFormatter("prompts_goals_collector_formatter", prompts_goals, window=3, hypotheses=True),
-    DialogFormatter(
-        "summarization_annotator_formatter",
-        summary,
-        window=SUMMARY_EVERY + SUMMARY_OVERLAP,
-        counts=True,
-    ),
-    DialogFormatter("topic_recommendation_formatter", topics, turns_window(5), repeats=True),
-    DialogFormatter("convert_formatter_dialog", retrieval_history, turns_window(20), repeats=True),
-    DialogFormatter("eliza_formatter_dialog", eliza, turns_window(5), repeats=True),
-    DialogFormatter("persona_bot_formatter", persona_history, turns_window(5), repeats=True),
-    DialogFormatter(
-        "sent_rewrite_formatter_dialog", rewriting_history, turns_window(5), repeats=True
-    ),
-    DialogFormatter("fromage_formatter", image, turns_window(5), repeats=True),
-)

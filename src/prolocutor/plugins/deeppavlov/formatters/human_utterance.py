@@ -14,13 +14,12 @@ from prolocutor.plugins.deeppavlov.formatters.cropping import (
     crop,
     newest_utterance,
     recent,
-    turns_window,
 )
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
-    DialogFormatter,
     EarlierDialog,
     State,
+    named,
 )
 from prolocutor.plugins.deeppavlov.formatters.entities import (
     entity_tags,
@@ -34,17 +33,20 @@ NEUTRAL_MOOD = [0.75, 0.25, 0.44]
 MEDIA = ("sound_path", "sound_duration", "sound_type", "video_path", "video_duration", "video_type")
 
 
-def text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("last_utt_dialog")
+def text(dialog: State) -> list[Any]:
     """Ask about the text."""
     return [{"sentences": [newest_utterance(dialog)["text"]]}]
 
 
-def spelled_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("preproc_last_human_utt_dialog")
+def spelled_text(dialog: State) -> list[Any]:
     """Ask about the text with its spelling corrected."""
     return [{"sentences": [spelling_text(newest_utterance(dialog))]}]
 
 
-def spelled_text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("preproc_last_human_utt_dialog_w_hist", window=5)
+def spelled_text_and_history(dialog: State) -> list[Any]:
     """Ask about the spelled text, alone and after up to two turns before it."""
     newest = spelling_text(newest_utterance(dialog))
     said = []
@@ -55,7 +57,8 @@ def spelled_text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EAR
     return [{"sentences": [newest], "sentences_with_history": [SEPARATOR.join([*said, newest])]}]
 
 
-def spelled_text_and_tokens(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("preproc_and_tokenized_last_human_utt_dialog")
+def spelled_text_and_tokens(dialog: State) -> list[Any]:
     """Ask about the spelled text, with its words where they are known."""
     newest = newest_utterance(dialog)
     request: State = {"sentences": [spelling_text(newest)]}
@@ -65,29 +68,34 @@ def spelled_text_and_tokens(dialog: State, earlier: EarlierDialog = NOTHING_EARL
     return [request]
 
 
-def sentences(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("last_utt_sentseg_segments_dialog")
+def sentences(dialog: State) -> list[Any]:
     """Ask about the sentences of the text."""
     return [{"sentences": [segments(newest_utterance(dialog))]}]
 
 
-def last_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("ner_formatter_dialog")
+def last_utterances(dialog: State) -> list[Any]:
     """Ask for names in the sentences of the text."""
     return [{"last_utterances": [segments(newest_utterance(dialog))]}]
 
 
-def text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("last_utt_and_history_dialog", turns=5)
+def text_and_history(dialog: State) -> list[Any]:
     """Ask about the text, with the texts of the last five turns."""
     shown = punctuate(recent(dialog))
     sentence = spelling_text(newest_utterance(shown))
     return [{"sentences": [sentence], "utterances_histories": [texts(shown["utterances"])]}]
 
 
-def annotated_utterance(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("last_human_annotated_utterance")
+def annotated_utterance(dialog: State) -> list[Any]:
     """Show the utterance."""
     return [{"last_human_annotated_utterance": [newest_utterance(dialog)]}]
 
 
-def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("last_human_bot_annotated_utterance", window=2)
+def annotated_utterances(dialog: State) -> list[Any]:
     """Show the utterance, and the bot utterance before it."""
     said = dialog["bot_utterances"]
     return [
@@ -99,23 +107,27 @@ def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
     ]
 
 
-def phrases(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("last_human_utt_nounphrases")
+def phrases(dialog: State) -> list[Any]:
     """Ask about the noun phrases."""
     return [{"nounphrases": [noun_phrases(newest_utterance(dialog))]}]
 
 
-def last_two_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("entity_detection_formatter_dialog", window=2)
+def last_two_texts(dialog: State) -> list[Any]:
     """Ask for entities in the text, with the bot's before it."""
     return [{"sentences": [_context(dialog)]}]
 
 
-def entities_in_context(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("el_formatter_dialog", window=2)
+def entities_in_context(dialog: State) -> list[Any]:
     """Ask for the entities, with the text and the bot's text before it."""
     names, tags = entity_tags(newest_utterance(dialog))
     return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [_context(dialog)]}]
 
 
-def entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("custom_el_formatter_dialog", window=2)
+def entities_of_user(dialog: State) -> list[Any]:
     """Ask for the entities, including the user's own."""
     newest = newest_utterance(dialog)
     [request] = entities_in_context(dialog)
@@ -124,6 +136,7 @@ def entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) ->
     return [request]
 
 
+@named("wp_formatter_dialog", counts=True)
 def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for known facts about the linked entities."""
     query: list[State] = [
@@ -145,7 +158,8 @@ def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
     ]
 
 
-def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("kbqa_formatter_dialog")
+def question(dialog: State) -> list[Any]:
     """Ask the knowledge base about the sentences of the text and their entities."""
     newest = newest_utterance(dialog)
     names, tags = entity_tags(newest)
@@ -155,14 +169,16 @@ def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
     return [{"x_init": asked, "entities": [names], "entity_tags": [tags]}]
 
 
-def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("fact_random_formatter_dialog")
+def random_fact(dialog: State) -> list[Any]:
     """Ask for any fact about the linked entities."""
     newest = newest_utterance(punctuate(crop(dialog, 1)))
     names = [entity["entity_substr"] for entity in linked_entities(newest, "entity_pages")]
     return [{"text": newest["text"], "entities": names}]
 
 
-def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("fact_retrieval_formatter_dialog", window=3)
+def facts(dialog: State) -> list[Any]:
     """Ask for facts about the linked entities, matching the last texts."""
     shown = punctuate(crop(dialog, 1))
     newest = newest_utterance(shown)
@@ -180,7 +196,8 @@ def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     ]
 
 
-def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("fact_retrieval_rus_formatter_dialog", window=2)
+def russian_facts(dialog: State) -> list[Any]:
     """Ask for facts about the linked entities, in Russian."""
     shown = punctuate(crop(dialog, 1))
     found = linked_entities(newest_utterance(shown), "entity_pages")
@@ -194,7 +211,8 @@ def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> li
     ]
 
 
-def properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("property_extraction_formatter_dialog", window=2)
+def properties(dialog: State) -> list[Any]:
     """Ask for the text's statements about the human, with its entities."""
     newest = newest_utterance(dialog)
     return [
@@ -207,7 +225,8 @@ def properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[
     ]
 
 
-def midas_labels(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("midas_predictor_formatter")
+def midas_labels(dialog: State) -> list[Any]:
     """Ask for the successors of the likeliest dialog act. Raise ValueError without annotated
     acts.
     """
@@ -217,7 +236,8 @@ def midas_labels(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> lis
     return [{"last_midas_labels": [max(likely, key=lambda act: likely[act])], "return_probas": 1}]
 
 
-def speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("speech_function_formatter", window=2)
+def speech_function(dialog: State) -> list[Any]:
     """Ask for the speech function of the text as an answer to the bot's."""
     said = dialog["bot_utterances"]
     before = said[-1]["annotations"].get("speech_function_classifier", [""])[-1] if said else ""
@@ -230,37 +250,43 @@ def speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
     ]
 
 
-def next_speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("speech_function_predictor_formatter")
+def next_speech_function(dialog: State) -> list[Any]:
     """Ask which speech function may follow."""
     functions = newest_utterance(dialog)["annotations"].get("speech_function_classifier", [""])
     return [{"funcs": [functions]}]
 
 
-def personality(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("personality_catcher_formatter_dialog")
+def personality(dialog: State) -> list[Any]:
     """Ask for the personality that the text describes."""
     return [{"personality": [newest_utterance(dialog)["text"]]}]
 
 
-def text_and_video(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("emotion_detection_formatter")
+def text_and_video(dialog: State) -> list[Any]:
     """Ask for the emotion in the text and its video."""
     newest = newest_utterance(dialog)
     video = _attribute(newest, "video_path")
     return [{"personality": [newest["text"]], "video_path": [video]}]
 
 
-def media(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("voice_formatter_service")
+def media(dialog: State) -> list[Any]:
     """Ask about the sound and the video that came with the text."""
     newest = newest_utterance(dialog)
     return [{f"{key}s": [_attribute(newest, key)] for key in MEDIA}]
 
 
-def speech(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("asr_formatter_dialog", window=5, hypotheses=True)
+def speech(dialog: State) -> list[Any]:
     """Ask how well the speech was recognized."""
     spoken = _attribute(newest_utterance(dialog), "speech", {})
     return [{"speeches": [spoken], "human_utterances": [dialog["human_utterances"][-3:]]}]
 
 
-def mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("user_emotion_bot_mood_formatter", window=4)
+def mood(dialog: State) -> list[Any]:
     """Ask for the bot's mood after the text, from its mood one reply before the last."""
     newest, said = newest_utterance(dialog), dialog["bot_utterances"]
     before = said[-2]["annotations"].get("bot_emotion_classifier", {}) if len(said) > 1 else {}
@@ -296,34 +322,3 @@ def _midas(annotations: State) -> dict[str, float]:
         for act, probability in sentence.items():
             likely[act] = max(probability, likely.get(act, probability))
     return likely
-
-
-HUMAN_UTTERANCE_FORMATTERS = (
-    DialogFormatter("last_utt_dialog", text),
-    DialogFormatter("preproc_last_human_utt_dialog", spelled_text),
-    DialogFormatter("preproc_last_human_utt_dialog_w_hist", spelled_text_and_history, window=5),
-    DialogFormatter("preproc_and_tokenized_last_human_utt_dialog", spelled_text_and_tokens),
-    DialogFormatter("last_utt_sentseg_segments_dialog", sentences),
-    DialogFormatter("ner_formatter_dialog", last_utterances),
-    DialogFormatter("last_utt_and_history_dialog", text_and_history, turns_window(5), repeats=True),
-    DialogFormatter("last_human_annotated_utterance", annotated_utterance),
-    DialogFormatter("last_human_bot_annotated_utterance", annotated_utterances, window=2),
-    DialogFormatter("last_human_utt_nounphrases", phrases),
-    DialogFormatter("entity_detection_formatter_dialog", last_two_texts, window=2),
-    DialogFormatter("el_formatter_dialog", entities_in_context, window=2),
-    DialogFormatter("custom_el_formatter_dialog", entities_of_user, window=2),
-    DialogFormatter("wp_formatter_dialog", triplets, counts=True),
-    DialogFormatter("kbqa_formatter_dialog", question),
-    DialogFormatter("fact_random_formatter_dialog", random_fact),
-    DialogFormatter("fact_retrieval_formatter_dialog", facts, window=3),
-    DialogFormatter("fact_retrieval_rus_formatter_dialog", russian_facts, window=2),
-    DialogFormatter("property_extraction_formatter_dialog", properties, window=2),
-    DialogFormatter("midas_predictor_formatter", midas_labels),
-    DialogFormatter("speech_function_formatter", speech_function, window=2),
-    DialogFormatter("speech_function_predictor_formatter", next_speech_function),
-    DialogFormatter("personality_catcher_formatter_dialog", personality),
-    DialogFormatter("emotion_detection_formatter", text_and_video),
-    DialogFormatter("voice_formatter_service", media),
-    DialogFormatter("asr_formatter_dialog", speech, window=5, hypotheses=True),
-    DialogFormatter("user_emotion_bot_mood_formatter", mood, window=4),
-)

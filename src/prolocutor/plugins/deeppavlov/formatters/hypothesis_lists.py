@@ -5,48 +5,52 @@ from __future__ import annotations
 from typing import Any
 
 from prolocutor.plugins.deeppavlov.formatters.annotated_text import segment, texts
-from prolocutor.plugins.deeppavlov.formatters.cropping import newest_utterance, recent, turns_window
+from prolocutor.plugins.deeppavlov.formatters.cropping import newest_utterance, recent
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
-    NOTHING_EARLIER,
-    DialogFormatter,
-    EarlierDialog,
     State,
+    named,
 )
 
 
-def hypothesis_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("hypotheses_list")
+def hypothesis_texts(dialog: State) -> list[Any]:
     """Ask about the texts."""
     return [{"sentences": texts(_hypotheses(dialog))}]
 
 
-def hypotheses_and_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("hypotheses_list_last_uttr")
+def hypotheses_and_text(dialog: State) -> list[Any]:
     """Ask about the texts, each with the human's."""
     hypotheses = _hypotheses(dialog)
     heard = [newest_utterance(dialog)["text"]] * len(hypotheses)
     return [{"sentences": texts(hypotheses), "last_human_utterances": heard}]
 
 
-def hypotheses_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("hypothesis_histories_list", turns=5)
+def hypotheses_and_history(dialog: State) -> list[Any]:
     """Ask about the texts, each after the last five turns."""
     history = [" ".join(utterance["text"]) for utterance in segment(recent(dialog))["utterances"]]
     rows = [[*history, text] for text in texts(_hypotheses(dialog))]
     return [{"utterances_with_histories": rows}]
 
 
-def sentence_pairs(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("sentence_ranker_formatter")
+def sentence_pairs(dialog: State) -> list[Any]:
     """Ask how well each text answers the human's."""
     heard = newest_utterance(dialog)["text"]
     return [{"sentence_pairs": [[heard, text] for text in texts(_hypotheses(dialog))]}]
 
 
-def contexts_and_hypotheses(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("hypotheses_with_context_list")
+def contexts_and_hypotheses(dialog: State) -> list[Any]:
     """Ask about the texts, each with the human's as its context."""
     hypotheses = _hypotheses(dialog)
     heard = [newest_utterance(dialog)["text"]] * len(hypotheses)
     return [{"dialog_contexts": heard, "hypotheses": texts(hypotheses)}]
 
 
-def evaluated_hypotheses(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("convers_evaluator_annotator_formatter", turns=5)
+def evaluated_hypotheses(dialog: State) -> list[Any]:
     """Ask how good the texts are, with two turns before them."""
     shown = recent(dialog)
     return [
@@ -59,9 +63,8 @@ def evaluated_hypotheses(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
     ]
 
 
-def hypothesis_speech_functions(
-    dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
-) -> list[Any]:
+@named("speech_function_hypotheses_formatter")
+def hypothesis_speech_functions(dialog: State) -> list[Any]:
     """Ask for the speech function of each text as an answer to the human's."""
     hypotheses, newest = _hypotheses(dialog), newest_utterance(dialog)
     before = newest["annotations"].get("speech_function_classifier", "")
@@ -74,7 +77,8 @@ def hypothesis_speech_functions(
     ]
 
 
-def next_speech_functions(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("speech_function_hypotheses_predictor_formatter")
+def next_speech_functions(dialog: State) -> list[Any]:
     """Ask for each hypothesis, in a request of its own, which speech function may follow."""
     return [
         hypothesis.get("annotations", {}).get("speech_function_classifier", [""])
@@ -82,7 +86,8 @@ def next_speech_functions(dialog: State, earlier: EarlierDialog = NOTHING_EARLIE
     ]
 
 
-def hypotheses_in_mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+@named("bot_mood_emotion_formatter", window=2)
+def hypotheses_in_mood(dialog: State) -> list[Any]:
     """Ask to say the texts in the bot's mood."""
     hypotheses, said = _hypotheses(dialog), dialog["bot_utterances"]
     felt = said[-1]["annotations"].get("bot_emotion_classifier", {}) if said else {}
@@ -98,23 +103,3 @@ def hypotheses_in_mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) 
 def _hypotheses(dialog: State) -> list[State]:
     hypotheses: list[State] = newest_utterance(dialog).get("hypotheses", [])
     return hypotheses
-
-
-HYPOTHESIS_FORMATTERS = (
-    DialogFormatter("hypotheses_list", hypothesis_texts),
-    DialogFormatter("hypotheses_list_last_uttr", hypotheses_and_text),
-    DialogFormatter(
-        "hypothesis_histories_list", hypotheses_and_history, turns_window(5), repeats=True
-    ),
-    DialogFormatter("sentence_ranker_formatter", sentence_pairs),
-    DialogFormatter("hypotheses_with_context_list", contexts_and_hypotheses),
-    DialogFormatter(
-        "convers_evaluator_annotator_formatter",
-        evaluated_hypotheses,
-        turns_window(5),
-        repeats=True,
-    ),
-    DialogFormatter("speech_function_hypotheses_formatter", hypothesis_speech_functions),
-    DialogFormatter("speech_function_hypotheses_predictor_formatter", next_speech_functions),
-    DialogFormatter("bot_mood_emotion_formatter", hypotheses_in_mood, window=2),
-)

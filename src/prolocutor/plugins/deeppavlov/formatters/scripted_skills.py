@@ -12,13 +12,12 @@ from prolocutor.plugins.deeppavlov.formatters.cropping import (
     only_keys,
     recent,
     repeats,
-    turns_window,
 )
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
-    DialogFormatter,
     EarlierDialog,
     State,
+    named,
 )
 
 LISTS = ("human_utterances", "bot_utterances")
@@ -78,6 +77,7 @@ def scripted(
     ]
 
 
+@named("dff_prompted_skill_formatter", turns=5, counts=True)
 def prompted(
     dialog: State, earlier: EarlierDialog = NOTHING_EARLIER, *, skill_name: str | None = None
 ) -> list[Any]:
@@ -127,19 +127,15 @@ def _has_clarification(dialog: State, index: int, state: State) -> bool:
     return sum(asks_again(human) and repeats(bot) for human, bot in pairs) == 1
 
 
-def _formatter(name: str, format: Any) -> DialogFormatter:
-    return DialogFormatter(f"{name}_formatter", format, turns_window(5), repeats=True, counts=True)
+def _add(name: str, format: Any = None, **arguments: Any) -> None:
+    """Add the formatter of a skill."""
+    made = partial(format or scripted, name=name, **arguments)
+    named(f"{name}_formatter", turns=5, counts=True)(made)
 
 
-def _skill(name: str, **arguments: Any) -> DialogFormatter:
-    return _formatter(name, partial(scripted, name=name, **arguments))
-
-
-SCRIPTED_SKILL_FORMATTERS = (
-    *(_skill(f"dff_{name}_skill") for name in PLAIN),
-    _skill("dff_wiki_skill", only=WIKI_ANNOTATIONS),
-    _skill("dff_voice_skill", keys=VOICE_KEYS),
-    _formatter("dff_intent_responder_skill", partial(intents, name="dff_intent_responder_skill")),
-    _formatter("dff_command_selector_skill", partial(intents, name="dff_command_selector_skill")),
-    _formatter("dff_prompted_skill", prompted),
-)
+for skill in PLAIN:
+    _add(f"dff_{skill}_skill")
+_add("dff_wiki_skill", only=WIKI_ANNOTATIONS)
+_add("dff_voice_skill", keys=VOICE_KEYS)
+_add("dff_intent_responder_skill", intents)
+_add("dff_command_selector_skill", intents)
