@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from prolocutor.plugins.openid.cookies import read_cookies, write_cookie
+from prolocutor.plugins.openid.sessions import read_cookies, write_cookie
 
 COOKIE: Final = "prolocutor_login_"
 SIGN_IN_SECONDS: Final = 600

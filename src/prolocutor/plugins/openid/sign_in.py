@@ -27,7 +27,6 @@ from prolocutor.errors import (
     SignInFailed,
     StoreError,
 )
-from prolocutor.plugins.openid.cookies import write_cookie
 from prolocutor.plugins.openid.login_attempt import (
     MAX_ATTEMPTS,
     LoginAttempt,
@@ -37,7 +36,7 @@ from prolocutor.plugins.openid.login_attempt import (
 from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.plugins.openid.provider import IdentityProvider
 from prolocutor.plugins.openid.roles import find_role, person_id
-from prolocutor.plugins.openid.sessions import COOKIE, Sessions
+from prolocutor.plugins.openid.sessions import COOKIE, Sessions, write_cookie
 from prolocutor.web.authentication import admit_session
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
