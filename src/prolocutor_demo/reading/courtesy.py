@@ -12,7 +12,9 @@ _BEFORE = re.compile(
     r"|assistant|prolocutor|(?:can|could|would|will) you(?: be so kind as to| mind)?"
     rf"|(?:and|next|{_CHAT})(?=(?:[\s,]+(?:and|then|just|now|please|also|so|{_CHAT}))*[\s,]+(?:put|add"
     r"|stick|pop|note|set|start|remind|remove|delete|take|tick|cross|clear|cancel|show|read)\b)"
-    r"|be so kind as to|i(?:'d| would) (?:like|love|want)(?: for)?(?: you)? to"
+    r"|let'?s|(?:can|could|may|might) (?:i|we)(?= (?:please |just )*(?:see|hear|get|have|add|put"
+    r"|note|check|view|read|set|start|remove|delete|cancel|clear|change)\b)"
+    r"|be so kind as to|(?:i|we)(?:'d| would) (?:like|love|want)(?: for)?(?: you)? to"
     r"|i (?:want|need)(?: you)? to|i was wondering if you could|would it be possible to)"
     r"(?:[\s,.:;!]+|$)",
     re.IGNORECASE,

@@ -18,7 +18,7 @@ from prolocutor_demo.reading.request import (
     text_of,
     words_of_follow_up,
 )
-from prolocutor_demo.reading.when.lengths import NUMBER, UNIT, Length, say_length
+from prolocutor_demo.reading.when.lengths import NUMBER, UNIT, Length, lengths_in, say_length
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
 from prolocutor_demo.timer import timer_phrases
 from prolocutor_demo.timer.timer_ringing import ringing
@@ -106,6 +106,8 @@ def _reply(asked: TimerRequest) -> TimerReply | None:
         return None
     if timer_phrases.WAKE.fullmatch(asked.text):
         return _for_when()
+    if reset := _reset(asked):
+        return reset
     full = with_noun(asked)
     if timer_phrases.SET.fullmatch(full.text) and (impossible := _impossible(full)):
         return impossible
@@ -138,6 +140,8 @@ def _follow_up(asked: TimerRequest) -> TimerReply | None:
     """Handle "add 5 minutes" while a timer runs, and "pause it" after a reply about one."""
     if not any(timer.left(asked.now) > 0 for timer in asked.timers):
         return None
+    if timer_phrases.STILL.fullmatch(asked.text) and (reply := _left(asked)):
+        return reply._replace(confidence=0.75)
     if timer_phrases.MORE.fullmatch(asked.text) and (reply := _extend(asked)):
         return reply._replace(confidence=0.7)
     changes = {"cancel": _cancel, "pause": _pause, "resume": _resume, "restart": _restart}
@@ -329,6 +333,31 @@ def _restart(asked: TimerRequest) -> TimerReply | None:
         )
 
     return _change(asked, restart, "restart the {}", ended=True)
+
+
+def _reset(asked: TimerRequest) -> TimerReply | None:
+    """Give the only timer that runs another length: "put the timer on 8"; None for other texts."""
+    found = timer_phrases.RESET.fullmatch(asked.text)
+    running = [one for one in timers_meant(asked) or asked.timers if one.left(asked.now) > 0]
+    if found is None or len(running) != 1:
+        return None
+    (timer,) = running
+    unit = found["unit"] or _unit_of(timer.duration_s)
+    (length,) = lengths_in(f"{found['length']} {unit}") or (None,)
+    if length is None:
+        return None
+    due = asked.now + dt.timedelta(seconds=length.seconds)
+    other = timer._replace(due=due, duration_s=length.seconds, left_s=0.0)
+    said = f"{capital(timer.title())} set for {say_length(length.seconds)}, {until(other, asked)}."
+    return TimerReply(said, 0.95, [other if one is timer else one for one in asked.timers])
+
+
+def _unit_of(seconds: float) -> str:
+    """Return the largest unit of which a length of time has a whole number."""
+    return next(name for name, size in _UNITS if seconds % size == 0)
+
+
+_UNITS = (("hours", 3600), ("minutes", 60), ("seconds", 0.001))
 
 
 def _extend(asked: TimerRequest) -> TimerReply | None:

@@ -2,7 +2,7 @@
 
 import re
 
-from prolocutor_demo.reading.when.lengths import NUMBER
+from prolocutor_demo.reading.when.lengths import NUMBER, UNIT
 
 _TIMER = r"\b(?:timers?|timr|tmier|tiemr|tiimer|count-?\s?downs?|alarms?)\b"
 
@@ -47,7 +47,8 @@ SET = _pattern(
     r"|(?:let me know|tell me|shout|call me|warn me|say something) (?:when|after|once|in) .+"
     r"|(?:ping|alert|notify|buzz|beep|nudge|poke|give me a (?:shout|nudge|call|ping|ring))\b.+"
     r"|pomodoro\b.+|(?:start|set|begin|do|run|give me) .*\bpomodoro\b.*"
-    r"|put .+ on the clock|start the clock (?:for|at) .+"
+    r"|(?:put|need|want|give me) .+ on the clock|start the clock (?:for|at) .+"
+    rf"|(?:set|start|run|begin|do)(?: me)? (?:{NUMBER})[ -]?{UNIT}\b.*"
     r"|give me [^?]{1,14} (?:minutes?|mins?)"
 )
 WAKE = _pattern(r"wake (?:me|us)(?: up)?|set (?:me )?an alarm")
@@ -63,6 +64,17 @@ ONE = _pattern(r"(?:an? )?(?:timer|count-?\s?down|alarm)")
 FOR_HOUR = _pattern(r"\b(?:for|to) (?=\d{1,2}(?!\d|[ -]?[hms]))")
 # Valid while a timer runs.
 MORE = _pattern(r"(?:add|take off|and|give (?:it|me)|plus) [^?]{1,30}")
+STILL = _pattern(
+    r"(?:(?:and|so|ok) )*how (?:long|many minutes|much (?:longer|time|more time))"
+    r"(?: (?:have i|do i have|i have|is there|is (?:it|that)|is|to go|got|left|still|more|now"
+    r"|remaining"
+    r"|until (?:it|that)(?:'s| is) (?:over|done|up|finished)))*"
+)
+RESET = _pattern(
+    rf"(?:(?:put|set|change|make|let|turn|have)\b.*)?{_TIMER}"
+    r" (?:to|on|at|run(?: for)?|(?:should|must|has to) (?:be|run)(?: for)?)"
+    rf" (?P<length>{NUMBER})(?: (?P<unit>{UNIT}))?(?: long| instead)?"
+)
 # Valid directly after this agent's reply.
 JUST = {
     "cancel": _pattern(r"(?:cancel|stop|delete|remove|kill)(?: it| that| them)?"),

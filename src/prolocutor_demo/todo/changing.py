@@ -35,6 +35,8 @@ def remove(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
 
 def remove_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Remove an entry of any list; say that there is none with little confidence."""
+    if asked.todo.open and todo_phrases.SOMETHING.fullmatch(found["what"]):
+        return with_items(asked, found["what"], _remove_item, 0.85, "remove {}")
     hits = asked.todo.find(found["what"], asked.todo.open)
     if hits:
         return with_items(asked, found["what"], _remove_item, 0.85, "remove {}")
@@ -99,11 +101,13 @@ def with_items(
     items, what = chosen(asked)
     if not items:
         return TodoReply(nothing(asked), confidence - 0.03)
-    wanted = without_nouns(words)
+    wanted = todo_phrases.AGAIN.sub("", without_nouns(words))
     if several := _each_named(asked, wanted, items):
         done = " ".join(do(asked, one) for one in several)
         return TodoReply(done, confidence, changed=True)
-    hits = asked.todo.find(wanted, items) if wanted or len(items) > 1 else items
+    nothing_named = todo_phrases.SOMETHING.fullmatch(wanted) is not None
+    hits = items if nothing_named else asked.todo.find(wanted, items)
+    hits = items if not wanted and len(items) == 1 else hits
     if not hits:
         return TodoReply(f"I do not find that on {what}: {listed(items, asked.now)}.", 0.8)
     if len(hits) > 1:

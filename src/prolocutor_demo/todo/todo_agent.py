@@ -60,6 +60,10 @@ AS_MOMENT = "I need a day or a time, for example: tomorrow at 9."
 MOST_AT_ONCE = 3
 ADDS = re.compile(r"(?:and|also|plus|again|another)\b", re.IGNORECASE)
 """The beginning of words that want one more."""
+
+LATER = 0.75
+"""How sure it is that "on it" is a list of which another agent spoke last."""
+
 DECLINE = "That is nothing for your todo list or your reminders."
 
 
@@ -207,6 +211,7 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     if every:
         due = first_time(every, due, asked.now)
     what = todo_phrases.ALL_OF_THEM.sub("", clean(moment.rest if moment else said))
+    what = todo_phrases.ON_IT.sub("", what)
     if both := todo_phrases.BOTH_OF_TWO.match(what):
         what = what[both.end() :]
     if not what or todo_phrases.NOTHING_NAMED.fullmatch(what) or is_chat(what):
@@ -219,6 +224,8 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
             return TodoReply(WHAT, 0.95, asks=Question(WHAT, request, AS_ENTRY, verbatim=True))
         text, request = WHAT_ENTRY.format(list=named), f"add {{}} to my {named} list"
         return TodoReply(text, 0.95, asks=Question(text, request, AS_ENTRY, verbatim=True))
+    if _is_length(what):
+        return None
     around = _around(asked.text, found)
     remind = todo_phrases.REMINDERS.search(asked.text) is not None
     remind = remind or (due is not None and todo_phrases.OF_LISTS.search(around) is None)
@@ -232,6 +239,12 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     ]
     asks = _due_question(WHEN, items[-1]) if remind and due is None else None
     return TodoReply(_added(asked, items, remind), 0.95, changed=True, asks=asks)
+
+
+def _is_length(what: str) -> bool:
+    """Return whether words are a length of time and nothing else, which is no entry."""
+    lengths = lengths_in(what)
+    return len(lengths) == 1 and not f"{what[: lengths[0].start]}{what[lengths[0].end :]}".strip()
 
 
 def _due_question(text: str, item: TodoItem) -> Question:
@@ -253,6 +266,16 @@ def _add_verbless(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
 
 def _add_bare(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     return _add(asked._replace(text=f"{asked.text} to my {asked.todo.last} list"), found)
+
+
+def _add_there(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    """Add to the list that was used last, if there is one with entries."""
+    what = found["what"]
+    if not (asked.before or asked.todo.open) or todo_phrases.NO_ENTRY.fullmatch(what):
+        return None
+    text = f"add {what} to my {asked.todo.last} list"
+    reply = _reply(asked._replace(text=text))
+    return reply if reply is None or asked.before else reply._replace(confidence=LATER)
 
 
 def _buy(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
@@ -380,6 +403,8 @@ def _follow_up(asked: TodoRequest) -> TodoReply | None:
     """Handle "and eggs" as another item of the list that was spoken of."""
     todo = asked.todo
     more = todo_phrases.AND_ALSO.fullmatch(asked.text)
+    if more and (todo_phrases.NO_ENTRY.fullmatch(more["what"]) or _is_length(more["what"])):
+        return None
     if more and not is_chat(more["what"]) and todo.open and len(todo.open) < MOST_ITEMS:
         item = todo.add(TodoItem(0, clean(more["what"]), todo.last))
         return TodoReply(f"Added to your {item.list} list: {item.text}.", 0.7, changed=True)
@@ -402,6 +427,7 @@ def _around(text: str, found: re.Match[str]) -> str:
 
 
 _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., TodoReply | None]], ...] = (
+    (todo_phrases.ADD_THERE, _add_there),
     (todo_phrases.ADD, _add),
     (todo_phrases.CLEAR_ALL, clear_all),
     (todo_phrases.CLEAR, clear),

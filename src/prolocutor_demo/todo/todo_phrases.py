@@ -4,13 +4,15 @@ import re
 
 _NAMES = r"to[- ]?dos?|tasks?|shopping|grocer(?:y|ies)|packing|bucket|reading|wish|gift"
 _ANY_LIST = (
-    rf"(?:(?:my|the|our|your|this|that|the same)\s+)?(?:(?P<list>{_NAMES}|[a-z]{{3,15}})\s+)?list\b"
+    r"(?:(?:my|the|our|your|this|that|the same|meine|die|ma|la|mi)\s+)?"
+    rf"(?:(?P<list>{_NAMES}|[a-z]{{3,15}})\s+)?list(?:e|a)?\b"
     r"(?! of (?!things|todos|tasks))(?: of (?:things(?: to (?:do|buy|get))?|todos|tasks))?"
 )
 _THEIRS = r"(?:my|the|our)\s+(?:to[- ]?dos?|tasks?|reminders?|notes)\b"
 _MINE = (
     rf"(?:(?:my|our)\s+(?:[a-z-]+\s+)?(?:[a-z]+\s+)?list\b|(?:{_NAMES})\s+lists?\b"
-    r"|\b(?:on|me|out) the list\b|\bto-?dos?\b|\btasks?\b|\breminders?\b)"
+    r"|\b(?:on|me|out) the list\b|\bthe (?:whole|full|entire|complete|current) list\b"
+    r"|\bto-?dos?\b|\btasks?\b|\breminders?\b)"
 )
 _INTO = rf"(?:{_ANY_LIST}|{_THEIRS})"
 _REMIND = r"(?:rem(?:ind|imd|nid|id|inde?d|in)|reminf)"
@@ -26,9 +28,9 @@ ADD = _patterns(
     r"(?![\s,]+(?:what|who|how|which|where|why)\b)(?P<what>.*)",
     r"(?:be |get )?reminded (?P<what>(?:to|of|about|that)\b.+)",
     r"(?:(?:i(?:'d)? (?:need|want|like)|can i (?:have|get)|let me have) )?"
-    r"(?:(?:please )?(?:set|create|make|add|put|give me|schedule|leave|save|store|note|book)"
-    r"(?: up| in)?(?: me)? )?"
-    r"(?:an? |another |one more )(?:new )?reminder\b(?: please)?[\s:,-]*(?P<what>.*)",
+    r"(?:(?:please )?(?:set|create|make|add|put|give me|schedule|leave|save|store|note|book|stick"
+    r"|pop|drop)(?: up| in)?(?: me)? )?"
+    r"(?:an? |another |one more )(?:new )?reminder\b(?: in)?(?: please)?[\s:,-]*(?P<what>.*)",
     r"(?:new|set|add|create) reminder\b(?: please)?[\s:,-]*(?P<what>.*)",
     r"reminder(?:\s*[:–-]|\s+(?:to|about|that))\s*(?P<what>.+)",
     r"reminder(?P<what>\s+(?:for|on|at|in|by|tomorrow|today|tonight)\b.+)",
@@ -47,8 +49,12 @@ ADD = _patterns(
     r"(?:i (?:have|need|want|'ve got) to |i need )?(?P<what>.+?)[,.;:]?"
     r" (?:so |and |please |can you ){0,3}(?:put|add|write) (?:it|that|this|them)"
     rf" (?:to|on|onto|in|down on) {_INTO}",
-    r"(?:add?|put|stick|place|write|include|enter|throw|pop|jot|note|(?:(?:i|we) )?need|get)"
-    r"(?: down)?"
+    rf"(?:(?:for|on|onto|to) )?{_INTO}(?:\s*[:–-]|\s+needs?\b)\s*(?P<what>.+)",
+    r"(?:have|(?:(?:i|we)(?:'d| would)? )?(?:like|want|love|need)(?: to (?:have|get|see))?)"
+    r" (?!i\b|we\b|you\b|to\b)(?P<what>.+?)(?: (?:added|put|written|noted|entered))?"
+    rf" (?:to|on|onto) {_INTO}(?P<tail>.*)",
+    r"(?:add?|put|stick|place|write|include|enter|throw|pop|jot|note|chuck|bung|slap|shove|drop|toss"
+    r"|slip|log|save|tack|(?:(?:i|we) )?need|get)(?: down)?"
     rf" (?P<what>.+?) (?:to|on|onto|in|into|for) {_INTO}(?P<tail>.*)",
     r"(?:(?:add|create|make|open|set up|start)\s+(?:an?\s+|another\s+|one more\s+)?(?:new )?|new )"
     r"(?:to-?\s?do|task)\b(?: item)?\s*(?:[:–-]+|to\b|called\b|named\b|for\b)?\s*(?P<what>.+)",
@@ -70,6 +76,14 @@ NOTHING_NAMED = re.compile(
     re.IGNORECASE,
 )
 """What is no entry by itself: what is meant has to be asked."""
+
+SOMETHING = re.compile(
+    r"(?:something|one(?: thing)?|an? (?:item|entry|thing|task|reminder))(?: off| out)?",
+    re.IGNORECASE,
+)
+"""An entry that is not named: which one is meant has to be asked."""
+
+AGAIN = re.compile(r"(?:^|\s+)again$", re.IGNORECASE)
 
 CLEAR = _patterns(
     r"(?:clear|empty|wipe|erase|delete|remove|cancel|reset|purge|forget|dismiss)(?: out| off)?"
@@ -118,7 +132,7 @@ SHOW = _patterns(
     r"(?:is there )?anything (?:else )?(?:i (?:still )?(?:have|need) to do|due)\b.*",
     r"what (?:did|have) i (?:ask|told?|tell|want)(?:ed)? you to "
     rf"(?:{_REMIND} me|remember|note)\b.*",
-    r"what (?:should i|do i (?:have|need|want|still have) to|must i) (?:do|buy|get)"
+    r"what (?:should i|do i (?:have|need|want|still have) to|must i) (?:do|buy|get|remember)"
     r"(?: (?:today|tomorrow|this week|next|on [a-z]+|tonight|now|still))*",
     r"what was (?:the thing |it )?(?:that )?i (?:had|wanted|needed|have) to"
     r" (?:do|buy|remember)\b.*",
@@ -128,6 +142,12 @@ SHOW = _patterns(
     r"(?:have i forgotten|did i forget|am i forgetting) (?:anything|something)\b.*",
     r"what was i (?:supposed|meant) to (?:do|remember)\b.*",
     rf"(?:(?:all|my|our|the|list|show|read) )*{_MINE}(?: (?:for )?(?:today|tomorrow|this week))?",
+)
+# "Put eggs on it as well", "glue on there too": the list that was used last.
+ADD_THERE = _patterns(
+    r"(?:(?:and|also|now|then|oh) )*(?:(?:add|put|stick|write|pop|get|include|note) )?(?:down )?"
+    r"(?P<what>[^\W\d_][\w ,'-]{1,60}?)(?: (?:as well|too|also))? (?:to|on|onto) (?:it|there|that)"
+    r"(?:[\s,]+(?:as well|too|also|again))*",
 )
 # What means the list only right after it was spoken of.
 SHOW_IT = _patterns(
@@ -179,7 +199,7 @@ REMOVE_LOOSELY = _patterns(
 # "Bananas on my shopping list": without a verb.
 ADD_WITHOUT_VERB = _patterns(
     r"(?P<what>(?!(?:what|which|who|how|when|where|is|are|do|does|did|show|read|tell|list|clear"
-    r"|everything|anything|nothing|all|items?|things?|number|something|i|i'\w+|we|you|it|there|why|can"
+    r"|let'?s|and|also|please|with|in|now|everything|anything|nothing|all|items?|things?|number|something|i|i'\w+|we|you|it|there|why|can"
     r"|could|will|would|have|has|had|put|no|yes|remove|delete|take|tick|mark|cross|move|check)\b)"
     rf"[^\W\d_][\w ,'-]{{1,60}}) (?:on(?:to)?|to|for) {_INTO}(?P<tail>)",
     r"(?P<what>)(?:an? )?(?:new|another) (?:to-?\s?do|task|item|entry)(?P<tail>)",
@@ -207,7 +227,7 @@ AROUND_ENTRY = frozenset(
     grocery
     todo that them it is are was be have has had got 've actually please come after all and just
     really well ok okay now do so then oh back home here at still bought buy getting get rid with
-    too either""".split()
+    too either again""".split()
 )
 QUESTION = re.compile(
     r"(?:what|which|who|how|when|where|why|is|are|do|does|did|have (?:i|we)|has|had|should)\b"
@@ -233,6 +253,13 @@ EVERY = re.compile(
     r"|\b(?P<ly>daily|weekly|monthly|yearly|annually)\b",
     re.IGNORECASE,
 )
+NO_ENTRY = re.compile(
+    r".*\b(?:what|which|who|how|when|where|why)\b.*|(?:set|start|stop|cancel|tell|show|convert|spell"
+    r"|define|translate|roll|flip|toss|throw|pick|choose|calculate|remind)\b.*",
+    re.IGNORECASE,
+)
+"""What asks or orders something, so that it is no entry that is named in passing."""
+
 AND_ALSO = re.compile(
     r"(?:and|also|plus)(?: also)?(?: (?:add|put))? (?P<what>[^?]{2,80})", re.IGNORECASE
 )
@@ -260,6 +287,11 @@ VERB = re.compile(
 )
 BOTH = re.compile(r"both(?: of (?:them|those|these))?|the two(?: of them)?", re.IGNORECASE)
 JOINT = re.compile(r"\s*,\s*(?:and\s+)?|\s+(?:and|plus)\s+", re.IGNORECASE)
+ON_IT = re.compile(
+    r"\s+(?:to|on|onto) (?:it|there)(?:[\s,]+(?:as well|too|also|again))*$", re.IGNORECASE
+)
+"""The list once more, after an entry: "eggs on it as well"."""
+
 ALL_OF_THEM = re.compile(
     r"[\s,–-]+(?:all|everything|both|each)(?: of (?:it|them|these|those|that))?$", re.IGNORECASE
 )
@@ -268,5 +300,6 @@ ALL_OF_THEM = re.compile(
 SAME_LIST = re.compile(r"\b(?:that|this|the same) list\b", re.IGNORECASE)
 LIST_NAME = re.compile(r"\b(?P<list>[a-z]+|to[- ]do)[- ]lists?\b", re.IGNORECASE)
 UNNAMED = frozenset(
-    "todo to-do to do task tasks my the our your this that a todos off of new same".split()
+    "todo to-do to do task tasks my the our your this that a todos off of new same"
+    " whole full entire complete current".split()
 )

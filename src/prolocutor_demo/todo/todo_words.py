@@ -85,8 +85,9 @@ def entries_of(what: str, named: str) -> list[str]:
     """Return the entries in one text: "eggs and bread", "call Tom, buy milk"."""
     commas = re.split(r"\s*,\s*(?:and\s+)?", what)
     entries = [each for one in commas for each in re.split(r"\s+and\s+", one)]
-    things = all(len(one.split()) < 4 and not todo_phrases.VERB.match(one) for one in entries)
-    split = entries if named == "shopping" or things else commas
+    deeds = [todo_phrases.VERB.match(one) is not None for one in entries]
+    things = not any(deeds) and all(len(one.split()) < 4 for one in entries)
+    split = entries if named == "shopping" or things or all(deeds) else commas
     return [text for text in map(clean, split) if text]
 
 

@@ -70,9 +70,8 @@ def without_wish(text: str) -> tuple[str, str]:
     (('was ist das', 'de'), ('in German cities it is cold', ''))
     """
     found = _WISH_FIRST.match(strip_accents(text))
-    if found is None or not (found["speak"] or found["lead"]):
-        return text, ""
-    if not (found["sign"].strip() or found["courtesy"]):
+    led = found is not None and (found["speak"] or found["lead"] or found["courtesy"])
+    if found is None or not led or not (found["sign"].strip() or found["courtesy"]):
         return text, ""
     return text[found.end() :], next(code for code in _NAMES if found[code])
 
