@@ -13,11 +13,13 @@ from babel.messages.pofile import read_po
 
 from prolocutor.plugins.language.declining import answer as decline
 from prolocutor.plugins.language.language import notice
+from prolocutor_demo.reading.languages import heard
 from prolocutor_demo.reading.languages.heard import heard_in
 from prolocutor_demo.reading.languages.messages import MESSAGES
 from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.languages.orders import order_in
 from prolocutor_demo.reading.languages.said import CATALOGUES, DOMAIN, said_in
+from prolocutor_demo.reading.vocabulary import vocabulary
 from tests.demo.agent_requests import request
 
 LINES = {
@@ -30,6 +32,17 @@ LINES = {
     for code in LANGUAGES
 }
 AGENTS = "calculator units clock days currency countries jokes small_talk".split()
+
+
+def test_a_language_is_ready_before_its_first_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard_in.cache_clear()
+    heard._read_wording.cache_clear()
+    vocabulary.cache_clear()
+    vocabulary("de")
+
+    monkeypatch.setattr(heard, "_pattern", None)  # nothing is compiled any more
+
+    assert heard_in("de", "wie spät ist es in Rom") == "what time is it in rome"
 
 
 def said(text: str, code: str | None = None, **attributes: Any) -> dict[str, Any]:

@@ -65,7 +65,8 @@ def _was_weekday(found: re.Match[str], now: dt.datetime) -> str | None:
 
 
 def _weekday(found: re.Match[str], now: dt.datetime) -> str | None:
-    day = read_date(found["date"], now.date())
+    past = re.search(r"\b(?:was|did)\b", found[0]) is not None
+    day = read_date(found["date"], now.date(), future=not past)
     return f"{date_text(day, weekday=False)} {_is(day, now)} a {day:%A}." if day else None
 
 

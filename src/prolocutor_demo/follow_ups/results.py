@@ -11,7 +11,7 @@ from prolocutor_demo.follow_ups.remarks import Remark
 
 _RESULT: Final = re.compile(
     r"(?:=|≈|\bis\b|\bare\b|\bmakes?\b|\bequals?\b|\bhas\b)\s*(?:about |approximately "
-    r"|roughly )?(?P<value>[-−]?\d[\d,]*(?:\.\d+)?(?:\s?/\s?\d+)?"
+    r"|roughly )?(?P<value>[-−]?\d[\d,]*(?:\.\d+)?(?![\d:])(?:\s?/\s?\d+)?"
     r"(?: (?:thousand|million|billion))?)(?P<unit> [A-Za-z°][\w°]*(?: [a-z]\w+)?)?"
 )
 _NUMBER: Final = re.compile(r"(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)")

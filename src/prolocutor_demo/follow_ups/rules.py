@@ -32,7 +32,7 @@ _REPEAT: Final = re.compile(
     r"(?:(?:do you |have you |you )?(?:have|got|know) (?:any )?)?(?:(?:do|say|try|roll|flip"
     r"|toss|throw|tell|give|spin|pick|choose|draw|run"
     r"|play) (?:me )?)?(?:that |it |this |them )?"
-    r"(?:again|once more|one more(?: time)?|another(?: one| time)?|a second time"
+    r"(?:again|once (?:more|again)|one more(?: time)?|another(?: one| time)?|a second time"
     r"|(?:the )?same again|more|one more of (?:those|these|them)|a new one|a different one"
     r"|something else)"
     r"|repeat(?: (?:that|it|this))?|more of (?:those|these|that)|re-?(?:roll|flip)|(?:do"

@@ -25,6 +25,8 @@ _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
     "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
 ).split()
+_ORDINALS += [f"twenty[- ]{one}" for one in _ORDINALS[:9]] + ["thirtieth", "thirty[- ]first"]
+_WORDED = "|".join(reversed(_ORDINALS))
 _WRITTEN = [
     re.compile(pattern)
     for pattern in (
@@ -37,8 +39,9 @@ _WRITTEN = [
 ]
 DATE = (
     rf"(?:\d{{4}}-\d{{1,2}}-\d{{1,2}}|\d{{1,2}}[/.-]\d{{1,2}}[/.-](?:\d{{4}}|\d{{2}})|"
-    rf"(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? (?:of )?\d{{4}})?|"
-    rf"{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?!\d)(?:,? (?:of )?\d{{4}})?|{_MONTH},? \d{{4}})"
+    rf"(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?|{_WORDED}) (?:of )?{_MONTH}(?:,? (?:of )?\d{{4}})?|"
+    rf"{_MONTH} (?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?!\d)|(?:{_WORDED})\b)"
+    rf"(?:,? (?:of )?\d{{4}})?|{_MONTH},? \d{{4}})"
 )
 """A pattern of the dates that are written out, without groups; `read_date` reads what it finds."""
 _NUMERIC = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})")
@@ -116,7 +119,7 @@ def _feast(words: str, today: dt.date, future: bool) -> dt.date | None:
 
 
 def _written(words: str, today: dt.date, future: bool) -> dt.date | None:
-    for number, ordinal in enumerate(_ORDINALS, start=1):
+    for number, ordinal in reversed([*enumerate(_ORDINALS, start=1)]):
         words = re.sub(rf"\b{ordinal}\b", f"{number}th", words)
     if found := _NUMERIC.fullmatch(words):
         return _numeric(int(found[1]), int(found[2]), found[3], today)

@@ -46,7 +46,8 @@ _POLITE_START = re.compile(
     r"(?:i wonder|i was wondering) |work out |figure out |please )"
 )
 _POLITE_END = re.compile(
-    r"(?<=.)(?:[\s,]*+\b(?:please|thanks|thank you|for me|for us)|[?.=\s,]++|(?<![\d)])!)$"
+    r"(?<=.)(?:[\s,]*+\b(?:please|thanks|thank you|for me|for us|then|though)"
+    r"|[?.=\s,]++|(?<![\d)])!)$"
 )
 _ENDING = 40
 """Characters at the end that are looked at for a courtesy."""

@@ -71,7 +71,7 @@ STILL = _pattern(
     r"|until (?:it|that)(?:'s| is) (?:over|done|up|finished)))*"
 )
 RESET = _pattern(
-    rf"(?:(?:put|set|change|make|let|turn|have)\b.*)?{_TIMER}"
+    rf"(?:(?:put|set|change|make|let|turn|have)\b.*|(?:the|my) (?:\w+ )?)?{_TIMER}"
     r" (?:to|on|at|run(?: for)?|(?:should|must|has to) (?:be|run)(?: for)?)"
     rf" (?P<length>{NUMBER})(?: (?P<unit>{UNIT}))?(?: long| instead)?"
 )

@@ -73,6 +73,7 @@ def answer(request: dict[str, Any]) -> Any:
         return call(request, FUNCTIONS)
     text, said = bare(text_of(request)), _said_before(request)
     stored = TodoList(attributes_of(request).get(NAME), now_of(request))
+    before = stored.before_change(id_before(request)) if is_correction(request) else None
     reply, todo = (
         _shown_again(request, said, stored)
         or _taken_off(request, said, stored)
@@ -82,7 +83,9 @@ def answer(request: dict[str, Any]) -> Any:
     )
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.changed:
-        hypothesis["human_attributes"] = {NAME: todo.to_json(stored, id_of(request))}
+        mended = before is not None and reply.mends
+        changed_from = before if mended and before else stored
+        hypothesis["human_attributes"] = {NAME: todo.to_json(changed_from, id_of(request))}
         hypothesis |= ringing(stored.open, todo.open, todo.now)
     return [asking(hypothesis, reply.asks)]
 
@@ -128,7 +131,7 @@ def _taken_back(
         return None
     reply, todo = _read(request, text, said, before)
     if reply.changed and reply.confidence >= 0.6:
-        return reply, todo
+        return reply._replace(mends=True), todo
     if words_of_follow_up(request):
         return None
     gone = [item.text for item in stored.items if item not in before.items]

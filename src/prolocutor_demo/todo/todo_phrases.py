@@ -227,7 +227,7 @@ AROUND_ENTRY = frozenset(
     grocery
     todo that them it is are was be have has had got 've actually please come after all and just
     really well ok okay now do so then oh back home here at still bought buy getting get rid with
-    too either again""".split()
+    too either again add put""".split()
 )
 QUESTION = re.compile(
     r"(?:what|which|who|how|when|where|why|is|are|do|does|did|have (?:i|we)|has|had|should)\b"

@@ -14,12 +14,14 @@ from prolocutor_demo.todo.todo_items import TodoItem, TodoList, next_time
 
 
 class TodoReply(NamedTuple):
-    """The todo agent's reply: text, confidence, and whether the list changed."""
+    """The todo agent's reply: text, confidence, whether the list changed, and whether the change is
+    in place of that of the turn before."""
 
     text: str
     confidence: float
     changed: bool = False
     asks: Question | None = None
+    mends: bool = False
 
 
 class TodoRequest(NamedTuple):

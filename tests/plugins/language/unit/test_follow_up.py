@@ -383,3 +383,52 @@ def test_a_whole_request_after_words_that_take_back_stands_for_the_last_turn() -
     found = FollowUps()(dialog("what's 13 * 17", "221", "wrong number sorry, 13 * 19"))
     assert found["text"] == "13 * 19"
     assert found["corrects"] is True
+
+
+@pytest.mark.parametrize(
+    ("said", "whole"),
+    [
+        ("my aunt moved to Rome which ferry leaves there", "which ferry leaves in Rome"),
+        (
+            "my aunt lives in Rome. when does the ferry leave there?",
+            "when does the ferry leave in Rome",
+        ),
+        ("remind my aunt when she is in Rome", None),
+    ],
+)
+def test_a_question_after_a_statement_is_about_the_place_that_it_names(
+    said: str, whole: str | None
+) -> None:
+    assert (annotate(dialog(said)).get("text") if whole else meant(said)) == whole
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "whole"),
+    [
+        ("ferries to Rome and to Genoa", "and to Nice and Bari", "ferries to Nice and Bari"),
+        ("ferries to Rome, Genoa and Bari", "and Lucca and Pisa", "ferries to Lucca and Pisa"),
+    ],
+)
+def test_two_things_take_the_place_of_all_that_were_asked_about(
+    asked: str, said: str, whole: str
+) -> None:
+    assert meant(asked, "At 9.", said) == whole
+
+
+def test_an_order_is_denied_in_its_own_words() -> None:
+    assert annotate(dialog("add wine to the cart", "Added.", "don't add wine"))["corrects"]
+
+
+def test_a_turn_without_an_answer_is_not_gone_on_from() -> None:
+    said = ("ferries to Rome", "At 9.", "gibberish of Genoa", "No idea.", "and to Nice")
+
+    assert meant(*said, attributes={"no_answer": True}) == "ferries to Nice"
+
+
+@pytest.mark.parametrize("words", ["track the parcel from before", "track that last parcel"])
+def test_words_point_back_to_the_turn_whose_agent_deals_with_their_noun(words: str) -> None:
+    post = AgentProfile(name="agent", card={"description": "Tracks parcels"})
+    state = dialog("where is RB7", "In Rome.", "is it late", "It is 9.", words)
+    state["utterances"][3]["active_skill"] = "clock"
+
+    assert annotate.with_skills([post])(state)["text"] == "track RB7"

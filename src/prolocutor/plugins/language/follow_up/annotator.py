@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -35,6 +36,7 @@ from prolocutor.plugins.language.follow_up.listed import things_of_reply
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer
 from prolocutor.plugins.language.follow_up.returning import (
     about,
+    add_topic,
     fitting_turn,
     named_first,
     returned,
@@ -101,6 +103,8 @@ class FollowUps:
         request, _ = without_wish(said)
         told = language_of_request(request)
         spoken = told.code if told else ""
+        if about_named := _told_first(request, spoken):
+            return about_named
         text = _unframed(request, spoken)
         if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
             if text == said:
@@ -116,9 +120,11 @@ class FollowUps:
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
         found = self._returned(meant.spelled, turns, state, code) if turns else {}
+        found = found or self._pointed_back(meant.spelled, state, code)
         found = found or self._passed_over(meant.spelled, turns, state, code)
         turns = _with_turn_before(turns, meant.spelled, state, code)
         found = found or self._follow_up(meant.spelled, turns, spoken)
+        found = found or self._resumed(meant.spelled, turns, state, code)
         if meant.bare == said:
             return found
         sure = ALONE if text == said == meant.spelled else LIKELY
@@ -173,6 +179,46 @@ class FollowUps:
         told = {"text": found[0], "of": turn.question, "confidence": min(found[1], LIKELY)}
         return told | ({"skill": turn.skill} if turn.skill else {})
 
+    def _pointed_back(self, text: str, state: Mapping[str, Any], code: str) -> dict[str, Any]:
+        """Return the meaning of words about a thing of an earlier turn: "the word from before"."""
+        grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+        assert grammar is not None
+        pointed = grammar.earlier.search(plain_of(text))
+        if pointed is None or len(state["utterances"]) < _TWO_TURNS - 2:
+            return {}
+        noun = (pointed["noun"] or pointed["last"]).lower()
+        if noun[:1].isdigit():
+            return {"text": f"{text[: pointed.start()]}{noun}{text[pointed.end() :]}", "of": "",
+                    "confidence": SURE}  # fmt: skip
+        rest = f"{text[: pointed.start()]}{grammar.words.things[0]}{text[pointed.end() :]}"
+        turns = earlier_turns_of(state, rest)
+        named = [one for one in turns if _names(self.card_of(one.skill, grammar), noun)]
+        for turn in named or (turns if pointed["noun"] else []):
+            found = self._own_meaning(replace(turn, spoken=code)) or (
+                _general_meaning(replace(turn, spoken=code)) if named else None
+            )
+            if found is not None and found[1] >= LIKELY and found[0] != rest:
+                told = {"text": found[0], "of": turn.question, "confidence": SURE}
+                return told | ({"skill": turn.skill} if turn.skill else {})
+        return {}
+
+    def _resumed(
+        self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
+    ) -> dict[str, Any]:
+        """Return the meaning of a few words that only the agent of an earlier turn understands."""
+        grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+        assert grammar is not None
+        if not last or len(text.split()) > MOST_RESUMING or grammar.opens_request(text):
+            return {}
+        for turn in earlier_turns_of(state, text)[len(last) :]:
+            if turn.skill == last[-1].skill:
+                continue
+            found = self._own_meaning(replace(turn, spoken=code))
+            if found is not None and found[1] >= SURE and found[0] != turn.question:
+                told = {"text": found[0], "of": turn.question, "confidence": LIKELY}
+                return told | {"skill": turn.skill}
+        return {}
+
     def _follow_up(self, text: str, turns: list[LastTurn], spoken: str) -> dict[str, Any]:
         if not turns:
             return {}
@@ -183,14 +229,14 @@ class FollowUps:
         fragment = fragment_of(text, grammar)
         if fragment.joined and is_courtesy(fragment.rest):
             return {}
-        if undoes(text, grammar):
+        if undoes(text, grammar) or _denies_order(text, turns[-1], grammar):
             last = turns[-1]
             told = {"text": text, "of": last.question, "confidence": SURE, "corrects": True}
             return told | ({"skill": last.skill} if last.skill else {})
         if find_control(text) == "nevermind" and not grammar.orders.match(plain_of(text)):
             return {}
         best: tuple[Meaning, LastTurn] | None = None
-        for turn in turns:
+        for turn in _alike(fragment.rest, turns, grammar):
             card = self.card_of(turn.skill, grammar)
             one = self._meaning(replace(turn, spoken=spoken, card=card))
             if one is not None and (best is None or one[1] >= best[0][1]):
@@ -216,6 +262,7 @@ class FollowUps:
 
     def _meaning(self, turn: LastTurn) -> Meaning | None:
         wish = wished_language(turn.text) and not names_language(turn.question)
+        turn = _with_one_list(turn)
         found = _mended_order(turn) or (None if wish else self._own_meaning(turn))
         found = found or _general_meaning(turn)
         if found is None:
@@ -234,6 +281,55 @@ class FollowUps:
             sure = given.get("confidence", SURE)
             return whole, float(sure), str(given.get("language", turn.language))
         return None
+
+
+def _with_one_list(turn: LastTurn) -> LastTurn:
+    """Return the turn as if two things had been asked together where several were, or each with
+    its preposition, if several are named now: "time in Oslo and in Cairo", "and in Quito and Rome".
+    """
+    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
+    assert asked is not None
+    joint = asked.words.conjunction
+    rest = plain_of(fragment_of(turn.text, asked).rest).lower().split()
+    if joint not in rest:
+        return turn
+    question = turn.question
+    parts = asked.slots(question, inside=True)
+    for first, second in pairwise(parts):
+        run = [first]
+        for one in parts[parts.index(first) + 1 :]:
+            between = plain_of(question[run[-1].span[1] : one.span[0]]).lower()
+            words = between.replace(",", " ").split()
+            joined = joint in words or "," in between
+            if not joined or any(w != joint and w not in asked.leads for w in words):
+                break
+            run.append(one)
+        led = plain_of(question[first.span[1] : second.span[0]]).split() != [joint]
+        if len(run) > 1 and joint in plain_of(question[first.span[1] : run[-1].span[0]]).split():
+            if not led and len(run) == 2:
+                return turn
+            end = run[-1].span
+            listed = f"{question[: first.span[1]]} {joint} {question[slice(*end)]}"
+            return replace(turn, question=f"{listed}{question[end[1] :]}")
+    return turn
+
+
+def _denies_order(text: str, last: LastTurn, grammar: LanguageGrammar) -> bool:
+    """Return whether words deny the order of the last turn in its own words: "don't add wine"."""
+    words = plain_of(text).lower().strip(TRIMMED).split()
+    denied = next((n for n in (3, 2, 1) if grammar.undoing.fullmatch(" ".join(words[:n]))), 0)
+    ordered = grammar.commands.match(plain_of(last.question)) is not None
+    said = {*plain_of(last.question).lower().split()}
+    return ordered and bool(words[denied:]) and denied > 0 and {*words[denied:]} <= said
+
+
+def _alike(text: str, turns: list[LastTurn], grammar: LanguageGrammar) -> list[LastTurn]:
+    """Return those of several turns with a part of a kind that words have; all where none has."""
+    kinds = {one.kind for one in grammar.slots(text, inside=True) if one.typed}
+    if len(turns) < 2 or not kinds:
+        return turns
+    found = [turn for turn in turns if kinds & {one.kind for one in grammar.slots(turn.question)}]
+    return found or turns
 
 
 def _with_turn_before(
@@ -305,6 +401,55 @@ def _unframed(text: str, code: str) -> str:
 
 
 _FORMULA: Final = re.compile(r"\d ?[-+*/^x×÷] ?\d")
+
+
+def _names(card: frozenset[str], noun: str) -> bool:
+    """Return whether a card has a word or a form of it."""
+    stem = noun[:MOST_STEM]
+    return any(one.startswith(stem) or stem.startswith(one) for one in card if len(one) > 3)
+
+
+def _told_first(text: str, code: str) -> dict[str, Any]:
+    """Return the question after a statement with a name that it is about: "my son moved to Cairo
+    how late is it there".
+    """
+    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+    assert grammar is not None
+    plain = plain_of(text)
+    inner = grammar.inner_question.search(plain)
+    if (
+        inner is None
+        or grammar.commands.match(plain)
+        or plain.split()[0].lower() in (grammar.questions)
+    ):
+        return {}
+    told, asked = text[: inner.start()].strip(TRIMMED), text[inner.end() :]
+    names = [one.text for one in grammar.slots(told) if one.kind == "name"]
+    speakers = {*grammar.words.speakers}
+    if len(names) != 1 or speakers.isdisjoint(plain_of(told).lower().split()):
+        return {}
+    pronouns = (grammar.place, grammar.thing, grammar.person, grammar.owner)
+    if not any(one.search(plain_of(asked)) for one in pronouns):
+        return {}
+    turn = about(LastTurn("", "", language=code), names[0])
+    joint = f" {grammar.words.conjunction} "
+    parts = asked.split(joint)
+    found = [question_of(part, turn) for part in parts]
+    if not any(found):
+        return {}
+    whole = joint.join(
+        one[0] if one else add_topic(names[0], part, grammar)
+        for one, part in zip(found, parts, strict=True)
+    )
+    return {"text": whole, "of": "", "confidence": LIKELY}
+
+
+MOST_RESUMING: Final = 4
+"""Words of the longest text that goes on from a turn before the last."""
+
+MOST_STEM: Final = 5
+"""Letters of a noun by which the card of an agent is found."""
+
 _TWO_TURNS: Final = 5
 """Utterances of two whole turns and what is said now."""
 

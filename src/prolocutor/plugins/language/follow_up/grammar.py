@@ -183,6 +183,14 @@ class LanguageGrammar:
         asked = [re.escape(one) for one in words.questions]
         self.inner_question = _pattern(rf"\s+(?=(?:{_any(asked)})(?![\w']))")
         self.recalling = _whole(words.recalls)
+        after = _any([one for one in words.earlier if not one.isalpha()])
+        before = _any([one for one in words.earlier if one.isalpha()])
+        the = _any([*words.articles, *words.demonstratives])
+        # "The word from before", "that last word"
+        self.earlier = _pattern(
+            rf"(?<![\w'])(?:{the}) (?:(?P<noun>[\w-]+) (?:{after})(?!\w)[,;]?"
+            rf"|(?:{before}) (?P<last>[^\W\d_]+)(?=\W*$))"
+        )
         self.undoing = _whole(words.undo)
         self.undo_words = _pattern(rf"(?<![\w'])(?:{_any(words.undo)})\W*$")
         no, yes = _any(words.negation), _any(words.contrast)

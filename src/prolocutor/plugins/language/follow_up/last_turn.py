@@ -92,6 +92,8 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
             continue
         annotations = one.get("annotations") or {}
         found = read_follow_up(annotations)
+        if (reply.get("attributes") or {}).get("no_answer") and correction(text) is None:
+            continue  # nobody knew what it was about
         if found is not None and found.corrects and found.text == said:
             continue  # it took the turn before back, which may still be gone on with
         told = reply.get("attributes") or {}

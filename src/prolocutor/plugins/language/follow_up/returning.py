@@ -65,7 +65,7 @@ def returned(
     if points and not goes_on:
         turn = turn or replace(turns[0], skill="")  # nobody has spoken of it yet
         pointed = meant(rest, about(turn, topic), grammar, grammar)
-        return pointed or (_add_topic(topic, rest, grammar), LIKELY), turn
+        return pointed or (add_topic(topic, rest, grammar), LIKELY), turn
     if turn is None:
         return None
     joined = f"{grammar.words.conjunction} {rest}"
@@ -136,7 +136,7 @@ def _feasts(text: str, grammar: LanguageGrammar) -> set[str]:
     return {"date"} if grammar.feast.search(plain_of(text)) else set()
 
 
-def _add_topic(topic: str, rest: str, grammar: LanguageGrammar) -> str:
+def add_topic(topic: str, rest: str, grammar: LanguageGrammar) -> str:
     """Return a whole question with the topic at its end, unless it names it already."""
     if _stems(topic, grammar) <= _stems(rest, grammar):
         return rest

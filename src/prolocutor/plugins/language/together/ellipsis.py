@@ -137,10 +137,21 @@ def _has_its_like(clause: str, before: str, grammar: LanguageGrammar) -> bool:
     if len(parts) == 1 and _is_coordinated(parts[0], before, grammar):
         return True
     if grammar.code == ENGLISH:
-        return False
+        return _is_like_measure(parts, before, grammar)
     first = plain_of(clause).lower().split(maxsplit=1)[0]
     owned = grammar.owner.match(plain_of(clause)) is not None
     return owned or first in grammar.leads or bool(parts and parts[0].typed)
+
+
+def _is_like_measure(parts: Sequence[Part], before: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a clause is a measure in the unit of a question's last: "are 3 kilos and 5
+    kilos".
+    """
+    asked = grammar.slots(before)
+    if len(parts) != 1 or not asked or not grammar.opens_request(before):
+        return False
+    units = {one.text.rpartition(" ")[2].lower().rstrip("s") for one in (parts[0], asked[-1])}
+    return parts[0].kind == asked[-1].kind == "measure" and len(units) == 1
 
 
 def _is_coordinated(part: Part, before: str, grammar: LanguageGrammar) -> bool:
