@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.pairing.turn_routing import read_question
+from prolocutor.plugins.pairing.skill_selector import read_question
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import Talk, hypothesis
 

@@ -24,7 +24,7 @@ from prolocutor.owned_folder import content_hash, write_json
 from prolocutor.plugins.evaluation.episodes import Episode, Message, episodes_of_tasks
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.parlai.data_catalog import open_teacher
-from prolocutor.plugins.evaluation.parlai.datatype import Datatype
+from prolocutor.plugins.evaluation.parlai.teacher import Datatype
 from prolocutor.plugins.evaluation.run_folder import REPORT, RunFolder, load_rows, rows_in_order
 from prolocutor.plugins.evaluation.run_report import Aggregate, RunReport, make_report
 from prolocutor.plugins.evaluation.runner import Runner, RunOptions

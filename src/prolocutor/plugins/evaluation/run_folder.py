@@ -23,8 +23,14 @@ from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict, StoreError
 from prolocutor.owned_folder import check_new, own_folder, replacing, whole_lines, write_json
 from prolocutor.plugins.evaluation.episodes import Episode
-from prolocutor.plugins.evaluation.example_rows import ExampleRow, RowWriter, decode
-from prolocutor.plugins.evaluation.row_index import RowIndex, lines_in_order, put_in_order
+from prolocutor.plugins.evaluation.example_rows import (
+    ExampleRow,
+    RowIndex,
+    RowWriter,
+    decode,
+    lines_in_order,
+    put_in_order,
+)
 
 ROWS: Final = "rows.jsonl"
 RUN: Final = "run.json"

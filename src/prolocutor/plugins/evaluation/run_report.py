@@ -6,12 +6,14 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Final, Literal
 
 import msgspec
 
-from prolocutor.plugins.evaluation.example_rows import ExampleRow
+from prolocutor.owned_folder import own_folder, write_json
+from prolocutor.plugins.evaluation.example_rows import ExampleRow, rewriting
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
     CONFIDENCE,
     Estimate,
@@ -22,8 +24,38 @@ from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
 )
 from prolocutor.plugins.evaluation.parlai.metrics.reports import Report as Metrics
 from prolocutor.plugins.evaluation.parlai.metrics.reports import aggregate_named_reports
-from prolocutor.plugins.evaluation.run_folder import RunDescription
+from prolocutor.plugins.evaluation.run_folder import (
+    REPORT,
+    ROWS,
+    RUN,
+    RunDescription,
+    load_run,
+    rows_in_order,
+)
 from prolocutor.plugins.evaluation.scoring import OwnMetrics, TeacherScorer, needs_corpus
+
+
+def rescore(
+    path: Path, metrics: str | None = None, aggregate: Aggregate | None = None
+) -> RunReport:
+    """Score a run's rows by these metrics, or by its own, and write its report.
+
+    The run goes on with them: its configuration names them from then on.
+    """
+    load_run(path)
+    with own_folder(path):
+        run = load_run(path)
+        names = metrics or run.metrics
+        scorer = TeacherScorer(names)
+        rows = rewriting(path / ROWS, map(scorer.rescore, rows_in_order(path)))
+        mean = aggregate or run_aggregate(run)
+        report = make_report(rows, names, mean)
+        run.configuration["metrics"] = names
+        run.options["aggregate"] = mean
+        write_json(path / RUN, run)
+        write_json(path / REPORT, report)
+    return report
+
 
 _FEW: Final = 2000
 _Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prolocutor.plugins.pairing.plain_router import PlainRouter
+    from prolocutor.plugins.pairing.question_agent.learned import PlainRouter
 
     Router = PlainRouter
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """Import a name at its first use, as it needs the libraries of the extra `pairing`."""
     if name == "Router":
-        return import_module("prolocutor.plugins.pairing.plain_router").PlainRouter
+        return import_module("prolocutor.plugins.pairing.question_agent.learned").PlainRouter
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -291,37 +291,28 @@ def _is_prose(value: Any, raw: str, said: str) -> bool:
 def _read_probabilities(value: Any) -> dict[str, float] | None:
     """Return the names in lower case and their probabilities; None if the value is not a choice."""
     if isinstance(value, dict):
-        for key in _LISTS:
-            if isinstance(value.get(key), list | dict):
-                return _read_probabilities(value[key])
-        if any(key in value for key in _NAMES):
-            return _read_probabilities([value])
-        shares = {key.strip().lower(): _share(share) for key, share in value.items()}
-        sure = {name: share for name, share in shares.items() if share is not None}
-        return sure if sure and len(sure) == len(shares) else None
+        inner = next(
+            (value[key] for key in _LISTS if isinstance(value.get(key), list | dict)), None
+        )
+        if inner is not None:
+            return _read_probabilities(inner)
+        if not any(key in value for key in _NAMES):
+            shares = {key.strip().lower(): _share(share) for key, share in value.items()}
+            sure = {name: share for name, share in shares.items() if share is not None}
+            return sure if sure and len(sure) == len(shares) else None
+        value = [value]
     if not isinstance(value, list):
         return None
     found: dict[str, float] = {}
     for place, one in enumerate(value):
-        name, share = _one(one)
-        if name is None:
+        fields = one if isinstance(one, dict) else {_NAMES[0]: one}
+        name = next((fields[key] for key in _NAMES if key in fields), None)
+        if isinstance(name, bool) or not isinstance(name, str | int):
             return None
+        share = next((_share(fields[key]) for key in _PROBABILITIES if key in fields), None)
         usual = _BY_PLACE[min(place, len(_BY_PLACE) - 1)]
-        found.setdefault(name, usual if share is None else share)
+        found.setdefault(str(name).strip().lower(), usual if share is None else share)
     return found
-
-
-def _one(one: Any) -> tuple[str | None, float | None]:
-    if not isinstance(one, dict):
-        return _name(one), None
-    name = next((_name(one[key]) for key in _NAMES if key in one), None)
-    return name, next((_share(one[key]) for key in _PROBABILITIES if key in one), None)
-
-
-def _name(value: Any) -> str | None:
-    if isinstance(value, str | int) and not isinstance(value, bool):
-        return str(value).strip().lower()
-    return None
 
 
 def _share(value: Any) -> float | None:

@@ -16,7 +16,7 @@ from prolocutor.plugins.pairing.abstention import (
 )
 from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.model_reloading import MethodSource, VersionedMethod, latest
-from prolocutor.plugins.pairing.turn_routing import (
+from prolocutor.plugins.pairing.skill_selector import (
     RoutingInUse,
     RoutingResult,
     TurnRouting,
@@ -95,22 +95,9 @@ class RankedSelector:
         if own is not None:
             return _reply(own, own["confidence"], details.because(_NO_RIGHT_ANSWER))
         if self._unsure.then == PERSON:
-            return self._wanting_person(details)
+            return _own_reply(self._unsure.person, details, wants_person=_NO_RIGHT_ANSWER)
         asking = self._clarifying(question, details) if self._unsure.then == CLARIFY else None
         return asking or {"abstain": True}
-
-    def _wanting_person(self, details: _ChoiceDetails) -> Reply:
-        """Ask for a person to take over."""
-        attributes = {
-            "pairing": details.because(_NO_RIGHT_ANSWER),
-            "wants_person": _NO_RIGHT_ANSWER,
-        }
-        return {
-            "skill_name": "",
-            "text": self._unsure.person,
-            "confidence": 0.0,
-            "attributes": attributes,
-        }
 
     def _clarifying(self, question: UserQuestion, details: _ChoiceDetails) -> Reply | None:
         """Ask the person to choose an agent, if there is more than one."""
@@ -118,14 +105,7 @@ class RankedSelector:
         messages = clarifying_messages(self._unsure, likely, self._cards, question.text)
         if len(messages) <= 2:
             return None
-        return {
-            "skill_name": "",
-            "text": self._unsure.question,
-            "confidence": 0.0,
-            "messages": messages,
-            "ask": "choice",
-            "attributes": {"pairing": details.because(_NO_RIGHT_ANSWER)},
-        }
+        return {**_own_reply(self._unsure.question, details), "messages": messages, "ask": "choice"}
 
     async def _routing_result(self, request: Mapping[str, Any]) -> RoutingResult:
         """Return the router's result, unless a skill had to be asked regardless of it."""
@@ -151,6 +131,12 @@ class _ChoiceDetails(msgspec.Struct, frozen=True):
         if any(one.position for one in self.ranked):
             details["scores"] = self.scores
         return details
+
+
+def _own_reply(text: str, details: _ChoiceDetails, **attributes: str) -> Reply:
+    """Return a reply that no skill gave."""
+    because = {"pairing": details.because(_NO_RIGHT_ANSWER), **attributes}
+    return {"skill_name": "", "text": text, "confidence": 0.0, "attributes": because}
 
 
 def _reply(hypothesis: Mapping[str, Any], confidence: float, details: dict[str, Any]) -> Reply:

@@ -47,8 +47,7 @@ from prolocutor.plugins.pairing.question_agent.loaded_router import (
     since_model,
 )
 from prolocutor.plugins.pairing.response_selector import RankedSelector
-from prolocutor.plugins.pairing.skill_selector import RoutedSelector
-from prolocutor.plugins.pairing.turn_routing import RoutingInUse, TurnRouting
+from prolocutor.plugins.pairing.skill_selector import RoutedSelector, RoutingInUse, TurnRouting
 
 
 class SelectorSettings(PendingTarget, frozen=True, kw_only=True):

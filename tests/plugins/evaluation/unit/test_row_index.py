@@ -7,8 +7,13 @@ import pytest
 
 from prolocutor.errors import BadInput
 from prolocutor.owned_folder import whole_lines
-from prolocutor.plugins.evaluation.example_rows import RowWriter, decode
-from prolocutor.plugins.evaluation.row_index import RowIndex, put_in_order, starts_in_order
+from prolocutor.plugins.evaluation.example_rows import (
+    RowIndex,
+    RowWriter,
+    decode,
+    put_in_order,
+    starts_in_order,
+)
 from tests.plugins.evaluation.unit.made import row
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from prolocutor.errors import BadInput, Conflict, StoreLocked
 from prolocutor.plugins.evaluation.parlai.agents import RandomCandidateAgent
-from prolocutor.plugins.evaluation.rescoring import rescore
 from prolocutor.plugins.evaluation.run_folder import ROWS, RunFolder, load_rows, load_run
+from prolocutor.plugins.evaluation.run_report import rescore
 from tests.plugins.evaluation.unit.made import CONFIGURATION, message, run, without_times
 
 CANDIDATES = [f"answer {n}" for n in range(30)]

@@ -5,7 +5,7 @@ from collections import defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.folds import deal_folds
+from prolocutor.plugins.pairing.measuring.fitting import deal_folds
 from prolocutor.reading.words import ALIKE_SHARE, jaccard, near_duplicates, words
 
 LETTERS = st.lists(st.text("abcdef ", max_size=14), max_size=25)

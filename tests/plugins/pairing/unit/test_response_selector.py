@@ -7,7 +7,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestio
 from prolocutor.plugins.pairing.abstention import AbstentionRule, risk_curve
 from prolocutor.plugins.pairing.model_reloading import VersionedMethod
 from prolocutor.plugins.pairing.response_selector import PREFERENCE, RankedSelector
-from prolocutor.plugins.pairing.turn_routing import TurnRouting
+from prolocutor.plugins.pairing.skill_selector import TurnRouting
 from tests.plugins.pairing.unit.test_skill_selector import Router, request
 
 CARDS = [Card(name=name, description=f"Knows {name}. And more.") for name in ("red", "blue")]

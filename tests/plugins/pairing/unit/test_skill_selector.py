@@ -7,8 +7,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestio
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.budget import Budget
-from prolocutor.plugins.pairing.skill_selector import RoutedSelector
-from prolocutor.plugins.pairing.turn_routing import TurnRouting
+from prolocutor.plugins.pairing.skill_selector import RoutedSelector, TurnRouting
 
 CARDS = [Card(name=name) for name in ("red", "green", "blue")]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 import msgspec
@@ -13,22 +16,226 @@ import msgspec
 from prolocutor.cli.options import SEED_OPTION
 from prolocutor.cli.output import count_text, show_progress
 from prolocutor.contracts.teacher import CountedSource, EpisodeSource
+from prolocutor.data_sets import DATA, open_source, split
 from prolocutor.errors import BadData
-from prolocutor.plugins.evaluation.commands import data_text
-from prolocutor.plugins.evaluation.commands.data_options import (
-    DATA_OPTION,
-    MUTATORS_OPTION,
-    ONE_DATA_OPTION,
-    format_options,
-    kind_options,
-    make_teacher,
-    open_data,
-)
+from prolocutor.plugins.evaluation.parlai.conversations import LABEL_TURNS
 from prolocutor.plugins.evaluation.parlai.csv_table import column_names
 from prolocutor.plugins.evaluation.parlai.data_catalog import WRITERS, open_teacher, open_writer
-from prolocutor.plugins.evaluation.parlai.datatype import FOLDS
 from prolocutor.plugins.evaluation.parlai.dialog_text import DialogText
-from prolocutor.plugins.evaluation.parlai.statistics import DataStatistics
+from prolocutor.plugins.evaluation.parlai.message import MessageFields
+from prolocutor.plugins.evaluation.parlai.multitask import MultiTaskTeacher
+from prolocutor.plugins.evaluation.parlai.payload import to_json
+from prolocutor.plugins.evaluation.parlai.teacher import FOLDS, DialogTeacher
+
+USUAL_FIELDS: Final[tuple[str, ...]] = (
+    "image",
+    "text",
+    "labels",
+    "eval_labels",
+    "label_candidates",
+    "reward",
+)
+_MOST: Final = 12
+
+
+def message_lines(message: dict[str, Any], *, all_fields: bool) -> Iterator[str]:
+    """Return a message as lines: image and text first, then a line for each field."""
+    if (image := message.get("image")) is not None:
+        yield image if isinstance(image, str) else f"   <{_image(image)}>"
+    if "text" in message:
+        yield str(message["text"])
+    shown = [key for key in USUAL_FIELDS[2:] if key in message]
+    if all_fields:
+        shown += [key for key in message if key not in (*USUAL_FIELDS, "episode_done", "id")]
+    for key in shown:
+        if key != "reward" or message[key]:
+            yield f"   {key}: {_value(message[key], all_fields)}"
+
+
+def json_line(message: dict[str, Any]) -> str:
+    """Return a message as one line of JSON."""
+    return msgspec.json.encode(to_json(message)).decode()
+
+
+def statistics_lines(name: str, counted: DataStatistics) -> Iterator[str]:
+    """Return counts as lines for a person."""
+    yield name
+    per_episode = _mean(counted.examples, counted.episodes)
+    yield f"  episodes        {counted.episodes:,}"
+    yield f"  examples        {counted.examples:,}"
+    yield f"  per episode     {per_episode} (longest {counted.longest_episode:,})"
+    yield f"  with labels     {counted.with_labels:,}"
+    yield f"  labels each     {_mean(counted.labels, counted.with_labels)}"
+    if counted.with_candidates:
+        each = _mean(counted.candidates, counted.with_candidates)
+        yield f"  with candidates {counted.with_candidates:,} (each {each})"
+    yield f"  words a text    {_mean(counted.text_words, counted.examples)}"
+    yield f"  words a label   {_mean(counted.label_words, counted.labels)}"
+    if counted.with_reward:
+        yield f"  reward          {counted.reward:g} in {counted.with_reward:,} examples"
+    yield f"  fields          {', '.join(counted.fields)}"
+
+
+def count_lines(rows: Sequence[msgspec.Struct]) -> Iterator[str]:
+    """Return counts, a row for each part of the data, as a table."""
+    heads = [name.replace("_", " ") for name in rows[0].__struct_fields__]
+    yield "  ".join(heads)
+    for row in rows:
+        cells = [
+            f"{one:,}" if isinstance(one, int) else one for one in msgspec.structs.astuple(row)
+        ]
+        padded = [cell.rjust(len(head)) for cell, head in zip(cells, heads, strict=True)]
+        yield "  ".join([cells[0].ljust(len(heads[0])), *padded[1:]])
+
+
+def _mean(total: float, number: int) -> str:
+    return f"{total / number:.2f}" if number else "-"
+
+
+def _value(value: Any, whole: bool) -> str:
+    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+        shown = value if whole else value[:_MOST]
+        rest = f" | ... ({len(value)} in all)" if len(shown) < len(value) else ""
+        return " | ".join(one.replace("\n", "\\n") for one in shown) + rest
+    if isinstance(value, str | int | float):
+        return str(value)
+    return json.dumps(to_json({"": value})[""], ensure_ascii=False)
+
+
+def _image(image: Any) -> str:
+    if hasattr(image, "size") and hasattr(image, "mode"):
+        return f"image {image.size[0]} x {image.size[1]}, {image.mode}"
+    return f"image as {type(image).__name__}"
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Options = dict[str, Any]
+
+DATA_OPTION: Final = click.option(
+    "--data",
+    required=True,
+    multiple=True,
+    metavar="KIND:PATH",
+    help="The data. Kinds: bbai (a folder), parlai, fbdialog, conversations, jsonl, csv, rewrites "
+    "(files), store (a store of dialogs; an empty PATH is your own). May be given several times.",
+)
+
+ONE_DATA_OPTION: Final = click.option(
+    "--data", required=True, metavar="KIND:PATH", help="The data; see `prolocutor data show -h`."
+)
+
+MUTATORS_OPTION: Final = click.option(
+    "--mutators", default="", metavar="NAMES", help="Changes of the data: flatten+word_shuffle."
+)
+
+_FORMAT_OPTIONS: Final = (
+    click.option("--quirks", is_flag=True, help="parlai: read lines with all of ParlAI's quirks."),
+    click.option("--cloze", is_flag=True, help="fbdialog: the words of cloze tasks go first."),
+    click.option(
+        "--label-turns",
+        type=click.Choice(LABEL_TURNS),
+        help="conversations: whose turns are labels.  [default: secondspeaker]",
+    ),
+    click.option("--text", metavar="NAME", help="jsonl, csv: the field that is the text."),
+    click.option(
+        "--labels",
+        metavar="NAME",
+        help="jsonl, csv: the field that is the labels; bbai: agents or responses.",
+    ),
+)
+
+
+def format_options(command: Command) -> Command:
+    """Add the options of single kinds to a command."""
+    for option in reversed(_FORMAT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def kind_options(data: str, given: Options) -> Options:
+    """Return the options of a data set's kind; raise `UsageError` for options of other kinds."""
+    kind, _ = split(data)
+    known = DATA.load(kind).__struct_fields__  # type: ignore[attr-defined]
+    options = {name: value for name, value in given.items() if value}
+    for name in options:
+        if name not in known:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} is not for data of the kind {kind}")
+    return options
+
+
+def open_data(data: str, fold: str, given: Options, **more: Any) -> EpisodeSource:
+    """Open the data set `KIND:PATH`."""
+    return open_source(data, fold, **kind_options(data, given), **more)
+
+
+def make_teacher(
+    data: tuple[str, ...], datatype: str, given: Options, *, seed: int, weights: str, **more: Any
+) -> DialogTeacher | MultiTaskTeacher:
+    """Make the teacher of one data set, or of several."""
+    if weights and len(data) == 1:
+        raise click.UsageError("--weights is for several data, and there is one --data")
+    chance = Random(seed)
+    teachers = [
+        open_teacher(one, datatype, chance=chance, **kind_options(one, given), **more)
+        for one in data
+    ]
+    if len(teachers) == 1:
+        return teachers[0]
+    return MultiTaskTeacher(teachers, _weights(weights), chance=chance)
+
+
+def _weights(text: str) -> Any:
+    if text in ("", "stochastic"):
+        return text or ()
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError("--weights are numbers with commas between, or stochastic") from None
+
+
+class DataStatistics(msgspec.Struct):
+    """Counts over the episodes of one data set; words are separated by white space."""
+
+    episodes: int = 0
+    examples: int = 0
+    longest_episode: int = 0
+    with_labels: int = 0
+    labels: int = 0
+    with_candidates: int = 0
+    candidates: int = 0
+    text_words: int = 0
+    label_words: int = 0
+    with_reward: int = 0
+    reward: float = 0.0
+    fields: dict[str, int] = {}
+
+    def count_episodes(self, episodes: Iterable[Sequence[dict[str, Any]]]) -> Iterator[int]:
+        """Count episodes, yielding the number of examples so far after each."""
+        fields: Counter[str] = Counter(self.fields)
+        for episode in episodes:
+            self.episodes += 1
+            self.longest_episode = max(self.longest_episode, len(episode))
+            for example in episode:
+                self._count(example)
+                fields.update(example.keys())
+            self.fields = dict(fields)
+            yield self.examples
+
+    def _count(self, example: dict[str, Any]) -> None:
+        fields = MessageFields(example)
+        labels, candidates = fields.gold, fields.label_candidates
+        self.examples += 1
+        self.with_labels += bool(labels)
+        self.labels += len(labels)
+        self.with_candidates += bool(candidates)
+        self.candidates += len(candidates)
+        self.text_words += len((fields.text or "").split())
+        self.label_words += sum(len(label.split()) for label in labels)
+        if reward := fields.reward:
+            self.with_reward += 1
+            self.reward += reward
+
 
 _MOST_FAULTS: Final = 100
 _LONG: Final = 100
@@ -126,11 +333,11 @@ def show(
     begins = True
     for _, message in zip(range(most), teacher, strict=False):
         if as_json:
-            click.echo(data_text.json_line(message))
+            click.echo(json_line(message))
             continue
         if begins:
             click.echo(f"--- {message['id']} ---")
-        for line in data_text.message_lines(message, all_fields=all_fields):
+        for line in message_lines(message, all_fields=all_fields):
             click.echo(line)
         begins = bool(message["episode_done"])
 
@@ -155,11 +362,11 @@ def stats(data: tuple[str, ...], fold: str, as_json: bool, **formats: Any) -> No
         source = open_data(one, fold, formats)
         if isinstance(source, CountedSource):
             rows = source.counts()
-            lines = list(data_text.count_lines(rows))
+            lines = list(count_lines(rows))
             counts: Any = {"data": one, "folds": rows}
         else:
             counted = _count_episodes(source)
-            lines = list(data_text.statistics_lines(one, counted))
+            lines = list(statistics_lines(one, counted))
             counts = {"data": one, **msgspec.structs.asdict(counted)}
         for line in [msgspec.json.encode(counts).decode()] if as_json else lines:
             click.echo(line)

@@ -22,7 +22,6 @@ from prolocutor.errors import BadInput
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.harness import EvaluationSettings, PreparedEvaluation
 from prolocutor.plugins.evaluation.parlai.metrics.names import ALL_METRICS
-from prolocutor.plugins.evaluation.rescoring import rescore as rescore_run
 from prolocutor.plugins.evaluation.run_comparison import (
     HALF,
     FlippedExample,
@@ -39,6 +38,7 @@ from prolocutor.plugins.evaluation.run_report import (
     make_report,
     run_aggregate,
 )
+from prolocutor.plugins.evaluation.run_report import rescore as rescore_run
 from prolocutor.plugins.evaluation.scoring import possible_scores
 from prolocutor.plugins.evaluation.targets import may_report_metrics
 

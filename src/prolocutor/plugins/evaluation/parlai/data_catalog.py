@@ -11,11 +11,11 @@ from prolocutor.catalog import Catalog
 from prolocutor.contracts.teacher import EpisodeSource
 from prolocutor.data_sets import open_source, split
 from prolocutor.errors import BadInput
-from prolocutor.plugins.evaluation.parlai.datatype import Datatype
 from prolocutor.plugins.evaluation.parlai.images import ImageLoader, ImageMode
 from prolocutor.plugins.evaluation.parlai.mutators import Chance, Mutator, MutatorOptions
 from prolocutor.plugins.evaluation.parlai.teacher import (
     Candidates,
+    Datatype,
     DialogTeacher,
     Scorer,
     all_labels,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -18,10 +20,23 @@ from prolocutor.contracts.pairing import (
     Router,
     TrainingData,
 )
-from prolocutor.plugins.pairing.folds import deal_folds
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.method_catalog import await_result, load_fit, method_needs
 from prolocutor.reading.words import near_duplicates
+
+
+def deal_folds(groups: Sequence[int], number: int, seed: int = 0) -> list[int]:
+    """Deal whole groups out to the folds 0 .. number - 1, evenly, at random."""
+    sizes = Counter(groups)
+    order = sorted(sizes)
+    random.Random(seed).shuffle(order)
+    filled = [0] * number
+    fold: dict[int, int] = {}
+    for group in sorted(order, key=lambda one: -sizes[one]):
+        fold[group] = min(range(number), key=filled.__getitem__)
+        filled[fold[group]] += sizes[group]
+    return [fold[group] for group in groups]
+
 
 Priors = list[dict[str, float]]
 

@@ -43,8 +43,12 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     bin_by_probability,
 )
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
-from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
-from prolocutor.plugins.pairing.measuring.store_questions import label_turns, read_question_turns
+from prolocutor.plugins.pairing.measuring.pairing_data import (
+    PairingData,
+    label_turns,
+    load_pairing_data,
+    read_question_turns,
+)
 from prolocutor.plugins.pairing.measuring.training import (
     LABEL_FREE,
     STAGE,

@@ -162,29 +162,19 @@ MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
 _WIDEST: Final = 5.0
 """Standard deviations from the mean beyond which a feature is cut."""
 
-_WORDS: Final = {
-    "covered": "likeness to the question",
-    "grams_covered": "likeness to the question",
-    "prior": "what the router thinks of its agent",
-    "prior_logit": "what the router thinks of its agent",
-    "wording": "its wording",
-    "lead_wording": "its wording",
-    "refusal": "refusing",
-    "verbatim": "how often its agent says so",
-    "shape": "how often its agent says so",
-    "opening": "how often its agent says so",
-    "others": "how often others say so",
-    "agreement": "agreement of others",
-    "meant": "its meaning",
-    "lead_meant": "its meaning",
-    "meant_card": "what its agent is for",
-    "meant_by_card": "what its agent is for",
-    "meant_well": "what its agent answered well",
-    "lead_meant_well": "what its agent answered well",
-    "meant_usual": "how often its agent says so",
-    "meant_agreement": "agreement of others",
-    "meant_agreements": "agreement of others",
+_REASONS: Final = {
+    "likeness to the question": "covered grams_covered",
+    "what the router thinks of its agent": "prior prior_logit",
+    "its wording": "wording lead_wording",
+    "refusing": "refusal",
+    "how often its agent says so": "verbatim shape opening meant_usual",
+    "how often others say so": "others",
+    "agreement of others": "agreement meant_agreement meant_agreements",
+    "its meaning": "meant lead_meant",
+    "what its agent is for": "meant_card meant_by_card",
+    "what its agent answered well": "meant_well lead_meant_well",
 }
+_WORDS: Final = {name: words for words, names in _REASONS.items() for name in names.split()}
 
 
 class LinearScore(msgspec.Struct, frozen=True):

@@ -41,7 +41,7 @@ from prolocutor.plugins.pairing.encoders.meanings import (
     embed_texts,
     trained_meanings,
 )
-from prolocutor.plugins.pairing.folds import deal_folds
+from prolocutor.plugins.pairing.measuring.fitting import deal_folds
 from prolocutor.plugins.pairing.question_agent.loaded_router import MeantRanker
 from prolocutor.plugins.pairing.question_response.learned import (
     DEPTH,

@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.dialog.dialog import Bot, BotUtterance, Dialog, Human, HumanUtterance, Hypothesis
-from prolocutor.plugins.pairing.measuring.store_questions import (
+from prolocutor.plugins.pairing.measuring.pairing_data import (
     label_turns,
     labelled_of_store,
     read_question_turns,
