@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.contracts.run_reading import RowQuery
 from prolocutor.errors import BadInput, NotFound
-from prolocutor.plugins.evaluation import evaluate, run_shelf, shelved_rows
+from prolocutor.plugins.evaluation import evaluate, run_shelf
 from prolocutor.plugins.evaluation.run_shelf import RunShelf
 
 MESSAGES = [
@@ -133,7 +133,7 @@ def test_a_damaged_run_says_what_is_wrong_and_the_others_are_listed(
 
 
 def test_a_run_that_is_too_large_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelved_rows, "MAX_BYTES", 10)
+    monkeypatch.setattr(run_shelf, "MAX_BYTES", 10)
     monkeypatch.setattr(run_shelf, "MAX_HEAD", 200)
     shelf = damaged(tmp_path, "rows.jsonl", " " * 50)
     with pytest.raises(BadInput, match=r"MB"):
