@@ -33,6 +33,43 @@ def test_most_follow_ups_to_invented_agents_arrive_right(name: str, least: float
         assert right >= share * len(cases)
 
 
+def dialog_of(*turns: tuple[str, str], words: str, skill: str = "agent") -> dict[str, Any]:
+    utterances: list[dict[str, Any]] = []
+    for n, (asked, replied) in enumerate(turns, 1):
+        last = skill if n == len(turns) else "agent"
+        utterances += [{"text": asked}, {"text": replied, "active_skill": last}]
+    said = {"text": words, "annotations": {}}
+    return {"utterances": [*utterances, said], "human_utterances": [utterances[0], said]}
+
+
+def test_words_go_on_from_the_last_turn_that_somebody_answered() -> None:
+    turns = ("how many pitches are at Lake Orrin?", "20."), ("hmm blub", "Sorry.")
+    found = annotate(dialog_of(*turns, words="Fern Bay?", skill="fallback"))
+    assert found["text"] == "how many pitches are at Fern Bay?"
+
+
+def test_a_whole_question_that_nobody_answered_is_gone_on_with() -> None:
+    turns = ("how many pitches are at Lake Orrin?", "20."), ("when does the inn open?", "Sorry.")
+    found = annotate(dialog_of(*turns, words="and the pool?", skill="fallback"))
+    assert found["text"] == "when does the pool open?"
+
+
+@pytest.mark.parametrize("wish", ["until Saturday would suit me more", "no, until Saturday"])
+def test_a_correction_goes_to_the_earlier_question_that_has_such_a_part(wish: str) -> None:
+    turns = ("can I rent the tent until Thursday?", "Yes."), ("does the tent leak?", "No.")
+    found = annotate(dialog_of(*turns, words=wish))
+    assert found["text"] == "can I rent the tent until Saturday?"
+
+
+def test_the_other_one_is_of_the_list_before_the_last_question() -> None:
+    turns = (
+        ("Which trains go to Bern?", "The Comet and the Arrow go to Bern."),
+        ("when does the Arrow leave", "At 8."),
+    )
+    found = annotate(dialog_of(*turns, words="no, the other one"))
+    assert found["text"] == "when does the Comet leave"
+
+
 def test_an_agent_that_answered_is_named_as_the_one_to_go_on() -> None:
     found = annotate(dialog("when is yoga on Monday?", "At 6.", "and on Friday?"))
     assert found["skill"] == "agent"

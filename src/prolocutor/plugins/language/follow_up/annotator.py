@@ -169,7 +169,8 @@ class FollowUps:
         grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
         assert grammar is not None
         fragment = fragment_of(text, grammar)
-        if not fragment.joined or grammar.opens_request(fragment.rest):
+        goes_on = fragment.joined or fragment.closes or fragment.mends
+        if not goes_on or grammar.opens_request(fragment.rest):
             return {}
         turns = earlier_turns_of(state, text)[len(last) :]
         turn = fitting_turn(fragment.rest, last, turns, grammar)

@@ -418,6 +418,9 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     if not same and (part.typed or slot.typed) and not (shared or numbered):
         amount = kinds <= {"measure", "number", "noun", "name"}
         amount = amount and (not part.typed or slot is said.direct_object)
+        counts = _is_count(part, said) and slot.kind in ("noun", "name")
+        counts = counts and slot.article == "a"
+        amount = amount or counts
         if not (amount or (same_lead and not part.typed)):
             return None
     counted = _counts_things(slot, said)
@@ -436,7 +439,7 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     if same:
         clues.append("same kind, typed" if part.typed else "same kind")
         clues += ["measure for number"] if (part.kind, slot.kind) == ("measure", "number") else []
-    elif counted:
+    elif counted or (slot.article == "a" and _is_count(part, said)):
         clues.append("same kind")
     elif part.typed or slot.typed:
         pass
@@ -479,7 +482,7 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     if said.grammar.is_relation(part.text) != said.grammar.is_relation(slot.text):
         of_part = said.grammar.is_relation(part.text)
         clues.append("relation for thing" if of_part else "thing for relation")
-    clues += ["told"] if slot.entity else []
+    clues += ["told"] if slot.entity or slot is said.told_slot else []
     clues += ["object"] if slot is said.direct_object else []
     clues += ["asked"] if slot is said.asked_noun else []
     if words[-1] in said.turn.card and its[-1] in said.turn.card:
@@ -550,6 +553,13 @@ def _counts_things(slot: Part, said: Continuing) -> bool:
     unit = plain_of(slot.text).lower().rpartition(" ")[2]
     counts = slot.kind == "measure" and slot is said.direct_object
     return counts and len(unit) > LONGEST_SIGN and unit not in said.grammar.units
+
+
+def _is_count(part: Part, said: Continuing) -> bool:
+    """Return whether a part counts persons or things, in no unit: "three nurses"."""
+    noun = plain_of(part.text).lower().rpartition(" ")[2]
+    counts = part.kind == "measure" and noun not in said.spoken.units
+    return counts and len(noun) > LONGEST_SIGN and part.lead < 0
 
 
 def _may_be_verb(part: Part, said: Continuing) -> bool:

@@ -101,6 +101,13 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
         return after if close else None
 
     @cached_property
+    def told_slot(self) -> Part | None:
+        """The slot with an indefinite article that the reply is about: "*A puppy* pays 15"."""
+        reply = plain_of(self.turn.reply).lower().partition(" ")[2]
+        told = (one for one in self.slots if one.article == "a" and one.kind in ("noun", "name"))
+        return next((one for one in told if reply.startswith(plain_of(one.text).lower())), None)
+
+    @cached_property
     def asked_noun(self) -> Part | None:
         """The noun that a question word asks for: "which *bus* stops here"."""
         found = self.grammar.asking.match(plain_of(self.question))

@@ -23,8 +23,10 @@ from prolocutor.plugins.language.follow_up.wordings import (
     conditioned,
     contrasted,
     corrected,
+    narrowed,
     of_place,
     of_topic,
+    owned_otherwise,
     points,
     repeats,
     returns,
@@ -32,8 +34,8 @@ from prolocutor.plugins.language.follow_up.wordings import (
 )
 
 RULES: Final[tuple[Rule, ...]] = (
-    repeats, returns, points, contrasted, corrected, asked_otherwise, conditioned, afterwards,
-    filled, aligned, fill_pronoun, of_place, of_topic,
+    repeats, returns, narrowed, owned_otherwise, points, contrasted, corrected, asked_otherwise,
+    conditioned, afterwards, filled, aligned, fill_pronoun, of_place, of_topic,
 )  # fmt: skip
 
 

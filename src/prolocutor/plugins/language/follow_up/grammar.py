@@ -242,6 +242,13 @@ class LanguageGrammar:
             rf"(?:(?:{ones})$|\b(?:{_any([*words.comparing, *words.something])}) )"
         )
         self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
+        counts = rf"(?:{_any(words.numbers)}|\d+)"
+        ranks = "|".join([rank, *(two for some in words.ordinals for two in some), *words.last])
+        self.limited = _pattern(
+            rf"(?:{_any(words.limits)}) (?:(?:{_any(words.articles)}) )?"
+            rf"(?:(?:{ranks})(?: {counts})?|{counts}(?: (?:{ranks}))?)(?: (?:{ones}))?"
+        )
+        self.genitive = _pattern(rf"(?<![\w'-])(?:{_any(words.genitives)})(?![\w'])")
         self.inner_ordinals = [
             _pattern(rf"(?<![\w']){the}(?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
             for one in [*words.ordinals, *([words.last] if words.last else [])]
@@ -1021,6 +1028,12 @@ def _words_pattern(phrases: list[str]) -> re.Pattern[str]:
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
+
+
+def is_whole(text: str) -> bool:
+    """Return whether a text begins as a whole question, order or statement in some language."""
+    every = (grammar_of(code) for code in codes())
+    return any(one is not None and one.opens_clause(text.strip(TRIMMED)) for one in every)
 
 
 def is_courtesy(text: str) -> bool:

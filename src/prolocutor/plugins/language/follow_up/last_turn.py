@@ -10,13 +10,16 @@ import msgspec
 
 from prolocutor.asks.controls import correction
 from prolocutor.dialog.rounds import read_follow_up
-from prolocutor.plugins.language.follow_up.grammar import is_courtesy
+from prolocutor.plugins.language.follow_up.grammar import is_courtesy, is_whole
 from prolocutor.reading.languages import is_frequent, language_of
 
 MAX_CHARACTERS: Final = 400
 """Characters of a question or reply that are read."""
 
 MOST_ENTITIES: Final = 8
+
+UNANSWERED: Final = "fallback"
+"""The skill of a reply that nobody gave."""
 
 
 class LastTurn(msgspec.Struct, frozen=True):
@@ -88,7 +91,7 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
             reply = one
             continue
         said = str(one.get("text", ""))
-        if is_courtesy(said):
+        if is_courtesy(said) or (reply.get("active_skill") == UNANSWERED and not is_whole(said)):
             continue
         annotations = one.get("annotations") or {}
         found = read_follow_up(annotations)

@@ -183,8 +183,13 @@ def _amount_in(piece: str, grammar: LanguageGrammar) -> tuple[int, float, str] |
 def _without_way(item: str, grammar: LanguageGrammar) -> str:
     """Return the last item of a list without where all of them go: "KX 4 *from Oslo to Rome*"."""
     words = item.split()
-    leads = (n for n, one in enumerate(words) if grammar.leads.get(plain_of(one).lower()) in _WAYS)
-    return " ".join(words[: next(leads, None)]) or item
+    ends = (
+        n
+        for n, one in enumerate(words)
+        if grammar.leads.get(plain_of(one).lower()) in _WAYS
+        or (n and one.islower() and grammar.is_verb(one) and words[n - 1][:1].isupper())
+    )
+    return " ".join(words[: next(ends, None)]) or item
 
 
 _WAYS: Final = (TO, FROM, FOR)

@@ -79,6 +79,8 @@ def _fill_owner(said: Continuing, text: str) -> str:
     if _own_thing(text, grammar, grammar.owner):
         return text  # "the capital of Peru and its currency"
     noun = text[slice(*found.span("noun"))]
+    if not grammar.leads.keys().isdisjoint(plain_of(noun).lower().split()[:1]):
+        return text  # "give it to her before four"
     head, _, more = noun.partition(" ")
     apart = bool(more) and plain_of(more).lower() in grammar.function
     owned = grammar.words.owned.format(relation=head if apart else noun, owner=owner)

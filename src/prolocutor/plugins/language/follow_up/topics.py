@@ -299,7 +299,8 @@ def _phrase(said: Continuing, slot: Part) -> str:
             slot.kind == "noun" and not slot.article and after.kind == "name"
         )
         joins = (after.lead >= 0 and not after.typed) or (counts and _follows(slot, after))
-        if not joins or after.whole[0] - end > 1 or said.grammar.qualities(after.text):
+        receives = after.lead == TO and after.article == "a" and after.kind == "noun"
+        if not joins or receives or after.whole[0] - end > 1 or said.grammar.qualities(after.text):
             break  # "the scarf in blue" may be had in green
         end = after.span[1]
     the = said.grammar.words.articles if said.grammar.words.heads_last else []

@@ -204,6 +204,32 @@ def _chosen(said: Continuing, item: str) -> Found:
     return put_words(said.question, slot.span, item), LIKELY
 
 
+def narrowed(said: Continuing) -> Found:
+    """ "Only the first two": the last request of what it is about, with a limit."""
+    text = said.fragment.text.strip(TRIMMED)
+    if said.spoken.limited.fullmatch(plain_of(text)) is None:
+        return None
+    thing = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
+    if thing is None or thing is said.asked_noun:
+        return f"{said.question.rstrip(' ?.!')}, {text}", LIKELY
+    of = said.grammar.words.prepositions[OF][0]
+    return put_words(said.question, (thing.start, thing.start), f"{text} {of} "), SURE
+
+
+def owned_otherwise(said: Continuing) -> Found:
+    """ "The adults'?": another owner of the same thing, in the words of the last question."""
+    rest = said.fragment.text.strip(TRIMMED)[-len(said.fragment.rest) :]
+    owners = [*said.spoken.genitive.finditer(plain_of(rest))]
+    asked = [*said.grammar.genitive.finditer(plain_of(said.question))]
+    if len(owners) != 1 or not asked or owners[0].end() < len(rest):
+        return None
+    asked = [one for one in asked if one.end() < len(said.question.rstrip(TRIMMED))]
+    article = plain_of(rest[: owners[0].start()]).lower().strip()
+    if not asked or article not in {"", *said.spoken.definite}:
+        return None
+    return put_words(said.question, asked[-1].span(), owners[0][0]), SURE
+
+
 def contrasted(said: Continuing) -> Found:
     """ "Not Paris, Berlin", "print, not paint": one is said in place of what the question has."""
     for text in (said.fragment.rest, said.fragment.text.strip(TRIMMED)):
