@@ -55,6 +55,9 @@ LONGEST_TEXT: Final = 160
 LONGEST_QUESTION: Final = 400
 LONGEST_FRAMED: Final = 300
 """Characters of a text of which the request is found among greetings, thanks and remarks."""
+MOST_BEFORE: Final = 4
+"""Turns of which the entities may be "both" or "the other one", with the last."""
+
 LEAST_WORDS: Final = 3
 """Words of the shortest text that is a request by itself though it does not begin as one."""
 
@@ -345,7 +348,7 @@ def _with_turn_before(
     earlier = earlier_turns_of(state, text)
     lists = (things_of_reply(one, grammar) for one in earlier[1:])
     listed = next((one for one in lists if len(one) > 1), [])
-    before = tuple(earlier[1].kinds) if earlier[1:] else ()
+    before = tuple(kind for one in earlier[1:MOST_BEFORE] for kind in one.kinds)
     return [replace(turns[0], before=before, listed=tuple(listed))]
 
 

@@ -22,6 +22,7 @@ from prolocutor.plugins.language.follow_up.fragments import (
 )
 from prolocutor.plugins.language.follow_up.grammar import (
     BETWEEN,
+    FOR,
     FROM,
     OF,
     TO,
@@ -402,8 +403,12 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         return None
     if slot is said.asked_noun and part.kind == "name":
         return None  # a name is no answer to "at what *time*"
-    if _is_quality(part, said) and not said.grammar.qualities(slot.text):
+    in_quality = same_lead and slot.kind == "noun" and not slot.article  # "in green", "in oak"
+    if _is_quality(part, said) and not (said.grammar.qualities(slot.text) or in_quality):
         return None
+    of_name = slot.lead == FOR and slot.kind == "name" and slot.article == "the"
+    if part.lead == FOR and of_name and part.kind == "noun" and not part.article:
+        return None  # "for children" is not for "for the Blake exhibition"
     if part.lead >= 0 and not same_lead and not (same and part.typed):
         return None
     if (

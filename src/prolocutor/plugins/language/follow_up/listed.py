@@ -113,6 +113,13 @@ def two_things(said: Continuing) -> list[str]:
     return next((pair for pair in pairs if pair[0] != pair[1]), [])
 
 
+def other_of_kind(said: Continuing) -> str:
+    """Return the entity of an earlier turn that one of the last question has taken the place of."""
+    kinds = {kind for name, kind in said.turn.kinds if kind and in_text(name, said.question)}
+    earlier = (name for name, kind in said.turn.before if kind in kinds)
+    return next((one for one in earlier if not in_text(one, said.question)), "")
+
+
 def items_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
     """Return the items of the list in a reply, if it has one."""
     listed = _items_of(turn.reply, grammar)

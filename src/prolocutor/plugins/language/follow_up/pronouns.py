@@ -19,7 +19,12 @@ from prolocutor.plugins.language.follow_up.grammar import (
     LanguageGrammar,
     plain_of,
 )
-from prolocutor.plugins.language.follow_up.listed import named_items, ranked_item, two_things
+from prolocutor.plugins.language.follow_up.listed import (
+    named_items,
+    other_of_kind,
+    ranked_item,
+    two_things,
+)
 from prolocutor.plugins.language.follow_up.topics import (
     answer_of,
     head_noun,
@@ -78,6 +83,9 @@ def _fill_owner(said: Continuing, text: str) -> str:
         return text  # "when do Swedes have their national day"
     if _own_thing(text, grammar, grammar.owner):
         return text  # "the capital of Peru and its currency"
+    pointers = (grammar.thing, grammar.person)
+    if any(_find_pronouns(one, text[: found.start()], grammar) for one in pointers):
+        return text  # "does it lose its leaves"
     noun = text[slice(*found.span("noun"))]
     if not grammar.leads.keys().isdisjoint(plain_of(noun).lower().split()[:1]):
         return text  # "give it to her before four"
@@ -117,7 +125,8 @@ def _fill_item(said: Continuing, text: str) -> str:
     if found := grammar.inner_other.search(plain_of(text)):
         items = named_items(said, asked=False)
         others = [one for one in items if not in_text(one, said.question)]
-        return put_words(text, found.span(), others[0]) if len(others) == 1 else text
+        other = others[0] if len(others) == 1 else other_of_kind(said)
+        return put_words(text, found.span(), other) if other else text
     for place, pattern in enumerate(grammar.inner_ordinals):
         if found := pattern.search(plain_of(text)):
             items = named_items(said, asked=False)

@@ -83,7 +83,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
         return answer
     if asks_for_it and (answer := new[0] if new else _name_in(said) or _subject_told(said)):
         return answer
-    slot = main_slot(said, plural=plural)
+    slot = (None if plural else said.told_slot) or main_slot(said, plural=plural)
     asks = plain_of(question).lower().partition(" ")[0] in said.grammar.questions
     led = asks and slot is not None and slot.lead >= 0  # "what's on at the Rex"
     if led and (answer := new[0] if new else _name_in(said, first=True)):

@@ -28,7 +28,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
     stems_of,
 )
-from prolocutor.plugins.language.follow_up.listed import named_items
+from prolocutor.plugins.language.follow_up.listed import named_items, other_of_kind
 from prolocutor.plugins.language.follow_up.topics import place_of, topic_of
 
 
@@ -172,7 +172,7 @@ def named_item(said: Continuing) -> str:
         return f"{', '.join(both[:-1])} {grammar.words.conjunction} {both[-1]}" if both[1:] else ""
     told = [one for one in items if not in_text(one, said.question)]
     if grammar.other.fullmatch(plain):
-        return told[0] if told else ""
+        return told[0] if told else other_of_kind(said)
     told = items if items == [*said.turn.listed] else told
     place = _ordinal(plain, grammar, len(told))
     return "" if place is None else told[place]
