@@ -95,6 +95,7 @@ WEIGHTS: Final[dict[str, float]] = {
     "predicate": 1.0,
     "property": -1.2,
     "property: joined": -0.5,
+    "property: relation": 6.5,
     "relation for thing": -1.7,
     "same article": 1.4,
     "same ending": 1.9,
@@ -406,6 +407,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     in_quality = same_lead and slot.kind == "noun" and not slot.article  # "in green", "in oak"
     if _is_quality(part, said) and not (said.grammar.qualities(slot.text) or in_quality):
         return None
+    if in_quality and said.grammar.qualities(slot.text) and part.article:
+        return None  # "in a smaller size" is no "in brown"
     of_name = slot.lead == FOR and slot.kind == "name" and slot.article == "the"
     if part.lead == FOR and of_name and part.kind == "noun" and not part.article:
         return None  # "for children" is not for "for the Blake exhibition"
@@ -689,6 +692,10 @@ def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
     if words.owned and fits and (topic := topic_of(said)):
         clues = ["property"]
         clues += ["property: joined"] if said.fragment.goes_on else []
+        things = (one.text for one in said.slots if one.kind != "verb")
+        of_thing = not any(said.grammar.is_relation(one) for one in things)
+        of_thing = of_thing and (said.fragment.goes_on or said.fragment.asks)
+        clues += ["property: relation"] if relation and of_thing else []
         whole = words.owned.format(relation=part.text, owner=topic)
         yield Candidate(tuple(clues), whole=whole)
 

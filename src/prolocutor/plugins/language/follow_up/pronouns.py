@@ -14,6 +14,7 @@ from prolocutor.plugins.language.follow_up.fragments import (
 )
 from prolocutor.plugins.language.follow_up.grammar import (
     FROM,
+    OF,
     TO,
     TRIMMED,
     LanguageGrammar,
@@ -87,8 +88,8 @@ def _fill_owner(said: Continuing, text: str) -> str:
     if any(_find_pronouns(one, text[: found.start()], grammar) for one in pointers):
         return text  # "does it lose its leaves"
     noun = text[slice(*found.span("noun"))]
-    if not grammar.leads.keys().isdisjoint(plain_of(noun).lower().split()[:1]):
-        return text  # "give it to her before four"
+    if not grammar.function.isdisjoint(plain_of(noun).lower().split()[:1]):
+        return text  # "give it to her before four", "habt ihr auch ..."
     head, _, more = noun.partition(" ")
     apart = bool(more) and plain_of(more).lower() in grammar.function
     owned = grammar.words.owned.format(relation=head if apart else noun, owner=owner)
@@ -219,6 +220,8 @@ def _fill_thing(said: Continuing, text: str) -> str:
         return text
     plural = found[0].lower() in grammar.plurals
     topic = of_gender(said, found[0], topic_of(said, plural=plural))
+    if topic and (start := _start_of_count(text, found, grammar)) is not None:
+        return put_words(text, (start, found.end()), topic)  # "1,000 of those"
     names = plural and any(
         one.kind == "name" or (one.lead == 0 and not one.typed) for one in grammar.slots(text)
     )
@@ -240,6 +243,12 @@ def _fill_thing(said: Continuing, text: str) -> str:
         where = said.question[slice(*head.whole)]  # "do you deliver to Bath": "is it free"
         return text if led else attach_words(text, where)
     return _substitute(grammar.thing, text, topic, grammar) if topic else text
+
+
+def _start_of_count(text: str, found: re.Match[str], grammar: LanguageGrammar) -> int | None:
+    """Return where "of" stands between a number and a pronoun; None if it does not."""
+    of = re.search(r"(?<=\d )([\w']+) $", plain_of(text[: found.start()]))
+    return of.start() if of is not None and grammar.leads.get(of[1].lower()) == OF else None
 
 
 def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | None = None) -> bool:

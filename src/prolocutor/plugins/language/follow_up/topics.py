@@ -81,7 +81,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     asks_for_it = asks_for_it or _identifies(said)
     if not plural and _asks_where_one_may(said) and (answer := _answered_place(said, new)):
         return answer
-    if asks_for_it and (answer := new[0] if new else _name_in(said) or _subject_told(said)):
+    if asks_for_it and (answer := new[0] if new else _told_of_asked(said)):
         return answer
     slot = (None if plural else said.told_slot) or main_slot(said, plural=plural)
     asks = plain_of(question).lower().partition(" ")[0] in said.grammar.questions
@@ -97,6 +97,17 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     if slot is not None and plural and said.grammar.is_plural(slot.text):
         return main
     return _with_article(said, old[0]) if old else new[0] if new else main
+
+
+def _told_of_asked(said: Continuing) -> str:
+    """Return what a reply names of the asked kind ("*Bus 12* goes"), else a name or its subject."""
+    asked, reply = said.asked_noun, said.turn.reply
+    for one in said.grammar.slots(reply) if asked is not None else ():
+        shared = asked is not None and stems_of(asked.text)[-1] in stems_of(one.text)
+        if shared and one.kind in _NOUNS and not in_text(one.text, said.question):
+            told = reply[one.start : one.span[1]]
+            return f"{told[0].lower()}{told[1:]}" if one.start < one.span[0] else told
+    return _name_in(said) or _subject_told(said)
 
 
 def _subject_told(said: Continuing) -> str:
@@ -178,7 +189,7 @@ def _phrase_of(text: str, slots: list[Part], slot: Part, grammar: LanguageGramma
         if slot.kind == "name" and not grammar.words.nouns_capital:
             break
         end = after.span[1]
-    return f"{article} {text[slot.start : end]}".strip()
+    return f"{article} {text[slot.start : end]}".strip(f'{TRIMMED}"”»')
 
 
 def answer_of(said: Continuing) -> str:
@@ -380,7 +391,9 @@ def place_of(said: Continuing, *, named: bool = False) -> str:
     led = [one for one in names if one.lead >= 0]
     names = [one for one in led if one.entity] or led or [o for o in names if o.entity] or names
     goal = [one for one in names if one.lead == TO]
-    if (asked or not led) and not is_place and (where := place_told(said)):
+    small = turn.question.islower()  # names are typed in small letters, too
+    somewhere = led or (small and any(one.lead == WITHIN for one in said.slots))
+    if (asked or not somewhere) and not is_place and (where := place_told(said)):
         return where
     if names:
         return _bare_whole(said, goal[-1] if goal else names[0])
