@@ -107,7 +107,9 @@ def _told_of_asked(said: Continuing) -> str:
         if shared and one.kind in _NOUNS and not in_text(one.text, said.question):
             told = reply[one.start : one.span[1]]
             return f"{told[0].lower()}{told[1:]}" if one.start < one.span[0] else told
-    return _name_in(said) or _subject_told(said)
+    return _name_in(said) or (
+        "" if asked is None and not _identifies(said) else _subject_told(said)
+    )
 
 
 def _subject_told(said: Continuing) -> str:
