@@ -50,7 +50,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch) -> Names:
 
     for module in (
         "connectors.parts.connecting",
-        "connectors.parts.http_pool",
+        "connectors.parts.http_client",
         "plugins.authoring.recognition",
     ):
         monkeypatch.setattr(f"prolocutor.{module}.address_network", public_network)

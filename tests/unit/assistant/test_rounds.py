@@ -763,7 +763,7 @@ async def test_what_a_reply_puts_on_the_agenda_is_stored_with_it() -> None:
 
 
 def _started(turn: Any) -> float:
-    begun: OpenedTurn = turn._turn.draft.opened
+    begun: OpenedTurn = turn.turn.draft.opened
     return begun.opening.started - 1
 
 
