@@ -415,6 +415,22 @@ def test_two_things_take_the_place_of_all_that_were_asked_about(
     assert meant(asked, "At 9.", said) == whole
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "whole"),
+    [
+        ("book a ferry for Rome", "no, Genoa", "book a ferry for Genoa"),
+        (
+            "wrap a parcel for two minutes for tea",
+            "no make it rice",
+            "wrap a parcel for two minutes for rice",
+        ),
+        ("add eggs and milk to the cart", "no not milk cream", "add eggs and cream to the cart"),
+    ],
+)
+def test_a_correction_names_the_thing_that_is_like_it(asked: str, said: str, whole: str) -> None:
+    assert meant(asked, "Done.", said) == whole
+
+
 def test_an_order_is_denied_in_its_own_words() -> None:
     assert annotate(dialog("add wine to the cart", "Added.", "don't add wine"))["corrects"]
 

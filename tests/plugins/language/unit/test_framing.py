@@ -45,6 +45,7 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
         ("en", "where is the parcel right now you know", "where is the parcel right now"),
         ("en", "How lovely. And to Rome, should you know?", "And to Rome?"),
         ("en", "And to Rome, if I may ask?", "And to Rome?"),
+        ("en", "Long day at work. Anyway, where is my parcel?", "where is my parcel?"),
         ("en", "ugh what a day. anyway where is my parcel", "where is my parcel"),
         ("en", "our ship leaves at 6 so send the parcel at 4", "send the parcel at 4"),
         ("en", "I am packing and I need to send 3 parcels, could you help", "send 3 parcels"),

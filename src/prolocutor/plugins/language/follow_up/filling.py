@@ -491,13 +491,24 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         of_part = said.grammar.is_relation(part.text)
         clues.append("relation for thing" if of_part else "thing for relation")
     clues += ["told"] if slot.entity or slot is said.told_slot else []
-    clues += ["object"] if slot is said.direct_object else []
+    clues += ["object"] if slot is _object_like(part, said) else []
     clues += ["asked"] if slot is said.asked_noun else []
     if words[-1] in said.turn.card and its[-1] in said.turn.card:
         clues.append("both on the card")
     if said.fragment.goes_on:
         clues.append("fill: joined")
     return clues
+
+
+def _object_like(part: Part, said: Continuing) -> Part | None:
+    """Return the object of an order; for a noun without an article rather a noun after a
+    preposition than an object with one: the tea of "set a timer for tea", for "no, rice".
+    """
+    found = said.direct_object
+    if found is None or found.article != "a" or part.article or part.kind not in ("noun", "name"):
+        return found
+    bare = [one for one in said.slots if one.kind == part.kind and not one.article]
+    return next((one for one in reversed(bare) if one.lead >= 0), found)
 
 
 def _are_alike(part: Part, slot: Part, said: Continuing) -> bool:

@@ -104,6 +104,7 @@ class Framing:
         needs = rf"(?:{polite}|{_any(words.speakers)}|{_any(words.telling)}|{_any(words.links)})"
         self._joined = _pattern(rf"(?<![\w'])(?:{joints})(?:\s+{needs})*\s+$")
         self._trailing = _pattern(rf"(?:\s+(?:{spoken}))+(?=[.?!]*$)")
+        self._turns = _pattern(rf"[.!…]+\s+(?:{opener(words)}|{fills})[\s,]+$")
         self._hesitates = _pattern(rf"(?:{hesitates})(?![\w'-])")
         speaks = rf"(?<![\w'])(?:{_any(words.speakers)})(?!\w)"
         self._speaks = _pattern(speaks)
@@ -226,6 +227,8 @@ class Framing:
         first = lead.lower().split(maxsplit=1)[0].strip(TRIMMED)
         if first in self._grammar.leads or self._conditions.match(lead):
             return False
+        if self._turns.search(lead) is not None:
+            return True  # "long day. anyway, ..."
         return self._speaks.search(lead) is not None or lead.rstrip().endswith("!")
 
     def _orders(self, text: str) -> bool:

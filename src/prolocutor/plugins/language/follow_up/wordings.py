@@ -247,7 +247,23 @@ def contrasted(said: Continuing) -> Found:
                 new = new[slice(*of_new)] if of_new else new
             if new and (span := _span_of(old, new, said.question)):
                 return put_words(said.question, _like_span(new, span, said), new), SURE
+    return _contrasted_at_once(said)
+
+
+def _contrasted_at_once(said: Continuing) -> Found:
+    """ "Not milk cream": a contrast without a sign between, as people speak it."""
+    words = said.fragment.rest.split()
+    if len(words) < _LEAST_CONTRAST or words[0].lower() not in said.spoken.words.negation:
+        return None
+    for size in range(len(words) - 2, 0, -1):
+        old, new = " ".join(words[1 : size + 1]), " ".join(words[size + 1 :])
+        if span := _span_of(old, new, said.question):
+            return put_words(said.question, _like_span(new, span, said), new), SURE
     return None
+
+
+_LEAST_CONTRAST: Final = 3
+"""Words of the shortest contrast: a negation, what was said and what is meant."""
 
 
 def _like_span(new: str, span: Span, said: Continuing) -> Span:
