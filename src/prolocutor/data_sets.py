@@ -39,13 +39,13 @@ class DataPlace(msgspec.Struct, frozen=True, kw_only=True):
         That is PATH, else `PATH_<fold>` with the ending, else the file `<fold>` with that ending in
         the folder PATH. `NotFound` names all the places.
         """
-        given = Path(self.path)
-        places = [given, Path(f"{given}_{self.fold}{suffix}"), given / f"{self.fold}{suffix}"]
+        path = Path(self.path)
+        places = [path, Path(f"{path}_{self.fold}{suffix}"), path / f"{self.fold}{suffix}"]
         for place in places:
             if place.is_file():
                 return place
         tried = ", ".join(map(str, places[1:]))
-        raise NotFound(f"{given}: there is no such file, nor {tried}", field="data")
+        raise NotFound(f"{path}: there is no such file, nor {tried}", field="data")
 
 
 @runtime_checkable

@@ -139,19 +139,19 @@ def _index(said: str, titles: list[str]) -> int | None:
 def _find_position(said: str, length: int) -> int | None:
     """Find the position in a text: "2", "number 2", "the second one", "last"."""
     index: int | None = None
-    if found := _NUMBERED.fullmatch(said):
-        index = int(found["digits"]) - 1
-    elif (found := _NAMED_NUMBER.fullmatch(said)) and found["word"] in _NUMBERS:
-        index = _NUMBERS[found["word"]]
-    elif found := _PLACED.fullmatch(said):
-        if found["digits"]:
-            index = int(found["digits"]) - 1
-        elif found["word"] in {"last", "final", "latter"}:
+    if match := _NUMBERED.fullmatch(said):
+        index = int(match["digits"]) - 1
+    elif (match := _NAMED_NUMBER.fullmatch(said)) and match["word"] in _NUMBERS:
+        index = _NUMBERS[match["word"]]
+    elif match := _PLACED.fullmatch(said):
+        if match["digits"]:
+            index = int(match["digits"]) - 1
+        elif match["word"] in {"last", "final", "latter"}:
             index = length - 1
-        elif found["word"] == "former":
+        elif match["word"] == "former":
             index = 0
         else:
-            index = _ORDINALS.get(found["word"])
+            index = _ORDINALS.get(match["word"])
     if index is None:
         places = (n for n, way in enumerate(_ordinals()) if way.fullmatch(said))
         index = next(places, None)

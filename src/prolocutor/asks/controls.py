@@ -93,8 +93,8 @@ def wrapped_answer(text: str) -> str:
     >>> wrapped_answer("not sure yet, maybe Friday?"), wrapped_answer("would 8 work for me")
     ('friday', '8')
     """
-    found = _WRAPPED.fullmatch(plain(text)[:_MAX_CHARACTERS].strip("¿ "))
-    return found["said"] if found else text
+    match = _WRAPPED.fullmatch(plain(text)[:_MAX_CHARACTERS].strip("¿ "))
+    return match["said"] if match else text
 
 
 def opens_correction(text: str) -> bool:

@@ -85,13 +85,13 @@ def _own_place(name: str, context: AnswerContext) -> Outcome:
 def coordinates(said: str) -> dict[str, Any] | None:
     """Read "48.1, 11.5" or "48.1 N 11.5 E", in degrees; None for any other plain text."""
     said = _COMMAS.sub(r"\1.\2 \3.\4", said.strip("() "))
-    found = _COORDINATES.fullmatch(said)
-    if found is None:
+    match = _COORDINATES.fullmatch(said)
+    if match is None:
         return None
-    south = "s" in {(found[1] or "").strip(), found[3]}
-    west = "w" in {(found[4] or "").strip(), found[6]}
-    latitude = -float(found[2]) if south else float(found[2])
-    longitude = -float(found[5]) if west else float(found[5])
+    south = "s" in {(match[1] or "").strip(), match[3]}
+    west = "w" in {(match[4] or "").strip(), match[6]}
+    latitude = -float(match[2]) if south else float(match[2])
+    longitude = -float(match[5]) if west else float(match[5])
     if not (_is_within(latitude, 90) and _is_within(longitude, 180)):
         return None
     return _place(latitude, longitude, f"{latitude:g}, {longitude:g}")

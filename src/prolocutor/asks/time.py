@@ -12,8 +12,8 @@ from prolocutor.reading.plain_text import bare
 
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a time of day: `HH:MM:SS`, "seven" is in the morning unless the text says otherwise."""
-    found = times.read_time(bare(text), context)
-    return NotUnderstood(TimeOfDay.hint) if found is None else Understood(found.isoformat())
+    time = times.read_time(bare(text), context)
+    return NotUnderstood(TimeOfDay.hint) if time is None else Understood(time.isoformat())
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:

@@ -44,7 +44,9 @@ class DialogListRow(msgspec.Struct, frozen=True):
 
 def list_row(dialog: Dialog) -> DialogListRow:
     """Return a dialog as a row of a list."""
-    said = [utterance for utterance in dialog.utterances if isinstance(utterance, HumanUtterance)]
+    utterances = [
+        utterance for utterance in dialog.utterances if isinstance(utterance, HumanUtterance)
+    ]
     spoke = Counter(
         utterance.active_skill
         for utterance in dialog.utterances
@@ -54,10 +56,10 @@ def list_row(dialog: Dialog) -> DialogListRow:
         dialog.dialog_id,
         local(dialog.date_start),
         dialog.human.user_external_id,
-        len(said),
+        len(utterances),
         ", ".join(name for name, _ in spoke.most_common(3)),
         _rating_cell(dialog.rating),
-        said[0].text if said else "",
+        utterances[0].text if utterances else "",
     )
 
 

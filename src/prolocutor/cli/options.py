@@ -62,8 +62,8 @@ class SizeParam(click.ParamType[int]):
         """Read one."""
         if isinstance(value, int):
             return value
-        if found := _SIZE.fullmatch(value.strip().upper()):
-            return int(float(found[1]) * _SIZES[found[2]])
+        if match := _SIZE.fullmatch(value.strip().upper()):
+            return int(float(match[1]) * _SIZES[match[2]])
         raise click.BadParameter(
             f"{value!r} is not a size; write 500MB or 2GB", param=param, ctx=ctx
         )
@@ -78,9 +78,9 @@ class BoundParam(click.ParamType[tuple[str, float]]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, float]:
         """Read name and number."""
-        found = _BOUND.fullmatch(value)
+        match = _BOUND.fullmatch(value)
         try:
-            return found[1].strip(), float(found[2])  # type: ignore[index]
+            return match[1].strip(), float(match[2])  # type: ignore[index]
         except (TypeError, ValueError):
             self.fail(f"{value!r}: write it as f1=0.5", param, ctx)
 

@@ -155,9 +155,9 @@ class OwnerChannel:
 
     async def owner_turn(self, request: TypedRequest[None, OwnerTurn]) -> TurnOutput:
         """Make a turn and return it as a whole (for our own commands)."""
-        said = request.body
-        result = await self._assistant.turn(said.text, user=said.user, channel="cmd_client")
-        return turn_output(said.text, result)
+        body = request.body
+        result = await self._assistant.turn(body.text, user=body.user, channel="cmd_client")
+        return turn_output(body.text, result)
 
     async def owner_close(self, request: TypedRequest[None, OwnerClose]) -> OwnerClosed:
         """End a user's dialog (for our own commands)."""

@@ -86,14 +86,14 @@ def convert_options(kind: Any, call: Call) -> ConnectorOptions:
     values, form = dict(call.options), find_form(kind)
     if call.target != "":
         values[form.main] = call.target
-    known = [field for field in kind.__struct_fields__ if field != "name"]
+    fields = [field for field in kind.__struct_fields__ if field != "name"]
     if form.rest is not None:
         values = {form.main: values.pop(form.main, ""), form.rest: values}
     if call.connector is None:  # how an address is spoken to means nothing to a function
-        values = {key: value for key, value in values.items() if key in known or key != "wire"}
+        values = {key: value for key, value in values.items() if key in fields or key != "wire"}
     for key in values:
-        if key not in known:
-            raise ConfigError(f"it has no option {key!r}; {suggest(key, known)}", key=key)
+        if key not in fields:
+            raise ConfigError(f"it has no option {key!r}; {suggest(key, fields)}", key=key)
     try:
         options = kind(**values)
     except TypeError as error:  # a missing option
@@ -127,8 +127,8 @@ def call_hint(call: object) -> str | None:
     if _DOTTED.fullmatch(call):
         module, _, name = call.rpartition(".")
         return f"did you mean '{module}:{name}'?"
-    found = _NAMED.fullmatch(call)
-    return _hint_connector(found) if found is not None else None
+    match = _NAMED.fullmatch(call)
+    return _hint_connector(match) if match is not None else None
 
 
 def _hint_connector(found: re.Match[str]) -> str | None:

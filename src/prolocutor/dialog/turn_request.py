@@ -350,8 +350,8 @@ def _unwrap(declared: Any) -> Any:
     if get_origin(declared) is Annotated:
         return _unwrap(get_args(declared)[0])
     if get_origin(declared) in (Union, UnionType):
-        some = [arg for arg in get_args(declared) if arg is not type(None)]
-        return _unwrap(some[0]) if len(some) == 1 else declared
+        args = [arg for arg in get_args(declared) if arg is not type(None)]
+        return _unwrap(args[0]) if len(args) == 1 else declared
     return declared
 
 

@@ -36,8 +36,8 @@ def continue_trace(traceparent: str | None) -> Iterator[None]:
 
 def read_span_context(traceparent: str) -> SpanContext | None:
     """Return the span of a `traceparent`; None if it is malformed."""
-    found = get_current_span(_read_context(traceparent)).get_span_context()
-    return found if found.is_valid else None
+    span_context = get_current_span(_read_context(traceparent)).get_span_context()
+    return span_context if span_context.is_valid else None
 
 
 def _read_context(traceparent: str) -> context.Context:

@@ -84,12 +84,12 @@ class DraftView:
         heard: str | None = None,
         user_snapshot: Literal["before", "after", "current"] = "after",
     ) -> None:
-        said = draft.opened.opening
+        opening = draft.opened.opening
         self._draft = draft
         self._user_snapshot = user_snapshot
         self._profiles: CurrentProfiles | None = None
-        self._input = HumanInput(said, said.text, said.encoded_text)
-        self._shown_input = self._input if heard is None else HumanInput(said, heard, b"")
+        self._input = HumanInput(opening, opening.text, opening.encoded_text)
+        self._shown_input = self._input if heard is None else HumanInput(opening, heard, b"")
         self._changes = draft.changes
         self._slots: Slots = {}
         self._annotations: State = {}
@@ -238,11 +238,11 @@ class DraftView:
 
     def _meant(self) -> HumanInput | None:
         """Return the input with its whole question; None if the input is complete."""
-        found = read_follow_up(slot_values(self._draft.annotation_slots))
-        shown = self._shown_input.flat["text"]
-        if found is None or found.text == shown:
+        follow_up = read_follow_up(slot_values(self._draft.annotation_slots))
+        text = self._shown_input.flat["text"]
+        if follow_up is None or follow_up.text == text:
             return None
-        return HumanInput(self._draft.opened.opening, found.text, b"", shown)
+        return HumanInput(self._draft.opened.opening, follow_up.text, b"", text)
 
     def _current_human(self, meant: HumanInput | None = None) -> CurrentUtterance:
         draft, said = self._draft, meant or self._shown_input

@@ -241,12 +241,14 @@ async def ask_alone(
     began = monotonic()
     try:
         snapshot = view.snapshot(step.window, step.only)
-        asked = make_requests(step, snapshot, opened.opening.turn_id, step.timeout)
+        requests = make_requests(step, snapshot, opened.opening.turn_id, step.timeout)
     except BaseException as error:
         return LoneAnswer(hypotheses=[], seconds=0.0, error=formatter_failure(error))
     strays = prepared.strays
     state = StateRequest(step, opened.opening.turn_id, step.timeout, snapshot)
-    group = await ask_service(step, asked, step.timeout, strays, turn=lambda: state, counted=False)
+    group = await ask_service(
+        step, requests, step.timeout, strays, turn=lambda: state, counted=False
+    )
     seconds = monotonic() - began
     failures = group.failures()
     if failures and len(failures) == len(group.replies):

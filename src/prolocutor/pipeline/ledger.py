@@ -150,11 +150,11 @@ class Ledger:
 
     def __init__(self, prepared: PreparedPipeline, excluded: Collection[str] = ()) -> None:
         self.entries = list(map(LedgerEntry, prepared.everyone, prepared.missing))
-        every = self.entries
-        self.ready: deque[LedgerEntry] = deque([every[at] for at in prepared.roots])
+        entries = self.entries
+        self.ready: deque[LedgerEntry] = deque([entries[at] for at in prepared.roots])
         self.due: deque[Due] = deque()
         lingers = prepared.lingers
-        self.lingering = Lingering(every, self.ready) if lingers else NOTHING_LINGERS
+        self.lingering = Lingering(entries, self.ready) if lingers else NOTHING_LINGERS
         self.waves: list[SkillWave] = []
         self.selecting = True
         self.closed = False
@@ -162,8 +162,8 @@ class Ledger:
         self.unsettled = len(prepared.steps)
         self.watches: Sequence[LedgerWatch] = ()
         self._prepared = prepared
-        self._skills = [every[at] for at in prepared.skill_indices]
-        self._annotators = [every[at] for at in prepared.candidate_indices]
+        self._skills = [entries[at] for at in prepared.skill_indices]
+        self._annotators = [entries[at] for at in prepared.candidate_indices]
         self._excluded = excluded
         self._selectors = prepared.selectors
         self._reply_missing = prepared.before_reply

@@ -144,12 +144,12 @@ class EarlierTemplates:
         first = len(self.flat) - number
         if not first:
             return self
-        made = EarlierTemplates()
-        made.flat, made.inner = self.flat[first:], self.inner[first:]
-        made.humans = [place - first for place in self.humans if place >= first]
-        made.bots = [place - first for place in self.bots if place >= first]
-        made.other_users = [place - first for place in self.other_users if place >= first]
-        return made
+        templates = EarlierTemplates()
+        templates.flat, templates.inner = self.flat[first:], self.inner[first:]
+        templates.humans = [place - first for place in self.humans if place >= first]
+        templates.bots = [place - first for place in self.bots if place >= first]
+        templates.other_users = [place - first for place in self.other_users if place >= first]
+        return templates
 
 
 class EarlierUtterances:

@@ -122,8 +122,8 @@ class Turn:
         """Return the choices of canaries and routers, with their probabilities."""
         if not self._variant.choices:
             return self._selection.choices
-        asked = {entry.step.name for entry in self._ledger.entries if entry.started is not None}
-        drawn = [choice for choice in self._variant.choices if choice.chosen in asked]
+        names = {entry.step.name for entry in self._ledger.entries if entry.started is not None}
+        drawn = [choice for choice in self._variant.choices if choice.chosen in names]
         return [*drawn, *self._selection.choices]
 
     async def run(self) -> None:

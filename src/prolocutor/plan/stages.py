@@ -324,9 +324,9 @@ class TriedService(StageService, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given: object = self.shadow
-        if isinstance(given, bool):
-            msgspec.structs.force_setattr(self, "shadow", Shadow.from_short(given))
+        shadow: object = self.shadow
+        if isinstance(shadow, bool):
+            msgspec.structs.force_setattr(self, "shadow", Shadow.from_short(shadow))
 
 
 class SkillSelector(TriedService, frozen=True, kw_only=True):

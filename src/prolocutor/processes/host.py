@@ -146,17 +146,17 @@ def main() -> None:
     parser.add_argument("target", help="the function, as package.module:function")
     parser.add_argument("--port", type=int, default=os.environ.get("PORT", 8000))
     parser.add_argument("--batch", action="store_true", help="the function takes and returns lists")
-    given = parser.parse_args()
+    args = parser.parse_args()
     try:
-        target = pkgutil.resolve_name(given.target)
+        target = pkgutil.resolve_name(args.target)
     except Exception as error:
-        sys.exit(f"{given.target} cannot be imported: {error_text(error)}")
+        sys.exit(f"{args.target} cannot be imported: {error_text(error)}")
     if not callable(target):
-        sys.exit(f"{given.target} cannot be called")
+        sys.exit(f"{args.target} cannot be called")
     uvicorn.run(
-        FunctionHost(target, batch=given.batch),
+        FunctionHost(target, batch=args.batch),
         host="127.0.0.1",
-        port=given.port,
+        port=args.port,
         http="httptools",
         ws="none",
         interface="asgi3",

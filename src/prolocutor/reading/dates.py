@@ -74,10 +74,10 @@ def translate_day(said: str, language: str | None) -> str:
         return said
     if said in _NEAR_WORDS:
         return _NEAR_WORDS[said]
-    found = _WEEKDAY_WORDS.fullmatch(said)
-    if found is None:
+    match = _WEEKDAY_WORDS.fullmatch(said)
+    if match is None:
         return said
-    return f"{'next ' if found['next'] or found['after'] else ''}{_ENGLISH[found['day']]}"
+    return f"{'next ' if match['next'] or match['after'] else ''}{_ENGLISH[match['day']]}"
 
 
 WEEK_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -236,21 +236,21 @@ def read_moment(text: object, zone: dt.tzinfo | None) -> dt.datetime | None:
 
 
 def _absolute(said: str, today: dt.date, context: ReadingContext) -> dt.date | None:
-    if found := _ISO.fullmatch(said):
-        return dt.date(*(int(part) for part in found.groups() if part))
-    if found := _FIGURES.fullmatch(said):
-        first, second, year = int(found[1]), int(found[3]), found[4]
-        day_first = found["by"] == "." or (context.region or "").upper() not in {"US", "PH", "FM"}
+    if match := _ISO.fullmatch(said):
+        return dt.date(*(int(part) for part in match.groups() if part))
+    if match := _FIGURES.fullmatch(said):
+        first, second, year = int(match[1]), int(match[3]), match[4]
+        day_first = match["by"] == "." or (context.region or "").upper() not in {"US", "PH", "FM"}
         day, month = (first, second) if day_first else (second, first)
         if month > 12:
             day, month = month, day
         if year is None:
-            return None if found["by"] == "-" else _next_such(today, month, day)
+            return None if match["by"] == "-" else _next_such(today, month, day)
         return dt.date(int(year) + (2000 if len(year) == 2 else 0), month, day)
     if said.removeprefix("next ") in _FEASTS:
         return _next_such(today, *_FEASTS[said.removeprefix("next ")])
-    if found := _OF_MONTH.fullmatch(said):
-        return _next_of_month(today, int(found[1]))
+    if match := _OF_MONTH.fullmatch(said):
+        return _next_of_month(today, int(match[1]))
     return None
 
 
@@ -258,24 +258,24 @@ def _relative(said: str, now: dt.datetime, context: ReadingContext) -> dt.date |
     today = now.date()
     if said in _NEAR:
         return today + dt.timedelta(days=_NEAR[said])
-    if found := _WEEKDAY.fullmatch(said):
-        return _weekday(found, today)
-    if found := _DAY_AND_NUMBER.fullmatch(said):
-        return _find_numbered_day(today, _WEEKDAYS[found["day"]], int(found["number"]))
-    if found := _END.fullmatch(said):
-        return _end(today, found["which"] == "next", found["period"])
-    found = _SPAN.fullmatch(said)
-    if found is None or not (found["sign"] or found["way"]):
+    if match := _WEEKDAY.fullmatch(said):
+        return _weekday(match, today)
+    if match := _DAY_AND_NUMBER.fullmatch(said):
+        return _find_numbered_day(today, _WEEKDAYS[match["day"]], int(match["number"]))
+    if match := _END.fullmatch(said):
+        return _end(today, match["which"] == "next", match["period"])
+    match = _SPAN.fullmatch(said)
+    if match is None or not (match["sign"] or match["way"]):
         return None
-    count = 0.5 if found["count"] in {"half a", "half an"} else numbers.read_value(found["count"])
-    if count is None and found["count"] in {"a", "an", "one", "1"}:
+    count = 0.5 if match["count"] in {"half a", "half an"} else numbers.read_value(match["count"])
+    if count is None and match["count"] in {"a", "an", "one", "1"}:
         count = 1
     if count is None or not 0 <= count <= _MAX_DAYS:
         return None
-    way = (found["way"] or "").split(" ")[1:2]
+    way = (match["way"] or "").split(" ")[1:2]
     signed = -count if way in (["ago"], ["back"], ["before"]) else count
-    base = _base(found["base"], now, context) if found["base"] else now
-    return None if base is None else _away(base, signed, found["unit"])
+    base = _base(match["base"], now, context) if match["base"] else now
+    return None if base is None else _away(base, signed, match["unit"])
 
 
 def _base(said: str, now: dt.datetime, context: ReadingContext) -> dt.datetime | None:
@@ -285,8 +285,8 @@ def _base(said: str, now: dt.datetime, context: ReadingContext) -> dt.datetime |
     day = _absolute(said, now.date(), context)
     if day is None and said.removeprefix("the ") in _NEAR:
         day = now.date() + dt.timedelta(days=_NEAR[said.removeprefix("the ")])
-    if day is None and (found := _WEEKDAY.fullmatch(said)):
-        day = _weekday(found, now.date())
+    if day is None and (match := _WEEKDAY.fullmatch(said)):
+        day = _weekday(match, now.date())
     return None if day is None else now.replace(year=day.year, month=day.month, day=day.day)
 
 

@@ -144,8 +144,8 @@ def without_framing(text: str, *fields: str) -> str:
     """
     said = strip_accents(text)
     lead, tail = _framing(fields, codes())
-    start = found.end() if len(text) <= MAX_CHARACTERS and (found := lead.match(said)) else 0
-    end = found.start() if start < len(text) and (found := tail.search(said, start)) else len(text)
+    start = match.end() if len(text) <= MAX_CHARACTERS and (match := lead.match(said)) else 0
+    end = match.start() if start < len(text) and (match := tail.search(said, start)) else len(text)
     return text[start:end] if start < end <= MAX_CHARACTERS else text
 
 
@@ -252,8 +252,8 @@ def without_chat(text: str, code: str) -> str:
     """
     lead, tail = _courtesy_of_others(code, codes())
     said = strip_accents(text)
-    start = found.end() if (found := lead.match(said)) else 0
-    end = found.start() if (found := tail.search(said, start)) else len(text)
+    start = match.end() if (match := lead.match(said)) else 0
+    end = match.start() if (match := tail.search(said, start)) else len(text)
     parts = _SENTENCE.split(text[start:end] if start < end else text)
     while len(parts) > 1:
         told = language_of(parts[0])

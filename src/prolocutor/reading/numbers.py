@@ -59,13 +59,13 @@ def read_number(said: str) -> int | float | None:
 
 def read_value(said: str) -> int | float | None:
     """Return the number of a plain text read as a whole; None if it is not a number."""
-    found = _SIGNED.fullmatch(said)
-    if found is None:
+    match = _SIGNED.fullmatch(said)
+    if match is None:
         return None
-    amount = _amount(found["rest"].rstrip("%").removesuffix(" percent").strip())
+    amount = _amount(match["rest"].rstrip("%").removesuffix(" percent").strip())
     if amount is None:
         return None
-    return exact(-amount if found["sign"] in {"-", "minus", "negative"} else amount)
+    return exact(-amount if match["sign"] in {"-", "minus", "negative"} else amount)
 
 
 def read_foreign_number(said: str, language: str | None) -> int | float | None:
@@ -75,7 +75,7 @@ def read_foreign_number(said: str, language: str | None) -> int | float | None:
     only in a given language.
     """
     known = (language or "").split("-")[0].lower()
-    sign, rest = (-1, found[1]) if (found := _MINUS.fullmatch(said)) else (1, said)
+    sign, rest = (-1, match[1]) if (match := _MINUS.fullmatch(said)) else (1, said)
     if known in {"de", "es"} and _DOTTED.fullmatch(rest):
         return sign * int(rest.replace(".", ""))
     if any(letter.isdigit() for letter in rest):
@@ -108,18 +108,18 @@ def _amount(said: str, deep: int = 0) -> int | float | Fraction | None:
     written = _read_written(said)
     if written is not None or deep > 2:
         return written
-    if found := _AND_A_PART.fullmatch(said):
-        if found["count"] and found["count"].rpartition(" ")[2] in _SCALES:
+    if match := _AND_A_PART.fullmatch(said):
+        if match["count"] and match["count"].rpartition(" ")[2] in _SCALES:
             return None
-        count = _amount(found["count"], deep + 1) if found["count"] else 0
-        times = found["times"] or "1"
+        count = _amount(match["count"], deep + 1) if match["count"] else 0
+        times = match["times"] or "1"
         share = Fraction(int(times) if times.isdigit() else _TIMES.get(times, 1))
-        return None if count is None else count + share / _PARTS[found["part"]]
+        return None if count is None else count + share / _PARTS[match["part"]]
     # Words as a whole go first: "six million seven thousand" is no 6,000,007 thousands.
     spoken = _read_spoken(said)
-    if spoken is None and (found := _SCALED.fullmatch(said)):
-        count = _amount(found["count"].removesuffix(" of a").removesuffix(" a"), deep + 1)
-        return None if count is None else count * _SCALES[found["scale"]]
+    if spoken is None and (match := _SCALED.fullmatch(said)):
+        count = _amount(match["count"].removesuffix(" of a").removesuffix(" a"), deep + 1)
+        return None if count is None else count * _SCALES[match["scale"]]
     return spoken
 
 
@@ -133,9 +133,9 @@ def _read_written(said: str) -> int | float | Fraction | None:
         return _decimal(said.replace(".", "").replace(",", "."))
     if _DIGITS.fullmatch(said):
         return _decimal(said.replace(",", "."))
-    found = _FRACTION.fullmatch(said)
-    if found and int(found["lower"]):
-        return int(found["whole"] or 0) + Fraction(int(found["upper"]), int(found["lower"]))
+    match = _FRACTION.fullmatch(said)
+    if match and int(match["lower"]):
+        return int(match["whole"] or 0) + Fraction(int(match["upper"]), int(match["lower"]))
     return None
 
 
@@ -166,12 +166,12 @@ def _read_digits(words: str) -> int | float | Fraction | None:
 
 def _read_count(said: str) -> int | float | None:
     """Read a number of something: "5 people", "three of them"; not "one moment", "3 pm"."""
-    found = _COUNTED.fullmatch(said)
-    if found is None or found["noun"] in _NO_COUNT or found["number"] in {"a", "an", "no"}:
+    match = _COUNTED.fullmatch(said)
+    if match is None or match["noun"] in _NO_COUNT or match["number"] in {"a", "an", "no"}:
         return None
-    if found["noun"] and read_value(found["noun"]) is not None:
+    if match["noun"] and read_value(match["noun"]) is not None:
         return None
-    return read_value(found["number"])
+    return read_value(match["number"])
 
 
 _TABLE: Final = """ms: millisecond milliseconds msec; s: sec secs second seconds;
@@ -207,16 +207,16 @@ _ARTICLE: Final = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5}
 
 def read_measure(said: str) -> dict[str, Any] | None:
     """Return the `{value, unit}` of a plain text; units are from `units.py`, or money."""
-    if found := _LEADING.fullmatch(said):
-        return _measure(found["count"], found["unit"])
+    if match := _LEADING.fullmatch(said):
+        return _measure(match["count"], match["unit"])
     words = said.split(" ")
     for last in (2, 1):
         if len(words) > last and (
             measure := _measure(" ".join(words[:-last]), " ".join(words[-last:]))
         ):
             return measure
-    found = _TRAILING.fullmatch(said)
-    return _measure(found["count"], found["unit"].strip()) if found else None
+    match = _TRAILING.fullmatch(said)
+    return _measure(match["count"], match["unit"].strip()) if match else None
 
 
 def _measure(count: str, name: str) -> dict[str, Any] | None:

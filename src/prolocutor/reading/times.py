@@ -144,8 +144,8 @@ def read_time(said: str, context: ReadingContext) -> dt.time | None:
         return now.time().replace(microsecond=0)
     later = _FROM_NOW.fullmatch(said)
     try:
-        if found := _SPAN.fullmatch(f"in {later[1]}" if later else said):
-            return _later(found, now)
+        if match := _SPAN.fullmatch(f"in {later[1]}" if later else said):
+            return _later(match, now)
         said = translate_time(said, context.language)
         return _clock(said) or _clock(libraries.write_digits(said.replace("-", " ")))
     except (ValueError, OverflowError):
@@ -167,13 +167,13 @@ def time_of_value(value: object) -> dt.time | None:
 
 def _clock(said: str) -> dt.time | None:
     said = _LEAD.sub("", _TODAY.sub("", said))
-    if found := _PART_FIRST.fullmatch(said):
-        said = f"{found['clock']} {'at night' if found['night'] else 'in the ' + found['part']}"
+    if match := _PART_FIRST.fullmatch(said):
+        said = f"{match['clock']} {'at night' if match['night'] else 'in the ' + match['part']}"
     if said in _NAMED:
         return dt.time(_NAMED[said])
     for shape in (_CLOCK, _RAILWAY, _WHOLE, _SPOKEN, _PAST, _HALF_HOUR):
-        if found := shape.fullmatch(said):
-            return _read(found)
+        if match := shape.fullmatch(said):
+            return _read(match)
     return None
 
 

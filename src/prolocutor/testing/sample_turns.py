@@ -91,7 +91,7 @@ def a_closing(
         "attributes": {},
         **(extra or {}),
     }
-    asked = NewUtterance(
+    utterance = NewUtterance(
         utt_id=opening.utt_id,
         by_bot=False,
         date_time=opening.date_time,
@@ -109,7 +109,7 @@ def a_closing(
     )
     finished = TurnClosing(
         opened=opened,
-        utterances=[asked, answered],
+        utterances=[utterance, answered],
         human=human,
         bot=bot,
         messages=[a_message(reply)],
@@ -249,7 +249,7 @@ def a_record(
     cost: float = 0.0,
 ) -> TurnRecord:
     """Make the record of a turn with a single asked agent."""
-    said = opened.opening
+    opening = opened.opening
     won = by == "selector"
     service = ServiceRecord(
         name=skill,
@@ -264,14 +264,14 @@ def a_record(
         hypotheses=int(outcome == "done"),
     )
     return TurnRecord(
-        turn_id=said.turn_id,
+        turn_id=opening.turn_id,
         dialog_id=opened.dialog_id,
-        user=said.user,
-        channel=said.channel_type,
+        user=opening.user,
+        channel=opening.channel_type,
         started=time.time() if at is None else at,
         seconds=seconds,
         attempt=1,
-        text=said.text,
+        text=opening.text,
         response="hi",
         active_skill=skill if won else "",
         confidence=0.5,
@@ -281,7 +281,7 @@ def a_record(
         services=[service],
         hypotheses=[],
         faults=[{"service": skill, "what": "it mumbled"}],
-        utt_id=said.bot_utt_id,
+        utt_id=opening.bot_utt_id,
         reasons=[{"service": "router", "asked": [skill], "reason": "likely"}],
         cost=cost,
         scores={f"{skill}.0": 0.75},

@@ -141,8 +141,8 @@ class AuditTrail:
 
 async def read_acts(records: RecordStore, since: float = 0.0) -> list[AuditedAct]:
     """Return the stored acts `since` a time (UNIX seconds), the earliest first."""
-    found = [act for body in (await records.records("", KIND)).values() for act in _acts(body)]
-    return sorted((act for act in found if act.at >= since), key=lambda act: act.at)
+    acts = [act for body in (await records.records("", KIND)).values() for act in _acts(body)]
+    return sorted((act for act in acts if act.at >= since), key=lambda act: act.at)
 
 
 def _acts(body: bytes) -> list[AuditedAct]:

@@ -41,11 +41,11 @@ class ClientAddresses:
         """
         if not self._trusted:
             return peer or ""
-        found = read_address(peer or "")
-        if found is None or not self._is_trusted(found):
+        address = read_address(peer or "")
+        if address is None or not self._is_trusted(address):
             return peer or ""
-        said = {str(self._client(found, hops)) for hops in _hops(headers)}
-        return said.pop() if len(said) == 1 else str(found)
+        said = {str(self._client(address, hops)) for hops in _hops(headers)}
+        return said.pop() if len(said) == 1 else str(address)
 
     def _client(self, found: Address, hops: Sequence[str]) -> Address:
         for hop in reversed(hops[-MAX_HOPS:]):
@@ -61,8 +61,8 @@ class ClientAddresses:
         """Return whether a connection comes from a trusted proxy."""
         if not self._trusted:
             return False
-        found = read_address(peer or "")
-        return found is not None and self._is_trusted(found)
+        address = read_address(peer or "")
+        return address is not None and self._is_trusted(address)
 
     def _is_trusted(self, address: Address) -> bool:
         return any(address in network for network in self._trusted)
@@ -109,6 +109,6 @@ def _hops(headers: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:
         if name == b"x-forwarded-for":
             listed += value.decode("latin-1").split(",")
         elif name == b"forwarded":
-            found = [_FOR.search(element) for element in value.decode("latin-1").split(",")]
-            forwarded += [(one[1] or one[2] or "") if one else "" for one in found]
+            matches = [_FOR.search(element) for element in value.decode("latin-1").split(",")]
+            forwarded += [(match[1] or match[2] or "") if match else "" for match in matches]
     return [hops for hops in (forwarded, listed) if hops]

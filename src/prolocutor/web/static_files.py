@@ -126,8 +126,8 @@ class StaticFiles:
         """Return the routes, for all, of the page and of its files, at a path with `{file}`."""
         cached = {304: "The browser has it already."}
         shown = Operation(self.page, produces="text/html", statuses=cached)
-        found = Operation(self.page_file, produces="*/*", statuses=cached, errors=[NotFound])
-        return [Route("GET", page, shown, "all"), Route("GET", file, found, "all")]
+        operation = Operation(self.page_file, produces="*/*", statuses=cached, errors=[NotFound])
+        return [Route("GET", page, shown, "all"), Route("GET", file, operation, "all")]
 
     async def page(self, request: TypedRequest[CachedCopy, None]) -> HttpResponse:
         """Return the page."""

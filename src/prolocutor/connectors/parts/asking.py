@@ -56,19 +56,19 @@ def read_question(request: Request) -> PeerQuestion:
 
 
 def _read_formatted(value: Mapping[str, Any], turn_id: str) -> PeerQuestion:
-    asked = PeerQuestion(str(value.get("dialog_id") or turn_id), value["text"])
+    question = PeerQuestion(str(value.get("dialog_id") or turn_id), value["text"])
     if isinstance(value.get("parsed"), dict):
-        asked.parsed = value["parsed"]
+        question.parsed = value["parsed"]
     if isinstance(value.get("attributes"), dict):
-        asked.attributes = value["attributes"]
-    return asked
+        question.attributes = value["attributes"]
+    return question
 
 
 def _read_state(state: Mapping[str, Any]) -> PeerQuestion:
     said = state["utterances"][-1]
     attributes = dict(said.get("attributes") or {})
     chain = attributes.pop(CHAIN, None)
-    asked = PeerQuestion(
+    question = PeerQuestion(
         dialog_id=state["dialog_id"],
         text=said["text"],
         user=str((state.get("human") or {}).get("user_external_id") or ""),
@@ -77,8 +77,8 @@ def _read_state(state: Mapping[str, Any]) -> PeerQuestion:
         chain=[str(one) for one in chain] if isinstance(chain, list) else [],
     )
     if isinstance(answer := state.get("answer"), dict):
-        _take_answer(asked, answer)
-    return asked
+        _take_answer(question, answer)
+    return question
 
 
 def _take_answer(asked: PeerQuestion, answer: Mapping[str, Any]) -> None:

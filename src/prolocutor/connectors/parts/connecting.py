@@ -106,10 +106,10 @@ async def connect_socket(
     The addresses of a host are tried in turns of IPv6 and IPv4, each `ATTEMPT_DELAY` seconds after
     the address before, or when this has failed. uvloop lacks asyncio's `happy_eyeballs_delay`.
     """
-    found = await find_addresses(host, port, within)
+    addresses = await find_addresses(host, port, within)
     families: dict[int, list[Any]] = {}
-    for one in found:
-        families.setdefault(one[0], []).append(one)
+    for address in addresses:
+        families.setdefault(address[0], []).append(address)
     turns = chain(*zip_longest(*families.values()))
     waiting = deque(turn for turn in turns if turn is not None)
     trying: set[asyncio.Task[socket.socket]] = set()

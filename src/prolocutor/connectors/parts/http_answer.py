@@ -169,10 +169,10 @@ class HttpAnswerReader:
 
     def seconds_kept(self, most: float) -> float:
         """Return how long the server keeps the connection, less some time for the way to it."""
-        said = _TIMEOUT.search(self._headers.get(b"keep-alive", b""))
-        if said is None:
+        match = _TIMEOUT.search(self._headers.get(b"keep-alive", b""))
+        if match is None:
             return most
-        seconds = float(said[1])
+        seconds = float(match[1])
         return min(max(seconds - 1.0, seconds / 2), most)
 
     # -- callbacks of the parser -------------------------------------------------------------

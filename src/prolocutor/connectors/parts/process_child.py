@@ -118,8 +118,8 @@ def _answer_batch(target: Callable[..., Any], requests: Any, runner: asyncio.Run
     try:
         replies = _call(target, requests, runner)
         if not isinstance(replies, list | tuple):
-            given = type(replies).__name__
-            raise BadReply(f"a batch needs a list of {count} replies, not a {given}")
+            name = type(replies).__name__
+            raise BadReply(f"a batch needs a list of {count} replies, not a {name}")
         if len(replies) != count:
             raise BadReply(f"{len(replies)} replies to a batch of {count} requests")
         return b"\n".join([_reply(reply) for reply in replies])

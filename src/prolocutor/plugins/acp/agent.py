@@ -177,10 +177,10 @@ class AcpAgent:
         if session not in self._sessions:
             raise _unknown_session(session)
         input = TurnInput(_prompt_text(params.prompt), self._user, session, channel="acp")
-        shown = _ShownTurn(lambda update: self._update(session, update))
+        turn = _ShownTurn(lambda update: self._update(session, update))
         stream = self._assistant.stream(input)
         async for event in stream:
-            shown.take(event)
+            turn.take(event)
         is_cancelled = session in self._cancelled
         self._cancelled.discard(session)
         return {"stopReason": "cancelled" if is_cancelled else "end_turn"}

@@ -339,10 +339,10 @@ class AgUi:
         events = RunEvents(asked, self._descriptions)
         if asked.resume:
             await self._check_open(user, asked, asked.resume[-1].interrupt_id)
-        said = asked.find_answer()
-        if said is None:
+        answer = asked.find_answer()
+        if answer is None:
             return event_stream(_once(events.begin() + events.nothing()), events.failure)
-        stream = self._stream(user, said, asked, params)
+        stream = self._stream(user, answer, asked, params)
         # What is wrong with the request is known by the first event, and then no stream begins.
         happened = await begun(stream)
         return event_stream(_write_events(events, stream, happened), events.failure)

@@ -94,15 +94,15 @@ class AssistantConnector:
         await self._client.aclose()
 
     async def _ask(self, request: Request) -> Plain:
-        asked = read_question(request)
-        chain = [*asked.chain, request.turn_id]
+        question = read_question(request)
+        chain = [*question.chain, request.turn_id]
         if len(chain) > MAX_CHAIN:
             what = f"asked by assistants through {MAX_CHAIN} others: they seem to ask one another"
             raise ServiceRefused(what, status=403)
         if self._model is None:
             await self._find_models()
         streams = request.deltas is not None if self._stream is None else self._stream
-        body = encode(self._body(asked, chain, streams))
+        body = encode(self._body(question, chain, streams))
         headers = {**call_headers((request,)), CHAIN_HEADER: ",".join(chain)}
         try:
             if streams:
@@ -150,14 +150,14 @@ class AssistantConnector:
             return check([])  # only its fallback
         confidence = details.confidence if self._confidence is None else self._confidence
         said, ask = details.messages, details.ask
-        found = make_hypothesis(reply.text, said, ask, confidence, self._home)
-        if found is None:
+        hypothesis = make_hypothesis(reply.text, said, ask, confidence, self._home)
+        if hypothesis is None:
             return check([])
         told = {"skill": details.skill, "confidence": details.confidence, "utt_id": details.utt_id}
         more = {"by": details.by, "asked": details.asked, "reasons": details.reasons}
         told |= {key: value for key, value in more.items() if value}
-        found["attributes"] = {**details.attributes, "prolocutor": told}
-        return check([found])
+        hypothesis["attributes"] = {**details.attributes, "prolocutor": told}
+        return check([hypothesis])
 
     async def _find_models(self) -> list[_Model]:
         reply = await self._client.exchange(

@@ -77,10 +77,12 @@ def _read_texts(file: Path) -> Iterator[str]:
     elif file.suffix == ".jsonl":
         for line in file.read_bytes().splitlines():
             try:
-                said = decode_dialog(line).utterances
+                utterances = decode_dialog(line).utterances
             except (BadReply, KeyError, TypeError, AttributeError):
                 continue  # another file of JSON lines
-            yield from (one.text for one in said if isinstance(one, HumanUtterance))
+            yield from (
+                utterance.text for utterance in utterances if isinstance(utterance, HumanUtterance)
+            )
     elif is_dialogs(file):
         for dialog in read_dialogs(file).dialogs.values():
             yield from (step.say for step in dialog.turns)

@@ -80,9 +80,9 @@ class CassetteRecorder:
 
     def connect(self, service: StageService, make: Callable[[], Connector]) -> Connector:
         """Return a connector that records the calls of a service's own connector."""
-        made = RecordedConnector(self, service_key(service), make())
-        self._settings.add_format(service_key(service), made.format)
-        return made
+        connector = RecordedConnector(self, service_key(service), make())
+        self._settings.add_format(service_key(service), connector.format)
+        return connector
 
     def endpoint(self, name: str, call: Call, verb: str, make: Callable[[], Any]) -> Any:
         """Return an endpoint that records the calls of another one."""

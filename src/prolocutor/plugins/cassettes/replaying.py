@@ -422,9 +422,9 @@ class PlayedConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Return the recorded reply to each request."""
-        taken = [self._take_call(request) for request in requests]
+        calls = [self._take_call(request) for request in requests]
         replies: list[Plain | ServiceError] = []
-        for request, call in zip(requests, taken, strict=True):
+        for request, call in zip(requests, calls, strict=True):
             if isinstance(call, ServiceError):
                 reply: Plain | ServiceError = call
             else:

@@ -288,11 +288,11 @@ class TestRun:
 
 def _tell_differences(player: CassettePlayer, outcome: TestOutcome) -> None:
     """Report the first differing turn in full, later ones by name only."""
-    found = player.differences
-    turns = sorted({one.turn for one in found if one.turn})
-    if not found:
+    differences = player.differences
+    turns = sorted({difference.turn for difference in differences if difference.turn})
+    if not differences:
         return
-    first = [one for one in found if one.turn in (0, *turns[:1])]
+    first = [difference for difference in differences if difference.turn in (0, *turns[:1])]
     outcome.fail(*(one.told() for one in first))
     if turns[1:]:
         outcome.details.append(f"turns after it differ too: {', '.join(map(str, turns[1:]))}")

@@ -276,19 +276,19 @@ class _Planner:
         return None, None, None
 
     def _response_formatter(self, one: PipelineEntry) -> str | None:
-        given = one.service.response_formatter
-        short, key = _short(given), f"{one.key}.response_formatter"
-        if given is None or short == "simple_formatter_service":
+        response_formatter = one.service.response_formatter
+        short, key = _short(response_formatter), f"{one.key}.response_formatter"
+        if response_formatter is None or short == "simple_formatter_service":
             return None
-        if given in NAMED:
-            self._remarks.note("formatters built in", given)
-            return given
-        if self._is_imported(given, short in RESPONSE_FORMATTERS, "formatters", key):
-            return given
+        if response_formatter in NAMED:
+            self._remarks.note("formatters built in", response_formatter)
+            return response_formatter
+        if self._is_imported(response_formatter, short in RESPONSE_FORMATTERS, "formatters", key):
+            return response_formatter
         if short in RESPONSE_FORMATTERS:
             return f"{dream.MODULE}:{short}"
         hint = did_you_mean(short, RESPONSE_FORMATTERS)
-        self._remarks.fault(key, f"no formatter is called '{given}'", hint)
+        self._remarks.fault(key, f"no formatter is called '{response_formatter}'", hint)
         return None
 
     def _is_imported(self, name: str, built_in: bool, what: str, key: str) -> bool:

@@ -186,13 +186,13 @@ class ActingConnector:
             timeout=skill.timeout,
         )
         if state is not None:
-            said = state.snapshot.opening
+            opening = state.snapshot.opening
             record = structs.replace(
                 record,
-                user=said.user,
-                dialog_name=said.dialog_name,
+                user=opening.user,
+                dialog_name=opening.dialog_name,
                 dialog_id=state.snapshot.dialog_id,
-                title=words.make_title(said.text),
+                title=words.make_title(opening.text),
                 language=_language_code(state),
             )
             self._book.take_up(request.turn_id, record)

@@ -228,10 +228,10 @@ class EffectDesk:
             await self._go_on(claimed, noted, "the key's promise")
             return
         if connector.status is not None and asked <= MAX_LOOKS:
-            found = await connector.ask_outcome(record)
-            if found is not None and found.state == "done":
-                await self.book.end(claimed, "done", "its agent", untold=True, reply=found.reply)
-            elif found is not None and found.state == "not_done" and now >= record.ends:
+            outcome = await connector.ask_outcome(record)
+            if outcome is not None and outcome.state == "done":
+                await self.book.end(claimed, "done", "its agent", untold=True, reply=outcome.reply)
+            elif outcome is not None and outcome.state == "not_done" and now >= record.ends:
                 await self.book.end(claimed, "not_done", "its agent", untold=True)
             return
         if now < record.ends:  # it may still be done

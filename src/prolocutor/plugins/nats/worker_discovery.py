@@ -63,8 +63,8 @@ async def find_workers(messages: str, seconds: float = LISTEN_SECONDS) -> list[F
         answers = await connection.gather(_STATS, seconds)
     finally:
         await connection.aclose()
-    found = [worker for answer in answers if (worker := _read(answer)) is not None]
-    return sorted(found, key=lambda one: (one.service, one.assistant, one.id))
+    workers = [worker for answer in answers if (worker := _read(answer)) is not None]
+    return sorted(workers, key=lambda one: (one.service, one.assistant, one.id))
 
 
 def _read(answer: bytes) -> FoundWorker | None:

@@ -91,8 +91,8 @@ def _service(settings: Settings, name: str) -> StageService:
     for service in services:
         if service.name == name:
             return service
-    known = [service.name for service in services]
-    hint = suggest(name, known, "services are")
+    names = [service.name for service in services]
+    hint = suggest(name, names, "services are")
     raise ConfigError(f"no service is called '{name}'; {hint}", file=settings.file)
 
 

@@ -314,8 +314,8 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
         """Return the connector and call of a model given by its name, or with its provider."""
         if not isinstance(call, str):
             return None
-        if (found := _NAMED.fullmatch(call)) is not None:
-            provider, model = found["provider"].lower(), found["model"]
+        if (match := _NAMED.fullmatch(call)) is not None:
+            provider, model = match["provider"].lower(), match["model"]
         elif _BARE.fullmatch(call):
             provider, model = "openai" if call.startswith(("gpt", "o", "chat")) else "ollama", call
         else:

@@ -312,8 +312,8 @@ def _read_reply(response: _ModelResponse) -> ModelReply:
         for item in response.output or ()
         if item.type == "function_call"
     ]
-    said = _ChatMessage(text, "".join(refusals) or None)
-    return ModelReply(_check_message(said, finish, calls), _usage(response.usage), calls)
+    message = _ChatMessage(text, "".join(refusals) or None)
+    return ModelReply(_check_message(message, finish, calls), _usage(response.usage), calls)
 
 
 def _usage(told: Any) -> TokenUsage | None:

@@ -93,8 +93,8 @@ def find_attempt(
 
 def forget_attempts(header: str | None, kept: int, *, secure: bool) -> tuple[str, ...]:
     """Return the headers that delete the cookies of all attempts but the last `kept`."""
-    known = [name for name in read_cookies(header, COOKIE) if _NAME.fullmatch(name)]
-    old = known[: len(known) - kept] if kept else known
+    names = [name for name in read_cookies(header, COOKIE) if _NAME.fullmatch(name)]
+    old = names[: len(names) - kept] if kept else names
     return tuple(write_cookie(COOKIE + name, "", 0, secure=secure) for name in old[:20])
 
 

@@ -58,12 +58,12 @@ def find_role(claims: Claims, settings: OpenIdSettings) -> SignedIn | None:
 
 def meets_rule(claims: Claims, rule: ClaimRule) -> bool:
     """Return whether claims meet a rule; an e-mail address counts only if it is verified."""
-    found = find_claim(claims, rule.claim)
+    claim = find_claim(claims, rule.claim)
     if rule.claim == "email" and claims.get("email_verified") not in (True, "true"):
         return False
     if not rule.values:
-        return found is True
-    given = found if isinstance(found, list) else [found]
+        return claim is True
+    given = claim if isinstance(claim, list) else [claim]
     texts = [_text(one) for one in given if isinstance(one, str | bool | int)]
     return any(_same(text, value) for text in texts for value in rule.values)
 

@@ -173,9 +173,9 @@ class Sessions:
             sid=sid if isinstance(sid, str) else None,
             tokens=_encrypt(ProviderTokens(grant.id_token, grant.refresh_token), secret),
         )
-        known = await self._find_sessions(who.person)
-        for old in sorted(known.values(), key=lambda one: one.used)[
-            : max(0, len(known) + 1 - MAX_SESSIONS)
+        sessions = await self._find_sessions(who.person)
+        for old in sorted(sessions.values(), key=lambda one: one.used)[
+            : max(0, len(sessions) + 1 - MAX_SESSIONS)
         ]:
             await self.end(old)
         await self.days.note(session.person, session.expires)
@@ -208,14 +208,14 @@ class Sessions:
 
     async def end_all(self, person: str, sid: str | None) -> int:
         """End all sessions of a person, or of one provider session `sid`; return their number."""
-        found = [
+        sessions = [
             session
             for session in (await self._find_sessions(person)).values()
             if sid in (None, session.sid)
         ]
-        for session in found:
+        for session in sessions:
             await self.end(session)
-        return len(found)
+        return len(sessions)
 
     async def end(self, session: StoredSession) -> None:
         """End a session."""

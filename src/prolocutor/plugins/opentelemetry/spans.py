@@ -197,8 +197,8 @@ class TurnSpans:
             if usage is not None:
                 attributes |= usage.attributes()
             if self._words:
-                said = [text for skill, text in _texts(record) if skill == one.name]
-                attributes |= _messages(record.text, said)
+                texts = [text for skill, text in _texts(record) if skill == one.name]
+                attributes |= _messages(record.text, texts)
         if one.failed:
             attributes["error.type"] = one.code or one.outcome
             span.set_status(Status(StatusCode.ERROR, one.error or one.outcome))

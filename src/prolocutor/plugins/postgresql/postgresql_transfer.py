@@ -267,12 +267,16 @@ class PostgresqlTransfer:
         rows, number = self._tuples, row[0]
         skills = [skill for (skill,) in await rows("copied_skills", person, number)]
         versions = [StoredVersion(*one) for one in await rows("copied_versions", person, number)]
-        said = [StoredUtterance(*one) for one in await rows("copied_utterances", person, number)]
+        utterances = [
+            StoredUtterance(*one) for one in await rows("copied_utterances", person, number)
+        ]
         ratings = [StoredRating(*one) for one in await rows("copied_ratings", person, number)]
         turns = [StoredTurn(*one) for one in await rows("copied_turns", person, number)]
         found = await rows("copied_facts", person, number)
         facts = StoredFacts(*found[0]) if found else None
-        return make_struct(StoredDialog, (*row, skills, versions, said, ratings, turns, facts))
+        return make_struct(
+            StoredDialog, (*row, skills, versions, utterances, ratings, turns, facts)
+        )
 
     async def _put_records(self, person: StoredPerson) -> None:
         user = stored_text(person.user)

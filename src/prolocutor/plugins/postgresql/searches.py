@@ -45,13 +45,13 @@ _IN_TIME: Final = (
 
 def statement(query: DialogQuery) -> tuple[str, list[Any]]:
     """Return the statement for the ids of dialogs, and its values."""
-    given = QueryConditions(query, _OF_DIALOGS, "$", _storable)
-    where = given.where()
-    limit, offset = given.value(query.limit), given.value(query.offset)
+    conditions = QueryConditions(query, _OF_DIALOGS, "$", _storable)
+    where = conditions.where()
+    limit, offset = conditions.value(query.limit), conditions.value(query.offset)
     order = "d.dialog DESC" if query.newest_first else "d.dialog"
     return (
         f"SELECT d.dialog_id FROM dialogs d{where} ORDER BY {order} LIMIT {limit} OFFSET {offset}",
-        given.values,
+        conditions.values,
     )
 
 

@@ -128,9 +128,9 @@ class PostgresqlTurnRecords:
         if search.finds_nothing:
             return ConversationPage([], None)
         rows = await self._fetch(*search.page(after, limit + 1))
-        found = [SharedFoundPlace(row[0], row[1], row[2]) for row in rows]
-        shown = found[:limit]
-        next_ = DialogPlace(shown[-1].at, shown[-1].dialog) if len(found) > limit else None
+        places = [SharedFoundPlace(row[0], row[1], row[2]) for row in rows]
+        shown = places[:limit]
+        next_ = DialogPlace(shown[-1].at, shown[-1].dialog) if len(places) > limit else None
         return ConversationPage(await self._summaries(shown), next_)
 
     async def counts(self, query: ConversationQuery) -> ConversationCounts:
@@ -191,15 +191,15 @@ class PostgresqlTurnRecords:
 
     async def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
         """Return the matching turns, the latest first."""
-        found = LatestTurns(query, after, limit)
+        turns = LatestTurns(query, after, limit)
         complete = False
         while not complete:
-            place = found.next or TurnPlace(inf, "")
-            values = place.at, place.utt_id, found.bits, found.wanted
-            complete = found.take(
+            place = turns.next or TurnPlace(inf, "")
+            values = place.at, place.utt_id, turns.bits, turns.wanted
+            complete = turns.take(
                 [shown_columns(row) for row in await self._rows("latest_turns", *values)]
             )
-        return found.page()
+        return turns.page()
 
     async def turn(self, utt_id: str) -> KeptTurn | None:
         """Return the turn of a reply's id."""

@@ -143,10 +143,10 @@ class CallPurse:
             )
             for limit in limits
         ]
-        found = await self.store.add_amounts(added)
-        if isinstance(found, int):
-            return limits[found]
-        for one, total in zip(limits, found, strict=True):
+        amounts = await self.store.add_amounts(added)
+        if isinstance(amounts, int):
+            return limits[amounts]
+        for one, total in zip(limits, amounts, strict=True):
             self._warn(one, total)
         return None
 
@@ -277,8 +277,8 @@ class PaidConnector:
             left = sentence("purse_left", language_of_request(state))
             return (OwnReply.from_hypothesis({"text": left, "confidence": 1.0}),)
         await self.purse.store.delete_record(user, ASKED, key)
-        kept = Plain(None, body)
-        held = PayloadRequest(request.service, request.turn_id, key, request.timeout, kept)
+        plain = Plain(None, body)
+        held = PayloadRequest(request.service, request.turn_id, key, request.timeout, plain)
         await self.purse.take(self.service.name, user, request.turn_id, self.price, 1, over=True)
         return await self._pay((held,), user, self.price)
 

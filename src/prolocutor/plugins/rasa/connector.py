@@ -196,9 +196,9 @@ class RasaConnector:
         message = _message(request)
         if self._channel is not None:
             message["input_channel"] = self._channel
-        said = await self._fetch_messages(request, encode(message))
-        found = make_hypothesis(said, self._confidence)
-        return check([] if found is None else [found])
+        messages = await self._fetch_messages(request, encode(message))
+        hypothesis = make_hypothesis(messages, self._confidence)
+        return check([] if hypothesis is None else [hypothesis])
 
     async def _fetch_messages(self, request: Request, body: bytes) -> list[RasaMessage]:
         deltas = request.deltas

@@ -125,20 +125,20 @@ def _trial(line: TrialLine) -> Iterator[str]:
     yield f"{clean(one.name)} ({one.stage}): {what}, {one.state}"
     if one.state != "running" and one.since is not None:
         yield f"  {one.state} {format_time(one.since)[:19]} by {clean(one.why, 300)}"
-    found = one.estimates
-    if found is not None:
+    estimates = one.estimates
+    if estimates is not None:
         yield f"  {line.verdict}"
-        for name, arm in ((one.name, found.new), (str(one.instead_of), found.old)):
+        for name, arm in ((one.name, estimates.new), (str(one.instead_of), estimates.old)):
             yield f"  {clean(name):<24}  {_arm(arm)}"
         for how, gain in (
-            ("gain, inverse propensity", found.inverse_propensity),
-            ("gain, self-normalized", found.self_normalized),
-            ("gain, doubly robust", found.doubly_robust),
+            ("gain, inverse propensity", estimates.inverse_propensity),
+            ("gain, self-normalized", estimates.self_normalized),
+            ("gain, doubly robust", estimates.doubly_robust),
         ):
             if gain is not None:
                 yield f"  {how:<24}  {_gain(gain)}"
-        if found.always is not None:
-            low, high = found.always
+        if estimates.always is not None:
+            low, high = estimates.always
             yield f"  {'at any look':<24}         [{100 * low:+.1f}, {100 * high:+.1f}]"
     shadow = one.shadow
     if shadow is not None:

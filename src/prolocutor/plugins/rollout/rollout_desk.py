@@ -96,12 +96,12 @@ class TrialStatus(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def verdict(self) -> str:
         """The verdict of the figures, in a sentence."""
-        found = self.estimates
+        estimates = self.estimates
         if self.instead_of is None:
             return "a shadow is seen by nobody: it has no rewards"
-        if found is None or found.always is None:
+        if estimates is None or estimates.always is None:
             return "too few people with a known reward for a verdict"
-        low, high = found.always
+        low, high = estimates.always
         if high < 0:
             return f"worse than {self.instead_of}"
         return f"better than {self.instead_of}" if low > 0 else "not decided yet"

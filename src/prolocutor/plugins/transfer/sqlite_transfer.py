@@ -180,8 +180,8 @@ class SqliteTransfer:
 def _condition(db: sqlite3.Connection) -> list[str]:
     """Return the version and, for a damaged file, SQLite's finding."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
-    found = [text for (text,) in db.execute("PRAGMA quick_check(5)").fetchall() if text != "ok"]
-    return [f"version {version}", *(f"damaged: {text}" for text in found)]
+    texts = [text for (text,) in db.execute("PRAGMA quick_check(5)").fetchall() if text != "ok"]
+    return [f"version {version}", *(f"damaged: {text}" for text in texts)]
 
 
 def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:

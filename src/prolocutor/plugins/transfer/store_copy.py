@@ -145,11 +145,13 @@ def repair_person(person: StoredPerson) -> StoredPerson:
     """
     if person.human_id is None:
         return person
-    shown = [u.user_version for dialog in person.dialogs for u in dialog.utterances if not u.by_bot]
+    user_versions = [
+        u.user_version for dialog in person.dialogs for u in dialog.utterances if not u.by_bot
+    ]
     new = agent_state.new_human(person.human_id, person.user)
     return structs.replace(
         person,
-        human=_repaired_chain(person.human, shown, new),
+        human=_repaired_chain(person.human, user_versions, new),
         dialogs=[_repaired_dialog(dialog) for dialog in person.dialogs],
     )
 

@@ -56,13 +56,13 @@ _COMMON_TURNS: Final = 400
 
 def statement(query: DialogQuery) -> tuple[str, list[Any]]:
     """Return the statement for the ids of dialogs, and its values."""
-    given = QueryConditions(query, _OF_DIALOGS, "?")
-    where = given.where()
-    limit, offset = given.value(query.limit), given.value(query.offset)
+    conditions = QueryConditions(query, _OF_DIALOGS, "?")
+    where = conditions.where()
+    limit, offset = conditions.value(query.limit), conditions.value(query.offset)
     order = "dialog DESC" if query.newest_first else "dialog"
     return (
         f"SELECT dialog_id FROM dialogs{where} ORDER BY {order} LIMIT {limit} OFFSET {offset}",
-        given.values,
+        conditions.values,
     )
 
 
@@ -135,8 +135,8 @@ class ConversationSearch:
             " ORDER BY u.utterance DESC",
             self._given.values,
         )
-        found = [FoundPlace(*row) for row in rows.fetchall()]
-        return found, turns[-1][0] if len(turns) == number else None
+        places = [FoundPlace(*row) for row in rows.fetchall()]
+        return places, turns[-1][0] if len(turns) == number else None
 
     def has_later_hit(self, dialog: int, turn: int) -> bool:
         """Return whether a dialog has the words in this turn or a later turn."""

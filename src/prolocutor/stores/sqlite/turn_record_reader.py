@@ -118,12 +118,12 @@ class TurnRecordReader(SqliteReader):
 
     def latest_turns(self, query: TurnQuery, after: TurnPlace | None, limit: int) -> TurnPage:
         """Return the matching turns, the latest reply first."""
-        found = LatestTurns(query, after, limit)
+        turns = LatestTurns(query, after, limit)
         complete = False
         while not complete:
-            values = (self._number_of(found.next), found.bits, found.wanted)
-            complete = found.take(self.connection.execute(SQL["latest_turns"], values).fetchall())
-        return found.page()
+            values = (self._number_of(turns.next), turns.bits, turns.wanted)
+            complete = turns.take(self.connection.execute(SQL["latest_turns"], values).fetchall())
+        return turns.page()
 
     def _number_of(self, place: TurnPlace | None) -> int:
         """Return the number of a turn in a list; if deleted, of the turn before it."""

@@ -111,14 +111,14 @@ class RecordStoreKit(StoreFixtures):
         opened = await open_new_turn(store)
         closing = a_closing(opened, records=[NewRecord("lesson", "a", b"1")])
         await store.close_turn(closing)
-        said = opened.opening
-        await store.put_record("bob", "lesson", "b", b"2", said.bot_utt_id)
+        opening = opened.opening
+        await store.put_record("bob", "lesson", "b", b"2", opening.bot_utt_id)
         await store.put_record("bob", "lesson", "c", b"3", "nothing")
         found = await store.records_since("lesson")
-        await store.delete_conversation(said.user, said.dialog_name)
+        await store.delete_conversation(opening.user, opening.dialog_name)
 
         assert [(one.user, one.key) for one in found] == [
-            (said.user, "a"), ("bob", "b"), ("bob", "c"),
+            (opening.user, "a"), ("bob", "b"), ("bob", "c"),
         ]  # fmt: skip
         assert await store.records_since("lesson") == found[2:]
 
@@ -279,10 +279,10 @@ class ArchiveStoreKit(StoreFixtures):
         (turn,) = await talk(store, "ann", "a")
         await talk(store, "bob", "z")
 
-        said = turn.opening
+        opening = turn.opening
         owners = [
             await store.find_owner(id_)
-            for id_ in (turn.dialog_id, turn.id, said.utt_id, said.bot_utt_id, "nothing")
+            for id_ in (turn.dialog_id, turn.id, opening.utt_id, opening.bot_utt_id, "nothing")
         ]
 
         assert owners == ["ann", "ann", "ann", "ann", None]

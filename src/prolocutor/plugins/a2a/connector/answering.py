@@ -83,13 +83,13 @@ def _check(state: str, words: str) -> None:
 
 def _ask(found: JsonObject, answer: GatheredAnswer, others: list[JsonObject]) -> None:
     """Make the hypothesis an ask whose answer continues the agent's task."""
-    asked = next((other["data"] for other in others if _is_ask(other.get("data"))), None)
-    waiting = OpenTask(answer.task_id, answer.context_id, asked is not None)
-    found["ask"] = ASK if asked is None else asked["ask"]
+    data = next((other["data"] for other in others if _is_ask(other.get("data"))), None)
+    waiting = OpenTask(answer.task_id, answer.context_id, data is not None)
+    found["ask"] = ASK if data is None else data["ask"]
     found["can_continue"] = True
     found["ask_context"] = msgspec.to_builtins(waiting)
-    if asked is not None:
-        left = [other for other in others if other.get("data") is not asked]
+    if data is not None:
+        left = [other for other in others if other.get("data") is not data]
         found["attributes"] = {"data_parts": left} if left else {}
     if not found["text"] and not found.get("messages"):
         found["text"] = "?"

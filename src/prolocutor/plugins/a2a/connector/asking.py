@@ -119,20 +119,20 @@ def _read_state(state: Mapping[str, Any], service: str) -> AgentQuestion:
     said = state["utterances"][-1]
     attributes = said.get("attributes") or {}
     own = state["bot"]["attributes"].get(CONTEXT_KEY + service)
-    asked = AgentQuestion(
+    question = AgentQuestion(
         [A2aPart(text=said["text"])] if said["text"] else [],
         context_id=own or state["dialog_id"],
         own_context=own is not None,
     )
     answer = state.get("answer")
     if isinstance(answer, dict):
-        _answer(asked, answer)
-    asked.parts += _parts(attributes.get(_PARTS))
+        _answer(question, answer)
+    question.parts += _parts(attributes.get(_PARTS))
     metadata = attributes.get("metadata")
-    asked.metadata = metadata if isinstance(metadata, dict) else None
-    if not asked.parts:
-        asked.parts = [A2aPart(text="")]
-    return asked
+    question.metadata = metadata if isinstance(metadata, dict) else None
+    if not question.parts:
+        question.parts = [A2aPart(text="")]
+    return question
 
 
 def _answer(asked: AgentQuestion, answer: Mapping[str, Any]) -> None:

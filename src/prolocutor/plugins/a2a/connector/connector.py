@@ -291,20 +291,20 @@ class A2aConnector:
         await self._peer.aclose()
 
     async def _ask(self, request: Request) -> Plain:
-        asked = read_question(request.value(), self.name)
+        question = read_question(request.value(), self.name)
         if (effect := running_effect.get()) is not None:
-            asked.take_effect(effect.key, effect.fields)
+            question.take_effect(effect.key, effect.fields)
         endpoint = await self._peer.endpoint()
-        if asked.is_cancelled:
-            if asked.waiting is not None:
-                await self._cancel(endpoint, asked.waiting.task, "")
-            return check([{"text": GIVEN_UP, "confidence": 1.0}] if asked.is_given_up else [])
+        if question.is_cancelled:
+            if question.waiting is not None:
+                await self._cancel(endpoint, question.waiting.task, "")
+            return check([{"text": GIVEN_UP, "confidence": 1.0}] if question.is_given_up else [])
         try:
-            answer = await self._answer(endpoint, asked, request)
+            answer = await self._answer(endpoint, question, request)
         except (ServiceUnreachable, ServiceRefused):
             self._peer.doubt()
             raise
-        return check(read_hypotheses(answer, asked, self.name, self._confidence))
+        return check(read_hypotheses(answer, question, self.name, self._confidence))
 
     async def _answer(
         self, endpoint: AgentEndpoint, asked: AgentQuestion, request: Request

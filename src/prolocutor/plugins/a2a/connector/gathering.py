@@ -100,17 +100,17 @@ class GatheredAnswer:
             if text := parts_text(only.parts):
                 return text
         texts = [parts_text(artifact.parts) for artifact in self.artifacts.values()]
-        asked = self.status.message
-        if asked is not None and (self.status.state == INPUT_REQUIRED or not any(texts)):
-            texts.append(_lines(asked.parts))
+        message = self.status.message
+        if message is not None and (self.status.state == INPUT_REQUIRED or not any(texts)):
+            texts.append(_lines(message.parts))
         if not any(texts):
             return _lines(self.answer_parts())
         return "\n".join(text for text in texts if text)
 
     def words(self) -> str:
         """Return the agent's words about the state of its task, for the log."""
-        said = self.status.message
-        return "" if said is None else " ".join(_lines(said.parts).split())[:200]
+        message = self.status.message
+        return "" if message is None else " ".join(_lines(message.parts).split())[:200]
 
     def _name(self, task_id: str, context_id: str) -> None:
         self.task_id = task_id or self.task_id
@@ -118,16 +118,16 @@ class GatheredAnswer:
 
     def _add(self, update: A2aArtifactUpdate) -> None:
         self._name(update.task_id, update.context_id)
-        given = update.artifact
-        self._parts += len(given.parts)
+        artifact = update.artifact
+        self._parts += len(artifact.parts)
         if self._parts > MAX_PARTS:
             raise BadReply(f"artifacts of more than {MAX_PARTS:,} parts")
-        known = self.artifacts.get(given.artifact_id) if update.append else None
+        known = self.artifacts.get(artifact.artifact_id) if update.append else None
         if known is None:
-            self.artifacts[given.artifact_id] = given
+            self.artifacts[artifact.artifact_id] = artifact
         else:
             self.is_pieced = True
-            known.parts.extend(given.parts)
+            known.parts.extend(artifact.parts)
         if self._deltas is not None:
             self._show(self._deltas)
 

@@ -99,8 +99,8 @@ class TaskArchive:
         """Return the id of the task that waits for an answer in a context, "" for none."""
         if await self._assistant.archive.waiting(user, context) is None:
             return ""
-        found = await self.find_tasks(user, context)
-        return found[-1].id if found and found[-1].asks else ""
+        tasks = await self.find_tasks(user, context)
+        return tasks[-1].id if tasks and tasks[-1].asks else ""
 
     async def task(self, user: str, context: str, id_: str) -> A2aTask | None:
         """Return the present state of a person's task."""
@@ -117,13 +117,13 @@ class TaskArchive:
 
     async def _tasks(self, dialog: Dialog, user: str, context: str) -> list[FoundTask]:
         """Return the tasks of a dialog, with `is_lost` set for tasks that nobody will answer."""
-        found = read_tasks(dialog, context)
-        unanswered = [one for one in found if one.reply is None and not one.is_lost]
+        tasks = read_tasks(dialog, context)
+        unanswered = [task for task in tasks if task.reply is None and not task.is_lost]
         if unanswered:
             now = rounds.decode(await self._store.round(user, context))
             for one in unanswered:
                 one.is_lost = now.handover is None
-        return found
+        return tasks
 
     async def context_tasks(self, user: str, context: str) -> list[A2aTask]:
         """Return the tasks of a context, oldest first."""
@@ -226,14 +226,14 @@ def task_history(found: FoundTask) -> list[A2aMessage]:
     for position, (said, reply) in enumerate(found.turns):
         history.append(_message(said, found))
         if position + 1 < len(found.turns) and reply is not None:
-            asked = A2aMessage(
+            message = A2aMessage(
                 message_id=reply.utt_id,
                 context_id=found.context,
                 task_id=found.id,
                 role=AGENT,
                 parts=[A2aPart(text=reply.text)],
             )
-            history.append(asked)
+            history.append(message)
     return history
 
 

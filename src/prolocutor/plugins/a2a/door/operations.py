@@ -89,15 +89,15 @@ class AgentOperations:
             what = f"pageSize is between 1 and {MAX_PAGE}"
             raise A2aFault(INVALID_PARAMS, what, field="pageSize")
         _check_length(params.history_length)
-        found = await self._choose_tasks(params, caller)
-        start = _start(params.page_token, found)
-        page = found[start : start + size]
-        more = start + size < len(found)
+        tasks = await self._choose_tasks(params, caller)
+        start = _start(params.page_token, tasks)
+        page = tasks[start : start + size]
+        more = start + size < len(tasks)
         return A2aTaskList(
             tasks=[_listed_task(task, params) for task in page],
             next_page_token=_token(page[-1].id) if more else "",
             page_size=size,
-            total_size=len(found),
+            total_size=len(tasks),
         )
 
     async def cancel_task(self, params: A2aTaskParams, caller: A2aCaller) -> A2aTask:

@@ -69,7 +69,7 @@ def finish_task(
         )
     if waiting is not None:
         parts = [*parts, *ask_parts(waiting, modes)]
-    said = A2aMessage(
+    message = A2aMessage(
         message_id=reply.utt_id,
         context_id=context,
         task_id=id_,
@@ -78,7 +78,7 @@ def finish_task(
         metadata=notes,
     )
     state = FAILED if waiting is None else INPUT_REQUIRED
-    status = A2aStatus(state=state, message=said, timestamp=when)
+    status = A2aStatus(state=state, message=message, timestamp=when)
     return A2aTask(id=id_, context_id=context, status=status, history=history)
 
 

@@ -75,10 +75,10 @@ def _anonymous(context: str) -> A2aPlace:
     if not context:
         secret = new_id()
         return A2aPlace(PERSONS.anonymous(secret), f"anonymous-{secret}", True, True)
-    known = _ANONYMOUS.fullmatch(context)
-    if known is None:
+    match = _ANONYMOUS.fullmatch(context)
+    if match is None:
         raise unknown_context(context)
-    return A2aPlace(PERSONS.anonymous(known[1]), context, is_ours=True)
+    return A2aPlace(PERSONS.anonymous(match[1]), context, is_ours=True)
 
 
 def unknown_context(context: str) -> A2aFault:

@@ -127,8 +127,8 @@ class PushDelivery:
         stored = await self._assistant.store.turn(str(min(replies, key=str)))
         if not stored or getattr(stored[-1], "active_skill", None) != OPERATOR:
             return False
-        found = await self._archive.find_tasks(webhook.user, webhook.context)
-        return not any(one.reply is not None and one.reply.utt_id in replies for one in found)
+        tasks = await self._archive.find_tasks(webhook.user, webhook.context)
+        return not any(task.reply is not None and task.reply.utt_id in replies for task in tasks)
 
     async def _tell_task(self, webhook: StoredWebhook, replies: set[object]) -> None:
         """Post the task of a reply, if the reply belongs to the webhook's task."""

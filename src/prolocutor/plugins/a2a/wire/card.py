@@ -81,7 +81,7 @@ def read_card(body: bytes) -> AgentCard:
 def _interfaces(given: JsonObject) -> list[AgentInterface]:
     """Return the interfaces of 1.0, then the interfaces that only 0.3 knows."""
     listed = given.get("supportedInterfaces")
-    found = [
+    interfaces = [
         AgentInterface(
             url=_text(one, "url"),
             binding=_text(one, "protocolBinding") or JSONRPC,
@@ -98,8 +98,8 @@ def _interfaces(given: JsonObject) -> list[AgentInterface]:
         for one in [first, *(others if isinstance(others, list) else ())]:
             if isinstance(one, dict) and (place := _text(one, "url")):
                 interface = AgentInterface(place, _text(one, "transport"), version)
-                found.append(interface)
-    return list(dict.fromkeys(found))
+                interfaces.append(interface)
+    return list(dict.fromkeys(interfaces))
 
 
 def _text(given: Any, key: str) -> str:

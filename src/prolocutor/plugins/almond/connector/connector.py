@@ -88,20 +88,20 @@ class AlmondConnector:
         await asyncio.gather(*(conversation.aclose() for conversation in conversations))
 
     async def _ask(self, request: Request) -> Plain:
-        asked = read_question(request)
-        if not asked.text.strip() and asked.parsed is None:
+        question = read_question(request)
+        if not question.text.strip() and question.parsed is None:
             return check([])  # of which an Almond takes no notice
         given = self._parameters.get("id") or self._parameters.get("conversationId")
-        kept = asked.kept.get(CONVERSATION_KEY + self.name)
-        id_ = given or (kept if isinstance(kept, str) else asked.dialog_id)
-        conversation = self._conversation(given or asked.dialog_id, id_)
-        said = await conversation.say(_frame(asked), request.timeout)
-        found = make_hypothesis("", said.messages, said.ask, self._confidence, self._home)
-        if found is None:
+        kept = question.kept.get(CONVERSATION_KEY + self.name)
+        id_ = given or (kept if isinstance(kept, str) else question.dialog_id)
+        conversation = self._conversation(given or question.dialog_id, id_)
+        said = await conversation.say(_frame(question), request.timeout)
+        hypothesis = make_hypothesis("", said.messages, said.ask, self._confidence, self._home)
+        if hypothesis is None:
             return check([])
-        if conversation.id not in (given, asked.dialog_id):
-            found["bot_attributes"] = {CONVERSATION_KEY + self.name: conversation.id}
-        return check([found])
+        if conversation.id not in (given, question.dialog_id):
+            hypothesis["bot_attributes"] = {CONVERSATION_KEY + self.name: conversation.id}
+        return check([hypothesis])
 
     def _conversation(self, key: str, id_: str) -> AlmondConversation:
         """Return the conversation of a dialog, and close idle conversations."""

@@ -136,11 +136,11 @@ def read_field(body: bytes, name: str) -> str:
 
 def read_form(body: bytes, factory: Factory) -> dict[str, Any]:
     """Read a filled-in form; raise `BadInput` for a missing field, ignore unknown fields."""
-    given = _read_fields(body)
+    fields = _read_fields(body)
     for field in factory.fields:
-        if not given.get(field.name):
+        if not fields.get(field.name):
             raise BadInput(f"{field.label} is missing", field=field.name)
-    return {field.name: given[field.name] for field in factory.fields}
+    return {field.name: fields[field.name] for field in factory.fields}
 
 
 def _read_fields(body: bytes) -> dict[str, str]:

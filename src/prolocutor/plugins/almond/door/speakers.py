@@ -88,10 +88,10 @@ def anonymous_speaker(given: str | None = None, fresh: str = "web") -> Speaker:
 
     `web-SECRET.NAME` is another conversation of the same person.
     """
-    known = _ANONYMOUS.fullmatch(given or "")
-    secret = known[1] if known else new_id()
-    conversation = given if known and given else f"{fresh}-{secret}"
-    dialog = (known and known[2]) or MAIN
+    match = _ANONYMOUS.fullmatch(given or "")
+    secret = match[1] if match else new_id()
+    conversation = given if match and given else f"{fresh}-{secret}"
+    dialog = (match and match[2]) or MAIN
     return Speaker(PERSONS.anonymous(secret), dialog, conversation, anonymous=True)
 
 

@@ -41,8 +41,8 @@ class ConfiguredDevices:
 
     def list_kind(self, kind: str) -> list[ConfiguredDevice]:
         """Return the devices of a kind, by name."""
-        found = [device for device in self._devices if device.kind == kind]
-        return sorted(found, key=lambda device: (device.name.lower(), device.id))
+        devices = [device for device in self._devices if device.kind == kind]
+        return sorted(devices, key=lambda device: (device.name.lower(), device.id))
 
     def settle_devices(self, program: Program) -> Program | OpenChoice:
         """Name the device of each call by its id; return the first ambiguous call instead.

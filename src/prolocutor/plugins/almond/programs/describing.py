@@ -69,11 +69,11 @@ def _find_edge(expression: Expression) -> Edge | None:
 
 def _interval(source: str) -> str:
     """Return an interval of time in words: "hour" for "1h", "5 minutes" for "5min"."""
-    found = _INTERVAL.fullmatch(source)
-    if found is None or found["unit"] not in _TIME_UNITS:
+    match = _INTERVAL.fullmatch(source)
+    if match is None or match["unit"] not in _TIME_UNITS:
         return source
-    unit = _TIME_UNITS[found["unit"]]
-    return unit if found["number"] == "1" else f"{found['number']} {unit}s"
+    unit = _TIME_UNITS[match["unit"]]
+    return unit if match["number"] == "1" else f"{match['number']} {unit}s"
 
 
 _INTERVAL: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[a-z]+)")

@@ -96,14 +96,14 @@ def _parse_manifest(skill: Skill) -> Iterable[Class]:
 
 
 def _ask(name: str) -> Function:
-    said = Annotation("prompt", StringValue(f"What do you want to ask {name}?"), is_text=True)
+    annotation = Annotation("prompt", StringValue(f"What do you want to ask {name}?"), is_text=True)
     shown = Annotation("formatted", ArrayValue((StringValue("${response}"),)), is_text=True)
     canonical = Annotation("canonical", StringValue(f"ask {name}"), is_text=True)
     return Function(
         ASK,
         "query",
         (
-            Parameter("utterance", STRING, "in req", annotations=(said,)),
+            Parameter("utterance", STRING, "in req", annotations=(annotation,)),
             Parameter("response", STRING, "out"),
             Parameter("confidence", NUMBER, "out"),
         ),

@@ -359,10 +359,10 @@ def _put_contact(argument: Argument, kind: str, contacts: Sequence[Contact]) -> 
         for contact in contacts
         if kind == "tt:contact" or ("@" in contact.value) is _mail(kind)
     ]
-    found = find_contact(bare(name.removeprefix("@")), known)
+    contact = find_contact(bare(name.removeprefix("@")), known)
     value: Value = UndefinedValue(position=given.position)
-    if isinstance(found, Understood):
-        value = EntityValue(found.value, kind, name, position=given.position)
+    if isinstance(contact, Understood):
+        value = EntityValue(contact.value, kind, name, position=given.position)
     return replace(argument, value=value)
 
 

@@ -91,18 +91,18 @@ class ProgramUser(msgspec.Struct, kw_only=True):
 
 def turn_user(opened: OpenedTurn) -> ProgramUser:
     """Return the person of a turn, at the place given by their client."""
-    said = opened.opening
+    opening = opened.opening
     human = plain.decode(opened.human.state)
-    sent = plain.decode(said.attributes).get("platformData")
+    sent = plain.decode(opening.attributes).get("platformData")
     here = client_place(sent)
     if here is not None:
         human.setdefault("attributes", {})["location"] = here
     return ProgramUser(
-        user=said.user,
-        dialog_name=said.dialog_name,
-        run_id=said.turn_id,
-        at=said.started,
-        text=said.text,
+        user=opening.user,
+        dialog_name=opening.dialog_name,
+        run_id=opening.turn_id,
+        at=opening.started,
+        text=opening.text,
         human=human,
         contacts=read_contacts(human.get("attributes") or {}, sent),
         bot=plain.decode(opened.bot.state),

@@ -89,8 +89,8 @@ def fill_template(
 
 def _is_unit(unit: str, after: str) -> bool:
     """Return whether a text begins with a unit, or with a way to write it."""
-    found = _WRITTEN_UNIT.match(after)
-    return found is not None and found[1] in (unit, _UNIT.get(unit, "").strip(), f"°{unit}")
+    match = _WRITTEN_UNIT.match(after)
+    return match is not None and match[1] in (unit, _UNIT.get(unit, "").strip(), f"°{unit}")
 
 
 def value_text(value: Any, kind: Type | None = None) -> str:

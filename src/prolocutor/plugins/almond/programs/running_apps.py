@@ -110,10 +110,10 @@ def notify(app: AppState, done: StatementOutcome) -> list[Message]:
     messages = add_icon(_mark_messages(done, app), app)
     title = f"Notification from {app.name}"
     if len(messages) == 1 and messages[0]["type"] == "text":
-        said = messages[0]["text"]
-        messages = [{**messages[0], "text": f"{title}: {said}"}]
+        text = messages[0]["text"]
+        messages = [{**messages[0], "text": f"{title}: {text}"}]
         if NOTIFICATION in messages[0]:
-            messages[0][NOTIFICATION]["text"] = said
+            messages[0][NOTIFICATION]["text"] = text
     elif messages:
         messages = [{**result_messages.text(title), "icon": app.icon}, *messages]
     new = [error for error in done.errors if app.error is None]

@@ -115,11 +115,11 @@ def _add_arguments(expression: Any, passed: tuple[Argument, ...]) -> Any:
     if not isinstance(expression, Invocation):
         inner = _add_arguments(expression.source, passed)
         return msgspec.structs.replace(expression, source=inner)
-    taken = {each.name for each in expression.arguments}
+    names = {each.name for each in expression.arguments}
     for each in passed:
-        if each.name in taken:
+        if each.name in names:
             raise fault(f"the parameter {each.name!s:.60} is given twice", each.position)
-        taken.add(each.name)
+        names.add(each.name)
     return msgspec.structs.replace(expression, arguments=expression.arguments + passed)
 
 

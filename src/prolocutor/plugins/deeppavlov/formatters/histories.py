@@ -44,10 +44,10 @@ def prompts_goals(dialog: State) -> list[Any]:
 @named("summarization_annotator_formatter", window=SUMMARY_EVERY + SUMMARY_OVERLAP, counts=True)
 def summary(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for a summary of the utterances since the last summary."""
-    said = dialog["bot_utterances"]
+    bot_utterances = dialog["bot_utterances"]
     length = earlier.utterances + len(dialog["utterances"])
     new = (length + 1) % SUMMARY_EVERY or SUMMARY_EVERY
-    attributes = said[-1]["user"]["attributes"] if said else {}
+    attributes = bot_utterances[-1]["user"]["attributes"] if bot_utterances else {}
     return [
         {
             "dialogs": [texts(dialog["utterances"][-(new + SUMMARY_OVERLAP) :])],
@@ -59,11 +59,13 @@ def summary(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any
 @named("topic_recommendation_formatter", turns=5)
 def topics(dialog: State) -> list[Any]:
     """Ask for topics, by the skills and the topics of the last five turns."""
-    said = recent(dialog)["utterances"]
+    utterances = recent(dialog)["utterances"]
     found: list[Any] = []
-    for one in said:
-        found += one["annotations"].get("cobot_topics", {}).get("text", [])
-    skills = [one["active_skill"] for one in said if one.get("active_skill")]
+    for utterance in utterances:
+        found += utterance["annotations"].get("cobot_topics", {}).get("text", [])
+    skills = [
+        utterance["active_skill"] for utterance in utterances if utterance.get("active_skill")
+    ]
     return [{"active_skills": [skills], "cobot_topics": [found]}]
 
 
@@ -87,10 +89,10 @@ def retrieval_history(dialog: State) -> list[Any]:
 def eliza(dialog: State) -> list[Any]:
     """Ask for a reply, with the texts already answered by Eliza."""
     shown = recent(dialog)
-    said = shown["utterances"]
+    utterances = shown["utterances"]
     answered = [
         spelling_text(before)
-        for before, one in pairwise(said)
+        for before, one in pairwise(utterances)
         if is_bot(one) and one["active_skill"] == "eliza" and not is_bot(before)
     ]
     newest = spelling_text(shown["human_utterances"][-1])
@@ -112,11 +114,11 @@ def persona_history(dialog: State) -> list[Any]:
 @named("sent_rewrite_formatter_dialog", turns=5)
 def rewriting_history(dialog: State) -> list[Any]:
     """Ask to rewrite the last five turns."""
-    said = segment(recent(dialog))["utterances"]
+    utterances = segment(recent(dialog))["utterances"]
     return [
         {
-            "utterances_histories": [texts(said)],
-            "annotation_histories": [[one["annotations"] for one in said]],
+            "utterances_histories": [texts(utterances)],
+            "annotation_histories": [[utterance["annotations"] for utterance in utterances]],
         }
     ]
 

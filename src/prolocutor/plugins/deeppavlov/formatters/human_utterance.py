@@ -97,11 +97,11 @@ def annotated_utterance(dialog: State) -> list[Any]:
 @named("last_human_bot_annotated_utterance", window=2)
 def annotated_utterances(dialog: State) -> list[Any]:
     """Show the utterance, and the bot utterance before it."""
-    said = dialog["bot_utterances"]
+    bot_utterances = dialog["bot_utterances"]
     return [
         {
             "last_human_utterances": [newest_utterance(dialog)],
-            "bot_utterances": [said[-1] if said else {}],
+            "bot_utterances": [bot_utterances[-1] if bot_utterances else {}],
             "dialog_ids": [dialog.get("dialog_id", "unknown")],
         }
     ]
@@ -239,12 +239,16 @@ def midas_labels(dialog: State) -> list[Any]:
 @named("speech_function_formatter", window=2)
 def speech_function(dialog: State) -> list[Any]:
     """Ask for the speech function of the text as an answer to the bot's."""
-    said = dialog["bot_utterances"]
-    before = said[-1]["annotations"].get("speech_function_classifier", [""])[-1] if said else ""
+    bot_utterances = dialog["bot_utterances"]
+    before = (
+        bot_utterances[-1]["annotations"].get("speech_function_classifier", [""])[-1]
+        if bot_utterances
+        else ""
+    )
     return [
         {
             "phrases": [newest_utterance(dialog)["text"]],
-            "prev_phrases": [said[-1]["text"] if said else ""],
+            "prev_phrases": [bot_utterances[-1]["text"] if bot_utterances else ""],
             "prev_speech_functions": [before],
         }
     ]

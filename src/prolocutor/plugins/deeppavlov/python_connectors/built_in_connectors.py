@@ -178,8 +178,12 @@ class PostAnnotatorSelector:
 
     def __call__(self, task: Any) -> Any:
         """Return the names; empty in a dialog's first turn, which leaves no annotator out."""
-        said = task["bot_utterances"]
-        return [name for name in self._names if name not in said[-1]["annotations"]] if said else []
+        bot_utterances = task["bot_utterances"]
+        return (
+            [name for name in self._names if name not in bot_utterances[-1]["annotations"]]
+            if bot_utterances
+            else []
+        )
 
 
 UNIVERSAL = "dff_universal_prompted_skill"

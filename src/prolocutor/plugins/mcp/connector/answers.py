@@ -39,12 +39,12 @@ def read_hypotheses(result: ToolResult, confidence: float) -> list[JsonObject]:
     """
     _check(result)
     structured = _unwrap(decode(result.structured_content))
-    shown = [block for block in result.content if block.is_for_people]
-    if structured is None and len(shown) == 1:
-        structured = _read_object(shown[0].text)
+    blocks = [block for block in result.content if block.is_for_people]
+    if structured is None and len(blocks) == 1:
+        structured = _read_object(blocks[0].text)
     found = _read_structured(structured)
     if found is None:
-        found = _read_blocks(shown)
+        found = _read_blocks(blocks)
     return [{**one, "confidence": one.get("confidence", confidence)} for one in found]
 
 
@@ -95,11 +95,11 @@ def _speaks(one: JsonObject) -> bool:
 
 def _read_blocks(content: list[ContentBlock]) -> list[JsonObject]:
     text = _text(content)
-    shown = [message for block in content if (message := _message(block))]
-    if not shown:
+    messages = [message for block in content if (message := _message(block))]
+    if not messages:
         return [{"text": text}] if text else []
     spoken = [{"type": "text", "text": text}] if text else []
-    return [{"text": text, "messages": [*spoken, *shown]}]
+    return [{"text": text, "messages": [*spoken, *messages]}]
 
 
 def _text(content: list[ContentBlock]) -> str:

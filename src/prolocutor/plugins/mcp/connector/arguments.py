@@ -83,12 +83,12 @@ class ToolArguments:
 
     def make_arguments(self, body: bytes, request: Request, tool: OfferedTool) -> JsonObject:
         """Return the arguments of a call; raise `BadReply` if none can take the request."""
-        said = _find_state(body)
-        value = request.value() if said is None or self._places - _STATED else None
-        fixed = self._fill_fixed(request, said, value) if self._fixed else {}
+        state = _find_state(body)
+        value = request.value() if state is None or self._places - _STATED else None
+        fixed = self._fill_fixed(request, state, value) if self._fixed else {}
         if "request" in self._places:
             return fixed
-        if said is None and isinstance(value, dict):
+        if state is None and isinstance(value, dict):
             return {**fixed, **value}
         if tool.text is None:
             text = "" if "text" in self._places else self._find_text_argument(tool.info)
@@ -99,10 +99,10 @@ class ToolArguments:
             ]
         arguments: JsonObject = {}
         if tool.text:
-            arguments[tool.text] = said.text if said is not None else value
-        if said is not None:
+            arguments[tool.text] = state.text if state is not None else value
+        if state is not None:
             for name in tool.dialog:
-                arguments[name] = said.dialog_id
+                arguments[name] = state.dialog_id
         return {**arguments, **fixed} if fixed else arguments
 
     def check(self, tool: ToolInfo) -> None:
@@ -145,8 +145,8 @@ class ToolArguments:
     def _fill_fixed(self, request: Request, said: _State | None, value: Any) -> JsonObject:
         if not self._places:
             return {name: one for name, one in self._fixed.items() if one is not None}
-        found = _Values(request, said, value)
-        filled = {name: found.fill(one) for name, one in self._fixed.items()}
+        values = _Values(request, said, value)
+        filled = {name: values.fill(one) for name, one in self._fixed.items()}
         return {
             name: one
             for name, one in filled.items()
@@ -200,10 +200,10 @@ def _find_state(body: bytes) -> _State | None:
     if not body.startswith(b"{") or b'"utterances"' not in body:
         return None
     try:
-        found = _read_state(body)
+        state = _read_state(body)
     except msgspec.MsgspecError:
         return None
-    return found if found.utterances else None
+    return state if state.utterances else None
 
 
 def _takes_text(schema: Any) -> bool:

@@ -120,8 +120,8 @@ class PersonSessions:
             if used is not None and needed.status == 403:
                 self._check_more(needed, used)
             web = OAuthWeb(self._find_networks())
-            found = await find_protection(self._url, needed.challenge, self._settings, web)
-            made = await own_token(found, self._settings, web)
+            protection = await find_protection(self._url, needed.challenge, self._settings, web)
+            made = await own_token(protection, self._settings, web)
             await self._keep(user, made)
             return self._begin(user, made)
 

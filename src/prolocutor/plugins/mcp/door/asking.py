@@ -160,8 +160,8 @@ class ToolCalls:
         wanted = [
             service for service in services if skills is True or (skills and service.name in skills)
         ]
-        known = [service.name for service in services]
-        check_skills(skills, known)
+        names = [service.name for service in services]
+        check_skills(skills, names)
         self._skills: dict[str, str | None] = {ASK: None}
         self._skills |= {tool_name(one.name): one.name for one in wanted}
         self.tools = [
@@ -232,9 +232,9 @@ class _Call:
         waiting = await self._assistant.archive.waiting(conversation.user, conversation.id)
         answers = QuestionAnswers(self._assistant.store, conversation)
         if waiting is None or not await answers.is_latest(utt_id):
-            given = await answers.find_reply(utt_id, waiting)
-            if given is not None:  # sent again: the stored reply
-                return conversation, given
+            reply = await answers.find_reply(utt_id, waiting)
+            if reply is not None:  # sent again: the stored reply
+                return conversation, reply
             if waiting is None or not await answers.is_last(utt_id):
                 # A server refuses a state that is not its own (2026-07-28, multi round-trips).
                 what = "requestState: nothing is asked for there, or not any more"
@@ -340,10 +340,10 @@ def _tool(name: str, title: str, description: str) -> JsonObject:
 
 def _about(name: str, skills: Sequence[ServiceStatus]) -> str:
     """Return the description of the assistant, made of the cards of its skills."""
-    told = [text for skill in skills if (text := _describe_skill(skill))]
+    texts = [text for skill in skills if (text := _describe_skill(skill))]
     about = f"Ask {name}, an assistant, in plain words."
-    if told:
-        about += " It can help with: " + "; ".join(told[:MAX_TOLD]) + "."
+    if texts:
+        about += " It can help with: " + "; ".join(texts[:MAX_TOLD]) + "."
     return f"{about} {GO_ON}"
 
 

@@ -75,13 +75,13 @@ async def find_client(
     server: AuthorizationServer, settings: OAuthSettings, redirect: str, web: OAuthWeb
 ) -> Client:
     """Return our identity at a server: configured, a metadata document, or newly registered."""
-    given = settings.client_id
-    is_document = given is not None and given.startswith("https://")
+    client_id = settings.client_id
+    is_document = client_id is not None and client_id.startswith("https://")
     knows_documents = server.client_id_metadata_document_supported
-    if given is not None and not is_document and settings.issuer in (None, server.issuer):
-        return Client(given, settings.client_secret, _method(server, settings))
-    if given is not None and is_document and knows_documents:
-        return Client(given)
+    if client_id is not None and not is_document and settings.issuer in (None, server.issuer):
+        return Client(client_id, settings.client_secret, _method(server, settings))
+    if client_id is not None and is_document and knows_documents:
+        return Client(client_id)
     if knows_documents and redirect.startswith("https://"):
         return Client(redirect.removesuffix(SIGNED_IN) + DOCUMENT)
     if server.registration_endpoint is None:

@@ -94,14 +94,14 @@ class ConversationEndpoints:
         self, request: TypedRequest[CallerHeaders, ConversationRequest]
     ) -> ConversationObject:
         """Make a conversation; `items` are its earlier messages."""
-        found = self._find_dialog(request, f"conv_{new_id()}")
+        dialog = self._find_dialog(request, f"conv_{new_id()}")
         made = ConversationObject(
-            id=found.id, created_at=int(time.time()), metadata=request.body.metadata or {}
+            id=dialog.id, created_at=int(time.time()), metadata=request.body.metadata or {}
         )
-        await self._put(found, made)
+        await self._put(dialog, made)
         if request.body.items:
-            found.earlier = retold(_history(request.body.items))
-            await self._finder.begin(found)
+            dialog.earlier = retold(_history(request.body.items))
+            await self._finder.begin(dialog)
         return made
 
     async def show_conversation(
@@ -160,15 +160,15 @@ class ConversationEndpoints:
         self, request: TypedRequest[Any, Any]
     ) -> tuple[FoundDialog, ConversationObject]:
         id_ = request.params.conversation_id
-        found = self._find_dialog(request, id_)
-        await self._finder.check_is_kept(found)
-        stored = (await self._store.records(found.user, KIND)).get(id_)
+        dialog = self._find_dialog(request, id_)
+        await self._finder.check_is_kept(dialog)
+        stored = (await self._store.records(dialog.user, KIND)).get(id_)
         if stored is not None:
-            return found, msgspec.json.decode(stored, type=ConversationObject)
-        dialog_id = await self._store.active_dialog_id(found.user, found.dialog)
+            return dialog, msgspec.json.decode(stored, type=ConversationObject)
+        dialog_id = await self._store.active_dialog_id(dialog.user, dialog.dialog)
         if dialog_id is None:
             raise NotFound(f"there is no conversation {id_!r:.80}", field="conversation_id")
-        return found, ConversationObject(id=id_, created_at=0, metadata={})
+        return dialog, ConversationObject(id=id_, created_at=0, metadata={})
 
     async def _put(self, found: FoundDialog, made: ConversationObject) -> None:
         await self._store.put_record(found.user, KIND, made.id, plain.encode(made))

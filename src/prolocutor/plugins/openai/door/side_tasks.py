@@ -46,6 +46,6 @@ def find_side_task(given: ChatInput) -> SideTask | None:
     key = _KEY.search(given.text)
     if not end or key is None:
         return None
-    said = [line for line in chat.splitlines() if line.strip()]
-    first = next((line for line in said if line.startswith("USER:")), "".join(said[:1]))
+    lines = [line for line in chat.splitlines() if line.strip()]
+    first = next((line for line in lines if line.startswith("USER:")), "".join(lines[:1]))
     return SideTask(key[1], first.removeprefix("USER:").strip())

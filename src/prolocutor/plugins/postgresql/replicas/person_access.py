@@ -206,8 +206,8 @@ class PersonAccess:
 
     async def reply_to(self, opened: OpenedTurn) -> TurnResult:
         """Return the stored result of a turn; raise `TakenOver` if there is none in time."""
-        said = opened.opening
-        with self.pauses(said.user) as pauses:
+        opening = opened.opening
+        with self.pauses(opening.user) as pauses:
             while True:
                 try:
                     if (found := await self._find(opened)) is not None:
@@ -215,7 +215,7 @@ class PersonAccess:
                 except StoreError:
                     pass  # the database may be back in time
                 if not await pauses.pause():
-                    raise TakenOver(f"another replica runs turn {said.turn_id}; ask again later")
+                    raise TakenOver(f"another replica runs turn {opening.turn_id}; ask again later")
 
     async def tidy(self) -> None:
         """Hand back and release the tickets and claims left over by failures."""
@@ -248,15 +248,15 @@ class PersonAccess:
                 self._listeners.wake_others(place.user)
 
     async def _find(self, opened: OpenedTurn) -> TurnResult | None:
-        said = opened.opening
-        turn = await self._store.turn(said.bot_utt_id)
+        opening = opened.opening
+        turn = await self._store.turn(opening.bot_utt_id)
         if not turn or not isinstance(reply := turn[-1], BotUtterance):
             return None
         return TurnResult(
-            turn_id=said.turn_id,
+            turn_id=opening.turn_id,
             dialog_id=opened.dialog_id,
-            human_utt_id=said.utt_id,
-            user=said.user,
+            human_utt_id=opening.utt_id,
+            user=opening.user,
             n=opened.feed,
             waiting=await self._waiting(opened, reply),
             reply_state=plain.encode(bot_utterance_to_state(reply)),

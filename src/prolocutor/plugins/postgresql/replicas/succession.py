@@ -153,7 +153,9 @@ class Succession:
                 "prolocutor_replication_lag_seconds",
                 "By how much the last standby is behind; NaN where we may not see it (pg_monitor)",
                 lambda: (
-                    math.nan if (known := self.standbys) is None or known.lag is None else known.lag
+                    math.nan
+                    if (standbys := self.standbys) is None or standbys.lag is None
+                    else standbys.lag
                 ),
             ),
             (
