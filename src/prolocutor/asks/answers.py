@@ -34,8 +34,9 @@ class Contact(msgspec.Struct, frozen=True):
 class AnswerContext(ReadingContext, frozen=True, kw_only=True):
     """Facts about the person who answers, and the time.
 
-    `choices` are the offered choices, `contacts` the person's own. `here` is a location as an
-    answer has it: `{latitude, longitude, display}`; `places` are the person's own by name ("home").
+    - `choices` are the offered choices, `contacts` the person's own.
+    - `here` is a location as an answer has it: `{latitude, longitude, display}`.
+    - `places` are the person's own by name ("home").
     """
 
     choices: list[OfferedChoice] = msgspec.field(default_factory=list)

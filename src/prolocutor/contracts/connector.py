@@ -162,12 +162,16 @@ class AgentProfile(msgspec.Struct, frozen=True, kw_only=True):
 class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
     """The service for which a connector is made, and its assistant.
 
-    `batched`: requests come several at once. `together`: the service gives a single reply for all
-    hypotheses of a wave. `max_in_flight`: calls at once. `assistant`: the assistant's
-    name, `broker` the URL of its message broker. `share(key, make)` returns an object shared by the
-    connectors of this assistant, such as connections: the result of the first `make` with this key.
-    `connect` makes the connector of another target. `skills` are the pipeline's. `records` keeps
-    documents in the assistant's store, such as tokens of people; None where there is no assistant.
+    - `batched`: requests come several at once.
+    - `together`: the service gives a single reply for all hypotheses of a wave.
+    - `max_in_flight`: calls at once.
+    - `assistant`: the assistant's name, `broker` the URL of its message broker. `share(key, make)`
+      returns an object shared by the connectors of this assistant, such as connections: the result
+      of the first `make` with this key.
+    - `connect` makes the connector of another target.
+    - `skills` are the pipeline's.
+    - `records` keeps documents in the assistant's store, such as tokens of people; None where there
+      is no assistant.
     """
 
     name: str
@@ -261,8 +265,10 @@ MOST_SHOWN: Final = 200_000
 class WireExchange(msgspec.Struct, kw_only=True):
     """A request over HTTP and its answer, as the bytes of their bodies; headers are left out.
 
-    `url` is without user, password and query. `status` is 0 where no answer came. `seconds` is the
-    time until its end, `first` the time until the first words of a streamed answer.
+    - `url` is without user, password and query.
+    - `status` is 0 where no answer came.
+    - `seconds` is the time until its end, `first` the time until the first words of a streamed
+      answer.
     """
 
     url: str

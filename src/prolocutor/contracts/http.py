@@ -21,11 +21,15 @@ class Visitor(msgspec.Struct, frozen=True):
     """The identity behind a request.
 
     An operator may speak for any user, a person only for `user`; an anonymous visitor is a new
-    person. `names` are the person's names in the assistant, for each door another: all data stored
-    under any of them belong to this person. `name` is the name of an operator, or of a person who
-    signed in; `scopes` the permissions of an operator, None for all. `session` is the id of the
-    session of a person who signed in; an operator who did so has a `user` of their own. `key` tells
-    the keys of operators, and tokens that the store has, apart; "" for others.
+    person.
+
+    - `names` are the person's names in the assistant, for each door another: all data stored under
+      any of them belong to this person.
+    - `name` is the name of an operator, or of a person who signed in.
+    - `scopes` the permissions of an operator, None for all.
+    - `session` is the id of the session of a person who signed in; an operator who did so has a
+      `user` of their own.
+    - `key` tells the keys of operators, and tokens that the store has, apart; "" for others.
     """
 
     kind: Literal["operator", "person", "anonymous"]

@@ -27,10 +27,11 @@ class TrainingLabel(msgspec.Struct, frozen=True, kw_only=True):
 class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
     """A training: role and method, the material, and the folder `out` of the new model.
 
-    `live` is the folder of the model in use, None without a model. The new model learns the lessons
-    of that model again (or `data`, each KIND:PATH, in their place), and then `labels`. `rated` are
-    thumbs, `taught` the thumbs that the model in use has learned already. `store` is the URL of a
-    store whose thumbs count too, `encoder` the folder of the selector's encoder.
+    - `live` is the folder of the model in use, None without a model. The new model learns the
+      lessons of that model again (or `data`, each KIND:PATH, in their place), and then `labels`.
+    - `rated` are thumbs, `taught` the thumbs that the model in use has learned already.
+    - `store` is the URL of a store whose thumbs count too, `encoder` the folder of the selector's
+      encoder.
     """
 
     role: Role
@@ -84,11 +85,14 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     """The new `model` compared with the model in use.
 
     The new model learned `learned` labels, `fresh` of which are operators' labels that the model in
-    use had not learned. `rows` and `flips` are over questions that neither model had learned, by
-    folds, unless `note` says otherwise. `flips` are the changes over all questions with a right
-    agent: `won` and `lost` count them, 50 of each are listed, without questions of which only a
-    thumb is known. `sure_before` and `sure_after` are the reliability curves of the two
-    models, over the same questions and questions that nobody can answer.
+    use had not learned.
+
+    - `rows` and `flips` are over questions that neither model had learned, by folds, unless `note`
+      says otherwise.
+    - `flips` are the changes over all questions with a right agent: `won` and `lost` count them, 50
+      of each are listed, without questions of which only a thumb is known.
+    - `sure_before` and `sure_after` are the reliability curves of the two models, over the same
+      questions and questions that nobody can answer.
     """
 
     model: str

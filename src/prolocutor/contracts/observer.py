@@ -106,19 +106,23 @@ class LoggedChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The frozen record of a turn.
 
-    `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
-    (`selector`, `confidence`, `last_chance`, `fallback`, `stopped`, or `assistant` where it speaks
-    for itself); `faults` are the recorded warnings `{service, what}`, `remarks` are worth knowing
-    but no faults, such as a hypothesis of too little confidence to count. `reasons` say why skills
-    were called, in the order of the waves, as far as the selectors give them. `cost` is the cost of
-    all services, in the currency of their prices: the sum of the costs named by hypotheses, else
-    calls times the price on the skill's card. `seconds` counts from the turn's start to its reply
-    being stored, which has the id `utt_id`. `traceparent` names the span in which the first run of
-    this turn was cut off. `scores` are the ranker's probabilities by the id of the hypothesis,
-    `version` the models in use by role (`router`, `ranker`), `changes` the changed values in
-    profiles. `ask` is the kind of answer the reply waits for. `choices` are the choices of canaries
-    and routers, with their probabilities. `no_answer`: the reply's attribute of this name, by which
-    a skill tells that its words are not an answer.
+    - `chosen` are the ids of the hypotheses in the reply.
+    - `by` says which way the reply came about (`selector`, `confidence`, `last_chance`, `fallback`,
+      `stopped`, or `assistant` where it speaks for itself).
+    - `faults` are the recorded warnings `{service, what}`, `remarks` are worth knowing but no
+      faults, such as a hypothesis of too little confidence to count.
+    - `reasons` say why skills were called, in the order of the waves, as far as the selectors give
+      them.
+    - `cost` is the cost of all services, in the currency of their prices: the sum of the costs
+      named by hypotheses, else calls times the price on the skill's card.
+    - `seconds` counts from the turn's start to its reply being stored, which has the id `utt_id`.
+    - `traceparent` names the span in which the first run of this turn was cut off.
+    - `scores` are the ranker's probabilities by the id of the hypothesis, `version` the models in
+      use by role (`router`, `ranker`), `changes` the changed values in profiles.
+    - `ask` is the kind of answer the reply waits for.
+    - `choices` are the choices of canaries and routers, with their probabilities.
+    - `no_answer`: the reply's attribute of this name, by which a skill tells that its words are not
+      an answer.
     """
 
     turn_id: str

@@ -94,10 +94,12 @@ class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
 class Pairing(msgspec.Struct, frozen=True):
     """The estimate that an agent, or its answer, is right for a question.
 
-    `probability` is calibrated: of pairings with .7, seven in ten are right. `reason` says in a few
-    words why. `position` is the answer's among the agent's own, from 0. `fault`, of the first
-    pairing, is the fault in estimating, such as a failed encoder: the rest was used.
-    `doubt` is the standard deviation of the probability's logit for a new agent, 0 for others.
+    - `probability` is calibrated: of pairings with .7, seven in ten are right.
+    - `reason` says in a few words why.
+    - `position` is the answer's among the agent's own, from 0.
+    - `fault`, of the first pairing, is the fault in estimating, such as a failed encoder: the rest
+      was used.
+    - `doubt` is the standard deviation of the probability's logit for a new agent, 0 for others.
     """
 
     agent: str
@@ -111,8 +113,11 @@ class Pairing(msgspec.Struct, frozen=True):
 class LabelledQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A question and how right each agent is for it, 0 to 1: the share of votes.
 
-    Unnamed agents have 0. `answers` are the responses by agent, where they were asked.
-    `gold` are the agents counted as right in measuring. `weight` discounts a doubtful label.
+    Unnamed agents have 0.
+
+    - `answers` are the responses by agent, where they were asked.
+    - `gold` are the agents counted as right in measuring.
+    - `weight` discounts a doubtful label.
     """
 
     question: UserQuestion
@@ -184,11 +189,11 @@ class Encoder(Protocol):
 class SelectorContext(msgspec.Struct, frozen=True, kw_only=True):
     """The surroundings of a selector: its pipeline and its file.
 
-    `name` is the name of its service, `cards` are the skills' cards, `folder` is the folder of the
-    file, `skill_seconds` the end of the skills' time, from the turn's start. `others` are the
-    options of all selectors of the pipeline, its own included. `share(key, make)` returns the
-    result of `make` for the first selector to ask with this key. `observe` takes an observer of the
-    turns, `offer` a trainable model.
+    - `name` is the name of its service, `cards` are the skills' cards, `folder` is the folder of
+      the file, `skill_seconds` the end of the skills' time, from the turn's start.
+    - `others` are the options of all selectors of the pipeline, its own included. `share(key,
+      make)` returns the result of `make` for the first selector to ask with this key.
+    - `observe` takes an observer of the turns, `offer` a trainable model.
     """
 
     name: str

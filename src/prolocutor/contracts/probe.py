@@ -43,16 +43,16 @@ class ProbeAnswer(msgspec.Struct, frozen=True):
 class FoundService(msgspec.Struct, frozen=True, kw_only=True):
     """The service behind an address, and the way to call it.
 
-    `what` names it for people, `name` suggests a name for the service (by default its connector's
-    and its host's), `call` is the value for a file, to which the query of the address is added.
-    `timeout` is in seconds. `notes` are for the person who adds it.
+    - `what` names it for people, `name` suggests a name for the service (by default its connector's
+      and its host's), `call` is the value for a file, to which the query of the address is added.
+    - `timeout` is in seconds.
+    - `notes` are for the person who adds it.
 
     `certainty`: 1 where the path of the address is the protocol's and the server there speaks it;
     up to 0.9 for an answer with its protocol's name from another place; below 0.5 for answers
     that others might give.
 
     `connector` is filled in by who asks, None where the address alone says enough.
-
     """
 
     what: str

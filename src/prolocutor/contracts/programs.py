@@ -54,11 +54,14 @@ class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """The messages of a run, and its changes to the agenda.
 
-    `words` may ask for something; `context` is then stored with the ask and comes back with the
-    answer, `code` and `entities` are shown to clients beside the ask. `entries` go on the agenda,
-    `struck` (skill and key) come off it. `human_attributes` are stored in the person's profile.
-    `refused`: the input is not a program. `declined`: the words are not about programs after all.
-    `more` is the source of a program for further results, None where there are none.
+    - `words` may ask for something.
+    - `context` is then stored with the ask and comes back with the answer, `code` and `entities`
+      are shown to clients beside the ask.
+    - `entries` go on the agenda, `struck` (skill and key) come off it.
+    - `human_attributes` are stored in the person's profile.
+    - `refused`: the input is not a program.
+    - `declined`: the words are not about programs after all.
+    - `more` is the source of a program for further results, None where there are none.
     """
 
     words: DirectReply

@@ -78,8 +78,9 @@ class RunPairs(msgspec.Struct, frozen=True, kw_only=True):
 class RunDetails(msgspec.Struct, frozen=True, kw_only=True):
     """A run. `counts` are its rows by kind, `metric` the metric by which they are right.
 
-    `note` names missing parts. `by` is how many examples each agent answered. `main` names the
-    figures of weight for the task.
+    - `note` names missing parts.
+    - `by` is how many examples each agent answered.
+    - `main` names the figures of weight for the task.
     """
 
     name: str

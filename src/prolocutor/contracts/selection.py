@@ -82,13 +82,16 @@ class Selection(msgspec.Struct, frozen=True):
 class Effects(msgspec.Struct, frozen=True, kw_only=True):
     """The effects of a reply beside filling its slot; a response formatter may return them.
 
-    `value`: the reply in the shape of its stage; an annotator without a value annotates nothing.
-    `previous`: an annotation of the bot utterance before this turn. `hypotheses`: of a candidate
-    annotator, an annotation for each hypothesis of its request, in their order.
-    `human_attributes` and `bot_attributes` change the profiles, which later services of the turn
-    see. `asks` names by label the services to ask among the services whose own `after` names this
-    service; None: all of them. `carries`: of a response selector, whether the attributes,
-    annotations and messages of the chosen hypotheses go with the reply.
+    - `value`: the reply in the shape of its stage; an annotator without a value annotates nothing.
+    - `previous`: an annotation of the bot utterance before this turn.
+    - `hypotheses`: of a candidate annotator, an annotation for each hypothesis of its request, in
+      their order.
+    - `human_attributes` and `bot_attributes` change the profiles, which later services of the turn
+      see.
+    - `asks` names by label the services to ask among the services whose own `after` names this
+      service; None: all of them.
+    - `carries`: of a response selector, whether the attributes, annotations and messages of the
+      chosen hypotheses go with the reply.
     """
 
     value: Any = msgspec.UNSET

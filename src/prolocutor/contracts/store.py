@@ -101,9 +101,13 @@ MAX_AGENDA_ENTRIES: Final = 1000
 class AgendaEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A message to a person, or work for them, scheduled for a time.
 
-    `key` is the skill's own name for it: another entry of the same person, skill and key replaces
-    it. `due` is a time in seconds (UNIX). `body` (JSON) is for the executor of the entry. `dropped`
-    counts the earlier entries removed from a person's full agenda. The person need not exist yet.
+    - `key` is the skill's own name for it: another entry of the same person, skill and key replaces
+      it.
+    - `due` is a time in seconds (UNIX).
+    - `body` (JSON) is for the executor of the entry.
+    - `dropped` counts the earlier entries removed from a person's full agenda.
+
+    The person need not exist yet.
     """
 
     user: str
@@ -118,12 +122,15 @@ class AgendaEntry(msgspec.Struct, frozen=True, kw_only=True):
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """Unasked messages of the assistant, stored in one transaction with the change of their entry.
 
-    `messages` become feed rows as in `TurnClosing`, the last with `closing`; without messages there
-    is no row. `round` replaces the dialog's round (None: it stays). `entry` is taken off the
-    agenda, or replaced by `again`; `struck` and `entries` change it as in `TurnClosing`.
-    `date_time` is the agent state time. If the person or an active dialog of that name does not
-    exist, they are created with `new_dialog`, as by `open_turn`, provided there are messages or a
-    round.
+    - `messages` become feed rows as in `TurnClosing`, the last with `closing`; without messages
+      there is no row.
+    - `round` replaces the dialog's round (None: it stays).
+    - `entry` is taken off the agenda, or replaced by `again`.
+    - `struck` and `entries` change it as in `TurnClosing`.
+    - `date_time` is the agent state time.
+
+    If the person or an active dialog of that name does not exist, they are created with
+    `new_dialog`, as by `open_turn`, provided there are messages or a round.
     """
 
     user: str
@@ -177,14 +184,16 @@ class AgendaStore(Protocol):
 class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The input of a person, stored before any service runs.
 
-    `text` and `attributes` (JSON object) become the human utterance `utt_id`; `message` (JSON
-    object) its row of the feed. `encoded_text` is the text as JSON, if the caller has it, which
-    saves encoding it again. `request_key` and `request_hash` identify a client's repeated request.
-    `window` is the number of earlier utterances to return (None: all), `hypotheses` the number of
-    the last human utterances among them that are returned with their hypotheses. `start` (JSON) is
-    stored for a second run and returned by `resume_turn`. `round` is the dialog's round under which
-    the words were read (None: any), which decides whether they are a password. Under another round
-    a store opens no turn: it raises `RoundChanged`, and has stored nothing.
+    - `text` and `attributes` (JSON object) become the human utterance `utt_id`.
+    - `message` (JSON object) its row of the feed.
+    - `encoded_text` is the text as JSON, if the caller has it, which saves encoding it again.
+    - `request_key` and `request_hash` identify a client's repeated request.
+    - `window` is the number of earlier utterances to return (None: all), `hypotheses` the number of
+      the last human utterances among them that are returned with their hypotheses.
+    - `start` (JSON) is stored for a second run and returned by `resume_turn`.
+    - `round` is the dialog's round under which the words were read (None: any), which decides
+      whether they are a password. Under another round a store opens no turn: it raises
+      `RoundChanged`, and has stored nothing.
     """
 
     turn_id: TurnId
@@ -247,9 +256,9 @@ class UtteranceParts(msgspec.Struct, gc=False):
 class NewUtterance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An utterance to store.
 
-    `body` is its agent state JSON object without `user` and `hypotheses`; `user_version` the
-    version of the human's or bot's profile in its `user`. `hypotheses` is a JSON list, kept apart
-    from the body.
+    - `body` is its agent state JSON object without `user` and `hypotheses`.
+    - `user_version` the version of the human's or bot's profile in its `user`.
+    - `hypotheses` is a JSON list, kept apart from the body.
     """
 
     utt_id: UtteranceId
@@ -264,12 +273,14 @@ class NewUtterance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class OpenedTurn(msgspec.Struct, kw_only=True):
     """The state at the start of a turn. A store may return a subclass with its own handles.
 
-    `length` is the number of utterances in the dialog before this turn; `feed` the number n and
-    `feed_id` the id of the feed row just written; `attempt` 1 for the first run of the turn;
-    `round` the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}` in
-    a new dialog. `rating` is the JSON value of the dialog's last rating. `active_skills` are the
-    skills of the bot utterances before this turn, oldest first, where the pipeline reads them; the
-    assistant adds them.
+    - `length` is the number of utterances in the dialog before this turn.
+    - `feed` the number n and `feed_id` the id of the feed row just written.
+    - `attempt` 1 for the first run of the turn.
+    - `round` the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}`
+      in a new dialog.
+    - `rating` is the JSON value of the dialog's last rating.
+    - `active_skills` are the skills of the bot utterances before this turn, oldest first, where the
+      pipeline reads them; the assistant adds them.
     """
 
     opening: TurnOpening
@@ -302,13 +313,15 @@ class AnsweredRequest(msgspec.Struct, frozen=True, kw_only=True):
 class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
     """All additions of a turn, stored in one transaction.
 
-    `messages` are the feed rows of the reply (JSON objects); they get the numbers that follow. The
-    last of them has the `closing` (JSON); without messages a row without a message has it.
-    `outcome` (JSON) becomes `AnsweredRequest.reply` for a client that sends the request again.
-    `round` replaces the dialog's round (None: it stays). This person's agenda entries named in
-    `struck` (skill, key) are removed, then `entries` are written as by `AgendaStore.schedule`.
-    `previous_reply` replaces the body of the dialog's last utterance before this turn (None: it
-    stays), which is a bot's. `records` are deleted with the dialog.
+    - `messages` are the feed rows of the reply (JSON objects); they get the numbers that follow.
+      The last of them has the `closing` (JSON); without messages a row without a message has it.
+    - `outcome` (JSON) becomes `AnsweredRequest.reply` for a client that sends the request again.
+    - `round` replaces the dialog's round (None: it stays).
+    - `struck` (skill, key) names agenda entries of this person to remove, before `entries` are
+      written as by `AgendaStore.schedule`.
+    - `previous_reply` replaces the body of the dialog's last utterance before this turn (None: it
+      stays), which is a bot's.
+    - `records` are deleted with the dialog.
     """
 
     opened: OpenedTurn
@@ -519,10 +532,12 @@ class ConversationStore(Protocol):
 class DialogQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A query for dialogs, oldest first; conditions of None do not count.
 
-    `user_prefix`: of all users whose names begin so. `newest_first` turns the order around. `skill`
-    spoke in the dialog. `rating` (a JSON value) was given to the dialog or to an utterance in it.
-    It started at or after `since` and before `until` (agent state times). Its id comes after the id
-    `after`.
+    - `user_prefix`: of all users whose names begin so.
+    - `newest_first` turns the order around.
+    - `skill` spoke in the dialog.
+    - `rating` (a JSON value) was given to the dialog or to an utterance in it.
+    - `since`, `until` (agent state times): it started at or after `since`, before `until`.
+    - `after`: its id comes after this id.
     """
 
     user: str | None = None

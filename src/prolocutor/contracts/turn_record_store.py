@@ -42,11 +42,13 @@ class DialogPlace(msgspec.Struct, frozen=True):
 class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which dialogs are wanted; a condition of None does not count.
 
-    `flag` is the flag of a turn in it. `agent` spoke in it, `user` is its person, `channel` where
-    it began. It has a turn at or after `since` and before `until`. `words`: all of them, or words
-    with such beginnings, stand in the texts of a turn and its reply. `ids` are the dialogs to
-    search. `order` sorts them; where words are searched, the latest hit stands first whatever it
-    says.
+    - `flag` is the flag of a turn in it.
+    - `agent` spoke in it, `user` is its person, `channel` where it began.
+    - `since`, `until`: it has a turn at or after `since` and before `until`.
+    - `words`: all of them, or words with such beginnings, stand in the texts of a turn and its
+      reply.
+    - `ids` are the dialogs to search.
+    - `order` sorts them; where words are searched, the latest hit stands first whatever it says.
     """
 
     flag: TurnFlag | None = None
@@ -120,9 +122,10 @@ class ConversationHead(msgspec.Struct, frozen=True, kw_only=True):
 class ConversationTurn(msgspec.Struct, frozen=True, kw_only=True):
     """A turn of a dialog.
 
-    `said` is None where only the assistant or an operator spoke, `reply` and `utt_id` where nobody
-    replied. None stands for deleted values. `position` is its last utterance's, `spoke` names the
-    skills whose words are in the reply. `stopped`: its person stopped it.
+    - `said` is None where only the assistant or an operator spoke, `reply` and `utt_id` where
+      nobody replied. None stands for deleted values.
+    - `position` is its last utterance's, `spoke` names the skills whose words are in the reply.
+    - `stopped`: its person stopped it.
     """
 
     position: int
@@ -197,11 +200,12 @@ class LatestFailure(msgspec.Struct, frozen=True):
 class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The figures of an agent in the 900 seconds (`SPAN_SECONDS`) from `at` on.
 
-    `asked` counts turns, `won` the turns whose reply has a hypothesis of it, `declined` the turns
-    in which it gave no answer (`ServiceRecord.declined`). `kinds` are failures by code, `latest`
-    the last turn of each; `buckets` its durations where it was done or late, counted in the bounds
-    of `contracts.observer.BOUNDS`, `seconds` their sum. `up` and `down` count thumbs on the agent's
-    chosen replies.
+    - `asked` counts turns, `won` the turns whose reply has a hypothesis of it, `declined` the turns
+      in which it gave no answer (`ServiceRecord.declined`).
+    - `kinds` are failures by code, `latest` the last turn of each.
+    - `buckets` its durations where it was done or late, counted in the bounds of
+      `contracts.observer.BOUNDS`, `seconds` their sum.
+    - `up` and `down` count thumbs on the agent's chosen replies.
     """
 
     at: int

@@ -68,8 +68,9 @@ def apply_changes(state: JsonObject, changes: list[Change]) -> None:
 class ScheduledMessage(msgspec.Struct, kw_only=True, omit_defaults=True, rename={"in_": "in"}):
     """Messages for later: `at` a time (ISO 8601 or UNIX seconds), or `in_` seconds from now.
 
-    `key` names the entry for its replacement or withdrawal. `every` (day, weekday, week,
-    month or year) brings it again by the clock of `timezone`. `ask` makes it a question.
+    - `key` names the entry for its replacement or withdrawal.
+    - `every` (day, weekday, week, month or year) brings it again by the clock of `timezone`.
+    - `ask` makes it a question.
     """
 
     key: str

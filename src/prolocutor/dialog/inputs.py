@@ -117,15 +117,18 @@ class OperatorAct(msgspec.Struct, frozen=True, kw_only=True):
 class TurnInput(msgspec.Struct, frozen=True):
     """A person's input: all arguments of a turn, from the door to the journal.
 
-    `text` is said by `user` in the dialog of this name, through `channel`; `attributes` are the
-    human utterance's. The same `request_id` gets the same reply. A button or a program comes
-    parsed: `parsed` is `{code, entities, slots?, slotTypes?, example_id?}` or `{program}`,
-    `program` the source of a ThingTalk program. `text` is then its title, or a text to show in
-    place of a title. `skill` is the only skill to ask, None where the assistant decides.
-
-    The assistant itself sets `retold`, the earlier turn of the same words, to give its reply again;
-    and `operator`, an operator's act without words of the person. `wishes` are for chat models
-    alone; they are not stored, so a second run does not know them.
+    - `text` is said by `user` in the dialog of this name, through `channel`. With `parsed` or
+      `program` it is the title of the input, or a text to show in place of a title.
+    - `attributes` are the human utterance's.
+    - `request_id`: the same id gets the same reply.
+    - `parsed` is a button or a program: `{code, entities, slots?, slotTypes?, example_id?}` or
+      `{program}`.
+    - `program` is the source of a ThingTalk program.
+    - `skill` is the only skill to ask, None where the assistant decides.
+    - `retold`, set by the assistant itself, is the earlier turn of the same words, to give its
+      reply again.
+    - `operator`, set by the assistant itself, is an operator's act without words of the person.
+    - `wishes` are for chat models alone; they are not stored, so a second run does not know them.
     """
 
     text: str

@@ -82,12 +82,15 @@ class NarrowedAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An open ask: its kind, the asking skill, and the choices.
 
-    `prompt` are the messages of the ask, to be said again. `page` is the last shown page of a long
-    list. `repeated`: the skill failed to take an answer once, and the ask was repeated. `context`
-    belongs to the asker (a program in need of a value); the waiting skill sees it as
-    `request["answer"]["context"]`. `code` and `entities` are the context for clients. `narrowed` is
-    set where this ask is about the answer to an earlier ask. `digressions`: so many turns in a row
-    were about something else. `hint` is the skill's advice on how to answer.
+    - `prompt` are the messages of the ask, to be said again.
+    - `page` is the last shown page of a long list.
+    - `repeated`: the skill failed to take an answer once, and the ask was repeated.
+    - `context` belongs to the asker (a program in need of a value); the waiting skill sees it as
+      `request["answer"]["context"]`.
+    - `code` and `entities` are the context for clients.
+    - `narrowed` is set where this ask is about the answer to an earlier ask.
+    - `digressions`: so many turns in a row were about something else.
+    - `hint` is the skill's advice on how to answer.
     """
 
     ask: Ask
@@ -118,10 +121,12 @@ class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The state of a dialog between two turns.
 
-    `waiting` is the open ask. `preferred` is the skill of the last answer, able to go on, `left`
-    the number of turns for which it is preferred. `handover` is there while a person is wanted or
-    has taken over; `ended` is the ask that ended between two turns, until services have seen its
-    end. `more` is the source of a program for further results, until the next input.
+    - `waiting` is the open ask.
+    - `preferred` is the skill of the last answer, able to go on, `left` the number of turns for
+      which it is preferred.
+    - `handover` is there while a person is wanted or has taken over.
+    - `ended` is the ask that ended between two turns, until services have seen its end.
+    - `more` is the source of a program for further results, until the next input.
     """
 
     waiting: PendingAsk | None = None

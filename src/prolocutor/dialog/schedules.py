@@ -155,10 +155,13 @@ follow it, up to the closing, belong to it."""
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Messages, perhaps a question, and how to go on with them.
 
-    `skill` says it, and gets the answer to `ask`; `context` comes with the answer. `every` (a key
-    of `recurrence.EVERY`) brings it again, counted from `first` (UNIX seconds) by the clock of
-    `timezone`. `digest` tells two notices of one key apart; `said`: it was said, and only stays for
-    a client that asks again. `program` belongs to the program runner; the rest is empty then.
+    - `skill` says it, and gets the answer to `ask`.
+    - `context` comes with the answer.
+    - `every` (a key of `recurrence.EVERY`) brings it again, counted from `first` (UNIX seconds) by
+      the clock of `timezone`.
+    - `digest` tells two notices of one key apart.
+    - `said`: it was said, and only stays for a client that asks again.
+    - `program` belongs to the program runner; the rest is empty then.
     """
 
     messages: list[JsonObject] = []

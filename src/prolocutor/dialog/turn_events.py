@@ -85,8 +85,9 @@ class Replaced(_Event, frozen=True):
 class ReplyGiven(_Event, frozen=True):
     """The reply, which is stored. The joined deltas, void ones excepted, are its text.
 
-    `waiting` is the open ask from now on. `n` is the number of the feed row of the person's words,
-    the rows of the reply follow. `repeated`: the reply was stored before.
+    - `waiting` is the open ask from now on.
+    - `n` is the number of the feed row of the person's words, the rows of the reply follow.
+    - `repeated`: the reply was stored before.
     """
 
     utterance: BotUtterance

@@ -23,9 +23,10 @@ Say = Callable[[str], None]
 class AskAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a skill's ask.
 
-    `value` by `kind`: bool (yesno); number; `YYYY-MM-DD`; `HH:MM:SS`; `{latitude, longitude,
-    display}`; `{idx, title}` (choice); else a text. `raw` is the person's text, `context` the value
-    sent by the skill with its ask. `kind` is "cancelled" if the person does not answer.
+    - `value` by `kind`: bool (yesno); number; `YYYY-MM-DD`; `HH:MM:SS`; `{latitude, longitude,
+      display}`; `{idx, title}` (choice); else a text.
+    - `raw` is the person's text, `context` the value sent by the skill with its ask.
+    - `kind` is "cancelled" if the person does not answer.
     """
 
     kind: str

@@ -34,10 +34,11 @@ CallToken = tuple["CallGroup", int]
 class CallGroup(msgspec.Struct, eq=False):
     """The calls of a question to a service, and their replies by position.
 
-    `wave` and `about` are the wave and the hypotheses in a candidate annotator's question.
-    `reshape` is the response formatter of the replies, `turn` returns the turn's state for
-    formatters; `left` counts the unfinished calls. `counted`: failures count for the service's
-    breaker.
+    - `wave` and `about` are the wave and the hypotheses in a candidate annotator's question.
+    - `reshape` is the response formatter of the replies, `turn` returns the turn's state for
+      formatters.
+    - `left` counts the unfinished calls.
+    - `counted`: failures count for the service's breaker.
     """
 
     step: ServiceStep

@@ -127,8 +127,9 @@ _RICH: Final = frozenset({"messages", "ask"})
 class DraftReply(msgspec.Struct, kw_only=True):
     """The reply so far; `by` names its origin.
 
-    `messages` and `ask` are in the attributes as well. `silent`: the reply is not spoken. `said_at`
-    is the time of its first words.
+    - `messages` and `ask` are in the attributes as well.
+    - `silent`: the reply is not spoken.
+    - `said_at` is the time of its first words.
     """
 
     by: str

@@ -16,9 +16,11 @@ from prolocutor.plan.pipeline import Pipeline, TriedService
 class TurnVariant(msgspec.Struct, frozen=True, eq=False):
     """The choice of services for a person in a turn.
 
-    `instead` maps skills to the skills asked in their place, None: the skill is not asked;
-    `skipped` are the services not to ask. `choices` are the random choices. `on_ask` is called with
-    the turn and each asked service; it may append to `afterwards` of the turn.
+    - `instead` maps skills to the skills asked in their place, None: the skill is not asked.
+    - `skipped` are the services not to ask.
+    - `choices` are the random choices.
+    - `on_ask` is called with the turn and each asked service; it may append to `afterwards` of the
+      turn.
     """
 
     instead: Mapping[str, str | None] = {}

@@ -56,14 +56,15 @@ _MARK: Final = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 class AccessPolicy(msgspec.Struct, frozen=True):
     """Who is admitted: operators by `keys`, persons by `tokens` (token -> user).
 
-    `keys` may be a map to the operators' names; otherwise, all operators are called `operator`.
-    `anonymous`: whether a visitor without a key or token becomes a new person. `loopback`: whether
-    a visitor on this machine is an operator without a key, never through a proxy; None: only while
-    no other visitors are admitted. `own_key`: the key of this process for its user, which is not
-    among the `keys`. `trusted_proxies`: addresses and networks of proxies whose headers about a
-    client's address are trusted; visitors from these addresses never count as visitors on this
-    machine. `sign_in`: whether people sign in with an identity provider. `everybody`: whether any
-    visitor without a key or token is an operator.
+    - `keys` may be a map to the operators' names; otherwise, all operators are called `operator`.
+    - `anonymous`: whether a visitor without a key or token becomes a new person.
+    - `loopback`: whether a visitor on this machine is an operator without a key, never through a
+      proxy; None: only while no other visitors are admitted.
+    - `own_key`: the key of this process for its user, which is not among the `keys`.
+    - `trusted_proxies`: addresses and networks of proxies whose headers about a client's address
+      are trusted; visitors from these addresses never count as visitors on this machine.
+    - `sign_in`: whether people sign in with an identity provider.
+    - `everybody`: whether any visitor without a key or token is an operator.
     """
 
     keys: Sequence[str] | Mapping[str, str] = ()

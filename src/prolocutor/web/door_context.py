@@ -30,8 +30,9 @@ LOCAL: Final = "local"
 class DoorPersons(msgspec.Struct, frozen=True):
     """The persons of a door.
 
-    `prefix` begins their names in the assistant. `unnamed` is the user of an operator who names no
-    user and did not sign in, None: no user. `field` is the part of a request with a user's name.
+    - `prefix` begins their names in the assistant.
+    - `unnamed` is the user of an operator who names no user and did not sign in, None: no user.
+    - `field` is the part of a request with a user's name.
     """
 
     prefix: str
@@ -123,14 +124,17 @@ class ServedFile(msgspec.Struct, frozen=True):
 class DoorContext(msgspec.Struct, frozen=True):
     """The assistant and its surroundings, for its doors.
 
-    `folder` is the folder of the assistant's `file`, `store` the URL of its store and `uploads` the
-    folder for people's uploads, None: uploads go to the store. `ring` has the keys in the store.
-    `recent` and `times` are among the assistant's observers. `starters` are the file's proposals
-    for a beginning, `cards` the cards of its skills by name, which may be separate files; None: the
-    cards of the services. `secured`: only visitors whom the file names are admitted. With
-    `recording`, records of turns are kept. `prefixes` are the prefixes of all other doors, for the
-    sign-in door. `operators_page` is the path of the page for operators, None if no door has such a
-    page; `operators_data` are the paths from which other doors serve data for it.
+    - `folder` is the folder of the assistant's `file`, `store` the URL of its store and `uploads`
+      the folder for people's uploads, None: uploads go to the store.
+    - `ring` has the keys in the store.
+    - `recent` and `times` are among the assistant's observers.
+    - `starters` are the file's proposals for a beginning, `cards` the cards of its skills by name,
+      which may be separate files; None: the cards of the services.
+    - `secured`: only visitors whom the file names are admitted. With `recording`, records of turns
+      are kept.
+    - `prefixes` are the prefixes of all other doors, for the sign-in door.
+    - `operators_page` is the path of the page for operators, None if no door has such a page.
+    - `operators_data` are the paths from which other doors serve data for it.
     """
 
     assistant: Assistant

@@ -17,10 +17,12 @@ _OF_ONE: Final = 1_000
 class ListenerLimits(msgspec.Struct, frozen=True):
     """The limits of the listener, in bytes, seconds and numbers.
 
-    `head`: request line and headers; `query`: the part of the address after `?`; `patience`: the
-    time for a head or a body to arrive; `requests`: requests in flight, including WebSockets with a
-    message in hand; `outbox`: bytes queued for a WebSocket whose client reads slowly, before it is
-    disconnected; `held`: received but unprocessed bytes, and unread responses, of all connections.
+    - `head`: request line and headers.
+    - `query`: the part of the address after `?`.
+    - `patience`: the time for a head or a body to arrive.
+    - `requests`: requests in flight, including WebSockets with a message in hand.
+    - `outbox`: bytes queued for a WebSocket whose client reads slowly, before it is disconnected.
+    - `held`: received but unprocessed bytes, and unread responses, of all connections.
     """
 
     body: Annotated[

@@ -28,11 +28,12 @@ _LEAST: Final = 120
 class Header(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The origin of a recording: the assistant's settings and the time.
 
-    `at` is the start (UNIX seconds), `timezone` the server's time zone. `services` has the target
-    and the time-out (seconds) of each service, by `stage.name`. `cards` are the agents' own
-    descriptions. `ignore` lists members of requests that may differ, as `stage.name: [dotted
-    path]`; people write it. `complete` is false if requests are unknown, as in a stored
-    conversation.
+    - `at` is the start (UNIX seconds), `timezone` the server's time zone.
+    - `services` has the target and the time-out (seconds) of each service, by `stage.name`.
+    - `cards` are the agents' own descriptions.
+    - `ignore` lists members of requests that may differ, as `stage.name: [dotted path]`; people
+      write it.
+    - `complete` is false if requests are unknown, as in a stored conversation.
     """
 
     assistant: str = ""
@@ -50,9 +51,11 @@ class Header(msgspec.Struct, kw_only=True, omit_defaults=True):
 class RecordedCall(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A call: its request, its start (`after` seconds of the turn) and duration (`took` seconds).
 
-    `piece` tells the calls of a service in a turn apart. `gave` is the reply, `failed` the error
-    `{kind, what, ...}`; both are absent if the assistant stopped waiting. `chunks` are streamed
-    words before the reply: seconds since the call, and the words, null for a withdrawal.
+    - `piece` tells the calls of a service in a turn apart.
+    - `gave` is the reply, `failed` the error `{kind, what, ...}`; both are absent if the assistant
+      stopped waiting.
+    - `chunks` are streamed words before the reply: seconds since the call, and the words, null for
+      a withdrawal.
     """
 
     call: str
@@ -73,9 +76,10 @@ class RecordedCall(msgspec.Struct, kw_only=True, omit_defaults=True):
 class RecordedReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The parts of a turn's reply that a replay compares.
 
-    `attributes` are the changes of profiles, as `person.attributes.tea: value`. `by` is the way in
-    which the reply was chosen, `failed` maps failed services to their error codes. `error` is the
-    exception of a turn without a reply.
+    - `attributes` are the changes of profiles, as `person.attributes.tea: value`.
+    - `by` is the way in which the reply was chosen, `failed` maps failed services to their error
+      codes.
+    - `error` is the exception of a turn without a reply.
     """
 
     reply: str = ""

@@ -55,9 +55,11 @@ Report = Callable[[TestOutcome], None]
 class TestOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a test run.
 
-    `assistant` replaces the assistant that files name; `update` records cassettes again with live
-    agents; `pace` and `live` go to `CassettePlayer`; `faults` make agents fail; `judge` grades
-    criteria.
+    - `assistant` replaces the assistant that files name.
+    - `update` records cassettes again with live agents.
+    - `pace` and `live` go to `CassettePlayer`.
+    - `faults` make agents fail.
+    - `judge` grades criteria.
     """
 
     __test__ = False

@@ -19,8 +19,9 @@ SCALARS: Final = (str, int, float, bool)
 class EffectPreview(msgspec.Struct, frozen=True):
     """The preview of a call: a title, fields with values, and the kinds of some fields.
 
-    `kinds` are members of JSON Schema (`type`, `enum`, `title`) by field. `changeable`: the agent
-    heeds changes of the fields. `confidence` is the confidence of the question for approval.
+    - `kinds` are members of JSON Schema (`type`, `enum`, `title`) by field.
+    - `changeable`: the agent heeds changes of the fields.
+    - `confidence` is the confidence of the question for approval.
     """
 
     fields: JsonObject = {}

@@ -42,15 +42,22 @@ class EffectStep(msgspec.Struct, frozen=True):
 class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An effect: the call of an acting skill.
 
-    `key` identifies the effect to the agent. `title` describes the action, mostly in the person's
-    words, `fields` holds its values, `kinds` the kind of each field (members of a JSON Schema);
-    `fixed`: the agent heeds no other values. `body` is the request, until the effect is over;
-    `is_state`: the request is the agent state. `until` is the time at which waiting for an approval
-    ends, the call is over at the latest, or somebody is asked next; `asked` counts these questions.
-    `ends` is the time from which a started call can no longer act. `attempt` tells starts apart.
-    `approver` has to approve, `approved_by` did approve. `reply` is the agent's answer, `why` the
-    error. `untold`: the person does not know the outcome yet; `aside`: because the reply of the
-    turn was another skill's. `language` is the language in which the person is told.
+    - `key` identifies the effect to the agent.
+    - `title` describes the action, mostly in the person's words, `fields` holds its values, `kinds`
+      the kind of each field (members of a JSON Schema).
+    - `fixed`: the agent heeds no other values.
+    - `body` is the request, until the effect is over.
+    - `is_state`: the request is the agent state.
+    - `until` is the time at which waiting for an approval ends, the call is over at the latest, or
+      somebody is asked next.
+    - `asked` counts these questions.
+    - `ends` is the time from which a started call can no longer act.
+    - `attempt` tells starts apart.
+    - `approver` has to approve, `approved_by` did approve.
+    - `reply` is the agent's answer, `why` the error.
+    - `untold`: the person does not know the outcome yet.
+    - `aside`: because the reply of the turn was another skill's.
+    - `language` is the language in which the person is told.
     """
 
     key: str

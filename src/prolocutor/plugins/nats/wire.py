@@ -69,9 +69,12 @@ def header_block(headers: dict[str, str]) -> bytes:
 class WorkerLoad(msgspec.Struct, frozen=True, kw_only=True):
     """The load of a worker, as `data` of its endpoint in `$SRV.STATS`.
 
-    `held`: calls that wait or run. `hold`: the limit of `held`. `calls`: calls of the function so
-    far; `requests`: the requests in them. `fill` is `held / batch_size`. `busy` counts refused
-    calls, `late` dropped calls.
+    - `held`: calls that wait or run.
+    - `hold`: the limit of `held`.
+    - `calls`: calls of the function so far.
+    - `requests`: the requests in them.
+    - `fill` is `held / batch_size`.
+    - `busy` counts refused calls, `late` dropped calls.
     """
 
     batch_size: int

@@ -46,8 +46,9 @@ _SCHEMA: Final = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,39}")
 class StoreUrl(msgspec.Struct, frozen=True):
     """The URL of a store.
 
-    `shown` has no secrets. `servers` has a URL for each host, in the order to try them. `schema` is
-    the schema of the tables, created if missing; "" means the user's default.
+    - `shown` has no secrets.
+    - `servers` has a URL for each host, in the order to try them.
+    - `schema` is the schema of the tables, created if missing; "" means the user's default.
     """
 
     shown: str

@@ -41,8 +41,9 @@ _LEAST_SPREAD: Final = 1e-9
 class LoggedTurn(msgspec.Struct, frozen=True, kw_only=True):
     """A turn of a trial whose reward is known.
 
-    `new`: the new service was chosen. `probability` is the probability of the chosen service.
-    `score` is the router's estimate that the agent is right, None without a router.
+    - `new`: the new service was chosen.
+    - `probability` is the probability of the chosen service.
+    - `score` is the router's estimate that the agent is right, None without a router.
     """
 
     person: str

@@ -46,9 +46,11 @@ _NAME: Final = "context_id"
 class FoundTask(msgspec.Struct):
     """A task and its turns.
 
-    Only the last turn may lack a reply: the operator who has the dialog has not answered. `asks`:
-    its last reply asked for something. `is_last`: it is the last task of its context. `is_lost`:
-    the handover ended without an answer.
+    Only the last turn may lack a reply: the operator who has the dialog has not answered.
+
+    - `asks`: its last reply asked for something.
+    - `is_last`: it is the last task of its context.
+    - `is_lost`: the handover ended without an answer.
     """
 
     id: str

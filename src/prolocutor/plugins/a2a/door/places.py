@@ -33,8 +33,9 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9_-]{1,120}")
 class A2aPlace(msgspec.Struct, frozen=True):
     """A person and one of their contexts.
 
-    `user` is the assistant's name for the person. `is_new`: the id of the context was just made.
-    `is_ours`: the id has the form of the ids that this door makes, so an unknown id is refused.
+    - `user` is the assistant's name for the person.
+    - `is_new`: the id of the context was just made.
+    - `is_ours`: the id has the form of the ids that this door makes, so an unknown id is refused.
     """
 
     user: str

@@ -29,9 +29,11 @@ from prolocutor.web.door_context import DoorSpeaker
 class A2aCaller(msgspec.Struct, frozen=True):
     """The sender of a request.
 
-    `speaker` is the person, or the caller each of whose contexts is a person. `trusted`: an
-    operator. `skill`: the only skill to ask. `legacy`: the client speaks version 0.3. `left` waits
-    until the client disconnects, if that can be noticed.
+    - `speaker` is the person, or the caller each of whose contexts is a person.
+    - `trusted`: an operator.
+    - `skill`: the only skill to ask.
+    - `legacy`: the client speaks version 0.3.
+    - `left` waits until the client disconnects, if that can be noticed.
     """
 
     speaker: DoorSpeaker

@@ -41,10 +41,11 @@ Take = Callable[
 class ConversationOptions(msgspec.Struct):
     """The options of a client at the opening of a socket.
 
-    `after` is the id of the client's last message; `history` says whether it wants earlier
-    messages; `devices` are frames of the person's devices, sent first. `events`: it receives the
-    events of the turns of its own inputs, like the chat page. `skill` is the skill that its inputs
-    are for.
+    - `after` is the id of the client's last message.
+    - `history` says whether it wants earlier messages.
+    - `devices` are frames of the person's devices, sent first.
+    - `events`: it receives the events of the turns of its own inputs, like the chat page.
+    - `skill` is the skill that its inputs are for.
     """
 
     after: int | None = None

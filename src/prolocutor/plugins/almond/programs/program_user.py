@@ -22,9 +22,10 @@ _ANONYMOUS: Final = re.compile(r"(?:[a-z0-9_]+:)?anonymous-")
 class ProgramUser(msgspec.Struct, kw_only=True):
     """The person for whom a program runs. `human` and `bot` are agent state; `at` is UNIX seconds.
 
-    `run_id` (a turn's id, or an id of the program's run) is the same in a second run; `text` are
-    the person's words. `is_again`: this is a second run after an interrupted first run. `size` is
-    the number of characters of the program.
+    - `run_id` (a turn's id, or an id of the program's run) is the same in a second run.
+    - `text` are the person's words.
+    - `is_again`: this is a second run after an interrupted first run.
+    - `size` is the number of characters of the program.
     """
 
     user: str

@@ -34,10 +34,11 @@ Message = dict[str, Any]
 class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The state of a running program, stored in its agenda entry; `code` is one statement.
 
-    `created` is its start (UNIX seconds), `timezone` the person's. `seen` are digests of its
-    monitor's last results; None before the first run. `held`: the condition of its edge held for
-    the last result. `error` is the reason of its last failure, `runs` the number of its runs.
-    `told`: the person has been told of its action.
+    - `created` is its start (UNIX seconds), `timezone` the person's.
+    - `seen` are digests of its monitor's last results; None before the first run.
+    - `held`: the condition of its edge held for the last result.
+    - `error` is the reason of its last failure, `runs` the number of its runs.
+    - `told`: the person has been told of its action.
     """
 
     id: str

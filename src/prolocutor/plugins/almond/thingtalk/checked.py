@@ -44,9 +44,11 @@ class CheckedStatement(msgspec.Struct, frozen=True):
     """A statement divided into stream, queries and action.
 
     Each of `queries` is run for each preceding result; `action` is run for each last result;
-    without an action the results are shown. `calls` are all calls in source order. `outputs` are
-    the names and types of the fields known at the end of the chain. `confirm`: the person has to
-    confirm the statement.
+    without an action the results are shown.
+
+    - `calls` are all calls in source order.
+    - `outputs` are the names and types of the fields known at the end of the chain.
+    - `confirm`: the person has to confirm the statement.
     """
 
     statement: Statement

@@ -23,9 +23,11 @@ class BackChannel(Protocol):
 class McpClient(msgspec.Struct, frozen=True, kw_only=True):
     """The sender of a request, the version of the protocol, and the client's capabilities.
 
-    `speaker` is the person, or the caller each of whose conversations is a person. `skill` is the
-    only skill that the tool `ask` asks. `key` is the same for a repeated request. `back` is the way
-    back to the client, or None. `is_stateless`: questions to the person are results.
+    - `speaker` is the person, or the caller each of whose conversations is a person.
+    - `skill` is the only skill that the tool `ask` asks.
+    - `key` is the same for a repeated request.
+    - `back` is the way back to the client, or None.
+    - `is_stateless`: questions to the person are results.
     """
 
     version: str

@@ -29,11 +29,13 @@ from prolocutor.web.event_writing import batches, begun, event_stream
 class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The details of a reply beside its text: an extension of OpenAI's API.
 
-    `ask` is the kind of the requested value, `choices` the titles to choose from; `messages`
-    are the rich messages. `by` is the origin of the reply, `asked` names the asked agents,
-    `reasons` gives the reasons. `handover` is present if a person has the dialog, and names the
-    person. `replaced`: the last words replace the provisional words before the blank line; `text`
-    then counts. `attributes` are the others of the reply.
+    - `ask` is the kind of the requested value, `choices` the titles to choose from.
+    - `messages` are the rich messages.
+    - `by` is the origin of the reply, `asked` names the asked agents, `reasons` gives the reasons.
+    - `handover` is present if a person has the dialog, and names the person.
+    - `replaced`: the last words replace the provisional words before the blank line.
+    - `text` then counts.
+    - `attributes` are the others of the reply.
     """
 
     conversation_id: str

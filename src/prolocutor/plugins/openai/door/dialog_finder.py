@@ -132,9 +132,10 @@ class ClaimedEnding(msgspec.Struct, frozen=True):
 class FoundDialog(msgspec.Struct, kw_only=True):
     """The dialog of a request. `id` names it to clients.
 
-    `owner` is whose records name it, None where an id came and nothing need be found again.
-    `earlier` are the first turns of a new dialog, `claimed` the ending that it continues. `key` is
-    the idempotency key. `has_responses`: its replies can be gone on from by their ids.
+    - `owner` is whose records name it, None where an id came and nothing need be found again.
+    - `earlier` are the first turns of a new dialog, `claimed` the ending that it continues.
+    - `key` is the idempotency key.
+    - `has_responses`: its replies can be gone on from by their ids.
     """
 
     user: str

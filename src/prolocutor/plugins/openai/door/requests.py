@@ -189,9 +189,11 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
 class ChatInput(msgspec.Struct, kw_only=True):
     """The input of a request: a text, the history before it, and the utterance's attributes.
 
-    `extra` becomes the attribute `openai`: instructions, metadata, parts that are not text, and
-    `store` where it is false. `field` is the part of the request that the texts stand in. `results`
-    are the results of the client's tools, in place of a text; `wishes` are for chat models alone.
+    - `extra` becomes the attribute `openai`: instructions, metadata, parts that are not text, and
+      `store` where it is false.
+    - `field` is the part of the request that the texts stand in.
+    - `results` are the results of the client's tools, in place of a text.
+    - `wishes` are for chat models alone.
     """
 
     field: str

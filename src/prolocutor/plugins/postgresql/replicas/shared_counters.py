@@ -19,9 +19,10 @@ class CounterUse(msgspec.Struct, frozen=True):
 class CounterTotals(msgspec.Struct, frozen=True, kw_only=True):
     """The counts of all replicas.
 
-    `ahead`: the seconds until a counter is empty, for reported counters and counters more than half
-    full. `open_elsewhere`: the number of open sockets of a name at other replicas, by their
-    reports. `replicas`: how many live.
+    - `ahead`: the seconds until a counter is empty, for reported counters and counters more than
+      half full.
+    - `open_elsewhere`: the number of open sockets of a name at other replicas, by their reports.
+    - `replicas`: how many live.
     """
 
     ahead: Mapping[str, float] = {}

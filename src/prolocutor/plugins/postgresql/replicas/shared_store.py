@@ -38,9 +38,10 @@ from prolocutor.plugins.postgresql.replicas.shared_counters import SharedCounter
 class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
     """A replica as the database sees it.
 
-    `left` are the seconds until its lease runs out, negative afterwards. `open_turns` it has now,
-    `waiting` tickets it has, `takeovers` is the number of turns taken over from dead replicas.
-    `joined` is a time in seconds (UNIX), by the database's clock.
+    - `left` are the seconds until its lease runs out, negative afterwards.
+    - `open_turns` it has now, `waiting` tickets it has, `takeovers` is the number of turns taken
+      over from dead replicas.
+    - `joined` is a time in seconds (UNIX), by the database's clock.
     """
 
     number: int
