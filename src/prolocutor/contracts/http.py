@@ -26,7 +26,7 @@ class Visitor(msgspec.Struct, frozen=True):
     - `names` are the person's names in the assistant, for each door another: all data stored under
       any of them belong to this person.
     - `name` is the name of an operator, or of a person who signed in.
-    - `scopes` the permissions of an operator, None for all.
+    - `scopes` are the permissions of an operator, None for all.
     - `session` is the id of the session of a person who signed in; an operator who did so has a
       `user` of their own.
     - `key` tells the keys of operators, and tokens that the store has, apart; "" for others.

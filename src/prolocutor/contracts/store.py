@@ -185,7 +185,7 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The input of a person, stored before any service runs.
 
     - `text` and `attributes` (JSON object) become the human utterance `utt_id`.
-    - `message` (JSON object) its row of the feed.
+    - `message` (JSON object) becomes its row of the feed.
     - `encoded_text` is the text as JSON, if the caller has it, which saves encoding it again.
     - `request_key` and `request_hash` identify a client's repeated request.
     - `window` is the number of earlier utterances to return (None: all), `hypotheses` the number of
@@ -257,7 +257,7 @@ class NewUtterance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An utterance to store.
 
     - `body` is its agent state JSON object without `user` and `hypotheses`.
-    - `user_version` the version of the human's or bot's profile in its `user`.
+    - `user_version` is the version of the human's or bot's profile in its `user`.
     - `hypotheses` is a JSON list, kept apart from the body.
     """
 
@@ -274,9 +274,9 @@ class OpenedTurn(msgspec.Struct, kw_only=True):
     """The state at the start of a turn. A store may return a subclass with its own handles.
 
     - `length` is the number of utterances in the dialog before this turn.
-    - `feed` the number n and `feed_id` the id of the feed row just written.
+    - `feed` is the number n and `feed_id` the id of the feed row just written.
     - `attempt` 1 for the first run of the turn.
-    - `round` the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}`
+    - `round` is the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}`
       in a new dialog.
     - `rating` is the JSON value of the dialog's last rating.
     - `active_skills` are the skills of the bot utterances before this turn, oldest first, where the

@@ -203,7 +203,7 @@ class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
     - `asked` counts turns, `won` the turns whose reply has a hypothesis of it, `declined` the turns
       in which it gave no answer (`ServiceRecord.declined`).
     - `kinds` are failures by code, `latest` the last turn of each.
-    - `buckets` its durations where it was done or late, counted in the bounds of
+    - `buckets` are its durations where it was done or late, counted in the bounds of
       `contracts.observer.BOUNDS`, `seconds` their sum.
     - `up` and `down` count thumbs on the agent's chosen replies.
     """

@@ -17,7 +17,7 @@ class ReadingContext(msgspec.Struct, frozen=True, kw_only=True):
     """When and where a text was written.
 
     - `now` is an aware time.
-    - `timezone` an IANA name, without which `now` is used as it is.
+    - `timezone` is an IANA name, without which `now` is used as it is.
     - `region` is a country of two letters (ISO 3166) for phone numbers and the order of day and
       month, `language` an ISO 639 code for dates.
     """

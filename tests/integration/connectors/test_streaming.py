@@ -9,11 +9,9 @@ from prolocutor.connectors.parts.event_stream import ACCEPT
 from prolocutor.connectors.process import ProcessConnector
 from prolocutor.dialog.plain import MAX_BYTES, Plain
 from prolocutor.errors import BadReply, ServiceUnreachable
-from prolocutor.plugins.openai.chat import ChatModel, OpenAiChatConnector
 from prolocutor.testing.connector_kit import closing
 from prolocutor.testing.fake_service import FakeDeltas, FakeRequest
 from tests.integration.connectors.raw_server import raw_server
-from tests.plugins.openai.chat_peer import chat_peer
 
 WORDS = [b'{"delta": "Ro"}', b'{"delta": "ses", "confidence": 0.9}']
 REPLY = b'[{"text": "Roses", "confidence": 0.9}]'
@@ -88,24 +86,3 @@ async def test_a_function_in_a_process_of_its_own_streams_where_it_is_listened_t
     assert isinstance(unheard, Plain)
     assert reply.value == unheard.value == {"text": "Roses", "confidence": 0.9}
     assert deltas.pieces == ["Ro", "ses"]
-
-
-async def test_a_chat_model_is_asked_to_stream_where_its_words_can_be_shown() -> None:
-    deltas = FakeDeltas()
-    async with (
-        chat_peer(" Not much, Ann.  ") as peer,
-        closing(
-            OpenAiChatConnector(ChatModel(url=peer.url, model="m", confidence=0.7), name="helper")
-        ) as chat,
-        closing(
-            OpenAiChatConnector(ChatModel(url=peer.url, model="m", stream=False), name="h")
-        ) as silent,
-    ):
-        (reply,) = await chat.send([FakeRequest("hi", deltas=deltas)])
-        await chat.send([FakeRequest("hi")])
-        await silent.send([FakeRequest("hi", deltas=deltas)])
-
-    assert reply.value == [{"text": "Not much, Ann.", "confidence": 0.7}]  # type: ignore[union-attr]
-    assert deltas.pieces == ["Not", " much,", " Ann."]
-    assert deltas.confidence == 0.7
-    assert ["stream" in body for body in peer.asked] == [True, False, False]

@@ -22,9 +22,9 @@ from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.web.listener import Listener
+from tests.chat_peer import chat_peer
 from tests.pages import ROOT, blocks
-from tests.plugins.openai.chat_peer import chat_peer
-from tests.plugins.rasa.integration.rasa_peer import rasa_peer
+from tests.rasa_peer import rasa_peer
 
 PAGE = ROOT / "docs" / "howto" / "join-five-agents.md"
 BOT = """

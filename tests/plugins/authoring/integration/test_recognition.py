@@ -27,7 +27,7 @@ from prolocutor.plugins.rasa.connector import RasaBot
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import Listener
 from tests.integration.peers.socket_peer import behaving, socket_peer
-from tests.plugins.rasa.integration.rasa_peer import rasa_peer
+from tests.rasa_peer import rasa_peer
 
 
 def echo(request: dict[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console import call_log
 from prolocutor.plugins.openai.chat import ChatModel
 from prolocutor.testing.channel_kit import Door
+from tests.chat_peer import chat_peer
 from tests.integration.doors.fakes import get
 from tests.plugins.console.integration.test_console_conversations import BASE, a_console, settled
-from tests.plugins.openai.chat_peer import chat_peer
 
 
 async def calls_of(door: Door, told: Any) -> list[dict[str, Any]]:

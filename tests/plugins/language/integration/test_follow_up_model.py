@@ -9,7 +9,7 @@ import pytest
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.language.follow_up import annotate
 from prolocutor.testing.fake_service import FakeService
-from tests.plugins.openai.chat_peer import Refused, chat_peer
+from tests.chat_peer import Refused, chat_peer
 from tests.unit.pipeline.talk import Talk, hypothesis
 
 MODEL = "prolocutor.plugins.language.follow_up.model"

@@ -15,7 +15,7 @@ from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.plugins.openai.door.tool_rounds import schema_fault
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import Listener
-from tests.plugins.openai.chat_peer import ChatPeer, chat_peer
+from tests.chat_peer import ChatPeer, chat_peer
 
 WEATHER = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {}}}}
 TOOL = {"type": "function", "function": WEATHER}

@@ -16,10 +16,10 @@ from prolocutor.errors import (
 )
 from prolocutor.plugins.openai.chat import ChatModel, OpenAiChatConnector
 from prolocutor.testing.connector_kit import ask, closing
-from prolocutor.testing.fake_service import FakeRequest
+from prolocutor.testing.fake_service import FakeDeltas, FakeRequest
+from tests.chat_peer import Refused, chat_peer
 from tests.integration.connectors.raw_server import raw_server
 from tests.integration.connectors.scripted_server import Visit, scripted_server
-from tests.plugins.openai.chat_peer import Refused, chat_peer
 
 STATE = {
     "utterances": [
@@ -239,3 +239,24 @@ async def test_what_is_no_agent_state_is_a_failure_of_the_call(state: Any) -> No
 
     assert isinstance(reply, BadReply)
     assert "needs the agent state" in str(reply)
+
+
+async def test_a_chat_model_is_asked_to_stream_where_its_words_can_be_shown() -> None:
+    deltas = FakeDeltas()
+    async with (
+        chat_peer(" Not much, Ann.  ") as peer,
+        closing(
+            OpenAiChatConnector(ChatModel(url=peer.url, model="m", confidence=0.7), name="helper")
+        ) as chat,
+        closing(
+            OpenAiChatConnector(ChatModel(url=peer.url, model="m", stream=False), name="h")
+        ) as silent,
+    ):
+        (reply,) = await chat.send([FakeRequest("hi", deltas=deltas)])
+        await chat.send([FakeRequest("hi")])
+        await silent.send([FakeRequest("hi", deltas=deltas)])
+
+    assert reply.value == [{"text": "Not much, Ann.", "confidence": 0.7}]  # type: ignore[union-attr]
+    assert deltas.pieces == ["Not", " much,", " Ann."]
+    assert deltas.confidence == 0.7
+    assert ["stream" in body for body in peer.asked] == [True, False, False]

@@ -17,8 +17,8 @@ from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.web.listener import Listener
+from tests.chat_peer import chat_peer
 from tests.integration.connectors.raw_server import raw_server
-from tests.plugins.openai.chat_peer import chat_peer
 
 STATE = {
     "utterances": [

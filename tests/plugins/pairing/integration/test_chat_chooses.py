@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from prolocutor.assistant.turn_result import TurnResult
-from tests.plugins.openai.chat_peer import ChatPeer, Refused, chat_peer
+from tests.chat_peer import ChatPeer, Refused, chat_peer
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, listening, record, turn
 
 ASKED = "Do I need an umbrella?"

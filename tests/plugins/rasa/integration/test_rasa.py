@@ -13,7 +13,7 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.rasa.connector import RasaBot, RasaConnector
 from prolocutor.testing.connector_kit import ask, closing
 from tests.integration.connectors.raw_server import raw_server
-from tests.plugins.rasa.integration.rasa_peer import rasa_peer
+from tests.rasa_peer import rasa_peer
 
 
 def state(text: str, **more: Any) -> dict[str, Any]:

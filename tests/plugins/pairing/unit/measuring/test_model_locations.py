@@ -8,7 +8,7 @@ import pytest
 from prolocutor.cli.main import run
 from prolocutor.errors import NotFound
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
-from tests.plugins.openai.chat_peer import chat_peer
+from tests.chat_peer import chat_peer
 from tests.plugins.openai.embeddings_peer import embeddings_peer
 from tests.plugins.pairing.unit.encoders.made import (
     write_encoder,
