@@ -275,9 +275,9 @@ class OpenedTurn(msgspec.Struct, kw_only=True):
 
     - `length` is the number of utterances in the dialog before this turn.
     - `feed` is the number n and `feed_id` the id of the feed row just written.
-    - `attempt` 1 for the first run of the turn.
-    - `round` is the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}`
-      in a new dialog.
+    - `attempt` is 1 for the first run of the turn.
+    - `round` is the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it,
+      `{}` in a new dialog.
     - `rating` is the JSON value of the dialog's last rating.
     - `active_skills` are the skills of the bot utterances before this turn, oldest first, where the
       pipeline reads them; the assistant adds them.

@@ -29,7 +29,7 @@ async def check(store: SqliteStore) -> None:
         assert rounded(totals) == rounded([*spans.values()])
 
 
-async def test_days_that_are_over_are_added_up_and_follow_what_changes_later(
+async def test_past_days_are_added_up_and_follow_later_changes(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "d.db"

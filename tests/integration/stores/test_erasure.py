@@ -33,7 +33,7 @@ KINDS: dict[str, Delete] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_no_byte_of_what_was_deleted_is_in_any_file(kind: str, tmp_path: Path) -> None:
+async def test_no_byte_of_deleted_words_is_in_any_file(kind: str, tmp_path: Path) -> None:
     async with running(tmp_path) as store:
         await fill(store)
     before = {user: words_in(tmp_path, user) for user in users()}
@@ -53,7 +53,7 @@ async def test_no_byte_of_what_was_deleted_is_in_any_file(kind: str, tmp_path: P
     assert condition(tmp_path) == "ok"
 
 
-async def test_what_a_stopped_process_had_not_erased_is_erased_at_the_next_start(
+async def test_words_not_erased_before_a_stop_are_erased_at_the_next_start(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path) as store:
@@ -144,7 +144,7 @@ async def test_a_file_with_moving_pages_is_left_as_it_is(tmp_path: Path) -> None
     assert not words_in(tmp_path, users()[0])[1]
 
 
-def test_what_moved_rows_leave_behind_is_overwritten(tmp_path: Path) -> None:
+def test_bytes_left_behind_by_moved_rows_are_overwritten(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "dialogs.db", isolation_level=None)
     prepare_writing(connection, "full")
     connection.execute("CREATE TABLE rows (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")

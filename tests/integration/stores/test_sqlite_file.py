@@ -343,7 +343,7 @@ async def test_a_caller_that_goes_away_disturbs_nobody(path: Path) -> None:
     await store.aclose()
 
 
-async def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(small_disk: Path) -> None:
+async def test_a_full_disk_is_told_and_confirmed_turns_are_kept(small_disk: Path) -> None:
     store = SqliteStore(small_disk / "dialogs.db")
     await store.open()
     texts = [f"{n} " * 500 for n in range(1000)]
@@ -413,7 +413,7 @@ async def test_the_options_of_a_store_are_a_store_to_an_assistant(tmp_path: Path
     assert Path(options.path).is_file()
 
 
-def test_what_cannot_be_copied_says_so() -> None:
+def test_a_kind_of_store_without_copies_says_so() -> None:
     with pytest.raises(ConfigError, match="memory:: stores of this kind"):
         open_transfer("memory:")
 

@@ -15,7 +15,7 @@ from prolocutor.testing.sample_turns import (
 )
 
 
-async def test_what_is_damaged_is_none_and_the_rest_is_shown(tmp_path: Path) -> None:
+async def test_a_damaged_record_is_none_and_the_rest_is_shown(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "dialogs.db")
     await store.open()
     damaged = [await keep_turn(store, "ann", f"word{n}") for n in range(2)]

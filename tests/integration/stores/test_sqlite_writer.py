@@ -106,7 +106,7 @@ def test_in_one_group_an_entry_is_delivered_once(writer: SqliteWriter) -> None:
     assert begin(writer, "ann")[0].feed == 2
 
 
-def test_what_is_said_unasked_is_kept_where_another_of_its_group_fails(
+def test_an_unasked_message_is_stored_where_another_of_its_group_fails(
     writer: SqliteWriter,
 ) -> None:
     (opened,) = begin(writer, "ann")
@@ -185,7 +185,7 @@ def test_in_one_group_a_request_can_be_answered_and_come_again(writer: SqliteWri
     assert outcomes[1] == AnsweredRequest(turn_id=asked.turn_id, reply=b'{"response":"now"}')
 
 
-def test_in_one_group_what_was_said_can_be_rated_and_deleted(writer: SqliteWriter) -> None:
+def test_words_of_a_group_can_be_rated_and_deleted_within_it(writer: SqliteWriter) -> None:
     (opened,) = begin(writer, "ann")
 
     outcomes = together(
@@ -238,7 +238,7 @@ def test_not_everybody_is_remembered(writer: SqliteWriter, monkeypatch: pytest.M
     assert [one.length for one in begin(writer, *people)] == [6] * 20
 
 
-def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(writer: SqliteWriter) -> None:
+def test_a_full_disk_is_told_and_confirmed_turns_are_kept(writer: SqliteWriter) -> None:
     finish(writer, *(a_closing(one, "kept") for one in begin(writer, "ann")))
     pages = writer.setting("page_count")
     writer.setting(f"max_page_count = {pages}")

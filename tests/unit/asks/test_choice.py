@@ -88,7 +88,7 @@ def test_yes_is_no_choice_where_none_says_so_or_several_do() -> None:
     "text",
     "0|4|-1|the fourth|wine|red white|any|one of them|what?|beer garden nearby|water|".split("|"),
 )
-def test_what_means_none_or_several_is_no_choice(text: str) -> None:
+def test_a_text_for_none_or_several_is_no_choice(text: str) -> None:
     assert value("choice", text, WINES) is None
 
 

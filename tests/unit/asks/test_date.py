@@ -70,7 +70,7 @@ def test_a_day_is_read(text: str, day: str) -> None:
 
 
 @pytest.mark.parametrize("text", "".join(NO_DATES.split("\n")).split("|"))
-def test_what_says_no_day_is_none(text: str) -> None:
+def test_a_text_without_a_day_is_none(text: str) -> None:
     assert value("date", text) is None
 
 

@@ -72,7 +72,7 @@ def test_a_number_is_read(text: str, number: float) -> None:
 
 
 @pytest.mark.parametrize("text", "".join(NO_NUMBERS.split("\n")).split("|"))
-def test_what_only_has_a_number_in_it_is_none(text: str) -> None:
+def test_a_text_with_a_number_among_other_words_is_none(text: str) -> None:
     assert value("number", text) is None
 
 

@@ -65,7 +65,7 @@ def test_a_time_is_read(text: str, time: str) -> None:
 
 
 @pytest.mark.parametrize("text", "".join(NO_TIMES.split("\n")).split("|"))
-def test_what_says_no_time_is_none(text: str) -> None:
+def test_a_text_without_a_time_is_none(text: str) -> None:
     assert value("time", text) is None
 
 

@@ -98,7 +98,7 @@ async def after(*entries: AgendaEntry, **options: Any) -> AsyncIterator[Assistan
 # -- timers -------------------------------------------------------------------------------------
 
 
-async def test_what_a_skill_schedules_is_said_after_its_reply() -> None:
+async def test_a_skills_scheduled_message_is_said_after_its_reply() -> None:
     async with assistant(asker()) as it:
         await it.turn("ring softly", user="ann")
         said = await told(it, 3)
@@ -107,7 +107,7 @@ async def test_what_a_skill_schedules_is_said_after_its_reply() -> None:
     assert left == []
 
 
-async def test_a_composed_reply_keeps_what_each_of_its_hypotheses_schedules() -> None:
+async def test_a_composed_reply_keeps_the_schedules_of_all_its_hypotheses() -> None:
     def at(key: str, seconds: float) -> dict[str, Any]:
         line = {"key": key, "in": seconds, "messages": [text(f"{key} rings")]}
         return {"text": f"{key} set.", "confidence": 0.9, "schedule": [line]}
@@ -126,7 +126,7 @@ async def test_a_composed_reply_keeps_what_each_of_its_hypotheses_schedules() ->
         assert await told(it, 4) == ["set both", "Both set.", "a rings", "b rings"]
 
 
-async def test_what_is_said_unasked_ends_with_a_closing_and_shows_whose_it_is() -> None:
+async def test_an_unasked_message_ends_with_a_closing_and_shows_its_skill() -> None:
     async with after(entry("Ring!")) as it:
         await told(it, 1)
         [row] = await it.store.feed("ann", 0)
@@ -159,7 +159,7 @@ async def test_an_earlier_entry_wakes_who_sleeps_for_a_later_one() -> None:
         (90_000, "Ring! (1 day late)"),
     ],
 )
-async def test_what_comes_late_says_so(ago: float, says: str) -> None:
+async def test_a_late_message_says_that_it_is_late(ago: float, says: str) -> None:
     async with after(entry("Ring!", ago=ago)) as it:
         assert await told(it, 1) == [says]
 
@@ -189,7 +189,7 @@ async def test_who_is_away_for_long_is_told_how_much_had_to_go() -> None:
     assert said[-1] == "news"
 
 
-async def test_what_comes_again_is_on_the_agenda_again() -> None:
+async def test_a_repeated_entry_is_on_the_agenda_again() -> None:
     first = time.time() - 3 * 86_400
     async with after(entry("Ring!", ago=3 * 86_400, every="day", first=first)) as it:
         said = await told(it, 1)
@@ -518,7 +518,7 @@ async def test_entries_that_wait_for_an_answer_hold_up_nobody_behind_them() -> N
         assert sorted(await told(it, 4, "eve")) == ["I shall.", "Ring!", "ring too", "ring too"]
 
 
-async def test_what_is_not_said_when_the_assistant_stops_is_said_after(tmp_path: Path) -> None:
+async def test_a_message_cut_off_by_a_stop_is_said_after_the_start(tmp_path: Path) -> None:
     path = tmp_path / "d.db"
     async with assistant(asker(), store=SqliteStore(path)) as it:
         await it.turn("ask", user="ann")
@@ -547,7 +547,7 @@ class Cut(SqliteStore):
 
 
 @pytest.mark.parametrize("durable", [False, True])
-async def test_what_is_due_is_said_once_also_after_a_kill(tmp_path: Path, durable: bool) -> None:
+async def test_a_due_message_is_said_once_also_after_a_kill(tmp_path: Path, durable: bool) -> None:
     path = tmp_path / "d.db"
     store = Cut(path, durable=durable)
     async with assistant(asker(), store=store) as it:

@@ -76,7 +76,7 @@ def test_a_time_is_absolute_or_counts_from_when_the_person_spoke(
         ({"unschedule": ["t", 5]}, "$.unschedule[1]"),
     ],
 )
-def test_what_cannot_be_scheduled_is_refused_by_its_path(bad: dict[str, Any], path: str) -> None:
+def test_a_bad_schedule_is_refused_with_its_path(bad: dict[str, Any], path: str) -> None:
     with pytest.raises(BadReply) as caught:
         schedules.check(bad, "$")
     assert caught.value.path == path
@@ -92,7 +92,7 @@ def test_an_entry_says_who_speaks_and_what_is_asked() -> None:
     assert plain.decode(entry.body) == body
 
 
-def test_what_comes_again_says_how_and_since_when() -> None:
+def test_a_repeated_entry_says_how_and_since_when() -> None:
     given = {"schedule": [line(every="day", timezone="Europe/Berlin")]}
     [entry] = scheduled(given)
     body = plain.decode(entry.body)
@@ -101,6 +101,6 @@ def test_what_comes_again_says_how_and_since_when() -> None:
     assert body["first"] == 1060.0
 
 
-def test_what_is_taken_off_is_named_by_skill_and_key() -> None:
+def test_an_entry_to_remove_is_named_by_skill_and_key() -> None:
     chosen = [("timer", {"unschedule": ["a", "b"]}), ("todo", {}), ("todo", {"unschedule": ["a"]})]
     assert effects.struck(chosen) == [("timer", "a"), ("timer", "b"), ("todo", "a")]

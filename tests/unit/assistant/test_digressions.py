@@ -189,7 +189,7 @@ async def test_words_that_nobody_takes_bring_the_question_with_the_hint_of_its_s
     assert again == [asked, asked, "Say red or blue. Which colour?"]
 
 
-async def test_a_free_answer_that_is_corrected_within_is_what_was_said_last() -> None:
+async def test_a_free_answer_corrected_within_is_its_last_version() -> None:
     [_, done] = await say_to_picky("paint", "green, no wait, blue")
     assert done == "Painted blue."
 
@@ -200,7 +200,7 @@ def timer(request: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**asks, "confidence": 0.9, "schedule": [line]}]
 
 
-async def test_what_is_due_is_said_while_a_question_is_open_and_leaves_it_open() -> None:
+async def test_a_due_message_is_said_while_a_question_is_open_and_leaves_it_open() -> None:
     async with Assistant(
         Pipeline(skills=[Service("timer", timer, inline=True)]), store="memory:"
     ) as assistant:
@@ -240,7 +240,7 @@ async def test_an_offered_answer_is_taken(words: str) -> None:
     assert (await talk("note milk", words))[-1] == "Due 2030-01-02."
 
 
-async def test_what_another_skill_answers_after_a_moment_please_is_a_digression() -> None:
+async def test_another_skills_answer_after_a_moment_please_is_a_digression() -> None:
     [_, answered, done] = await talk("note milk", "wait, 6 * 9", "2030-01-02")
     assert answered == "54. When is it due?"
     assert done == "Due 2030-01-02."

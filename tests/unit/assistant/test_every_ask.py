@@ -107,7 +107,7 @@ async def test_a_text_that_is_no_answer_is_not_understood(asked: Asked, kind: st
 
 
 @pytest.mark.parametrize("kind", ["date", "picture", "phone_number", "time", "yesno"])
-async def test_a_value_of_another_kind_is_not_what_was_asked(asked: Asked, kind: str) -> None:
+async def test_a_value_of_another_kind_is_no_answer(asked: Asked, kind: str) -> None:
     turn = await asked.after(kind, "5000")
     assert said(turn)[0] == NOT_ASKED
     assert said(turn)[-1] == "Which one?"
@@ -115,9 +115,7 @@ async def test_a_value_of_another_kind_is_not_what_was_asked(asked: Asked, kind:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ANY if kind not in ("number", "generic")])
-async def test_a_parsed_value_of_another_kind_is_not_what_was_asked(
-    asked: Asked, kind: str
-) -> None:
+async def test_a_parsed_value_of_another_kind_is_no_answer(asked: Asked, kind: str) -> None:
     turn = await asked.after(kind, parsed=answer("NUMBER_0", 77_000))
     if kind == "command":
         assert said(turn) == got(77_000)
@@ -149,7 +147,7 @@ async def test_where_any_text_is_wanted_every_text_is_an_answer(
 
 
 @pytest.mark.parametrize("kind", ANY)
-async def test_what_comes_parsed_cancels_whatever_was_asked(asked: Asked, kind: str) -> None:
+async def test_a_parsed_cancel_ends_every_ask(asked: Asked, kind: str) -> None:
     turn = await asked.after(kind, "never mind", parsed=special("nevermind"))
     assert said(turn) == ["dropped"]
     assert turn.ask is None

@@ -29,7 +29,7 @@ def texts(messages: list[FeedMessage]) -> list[str]:
     return [one.message.get("command") or one.message["text"] for one in messages]
 
 
-async def test_what_was_said_both_ways_is_in_the_feed() -> None:
+async def test_words_of_both_sides_are_in_the_feed() -> None:
     async with assistant() as it:
         result = await it.turn("hi", user="ann")
         messages = await take(it.feed("ann"), 2)
@@ -41,7 +41,7 @@ async def test_what_was_said_both_ways_is_in_the_feed() -> None:
     ]
 
 
-async def test_a_follower_gets_what_comes() -> None:
+async def test_a_follower_gets_new_messages() -> None:
     async with assistant() as it:
         following = asyncio.create_task(take(it.feed("ann"), 4))
         await settle_down()
@@ -90,7 +90,7 @@ async def test_several_followers_get_the_same() -> None:
     assert others == [one, one]
 
 
-async def test_nobody_gets_what_was_said_to_somebody_else() -> None:
+async def test_nobody_gets_messages_to_somebody_else() -> None:
     async with assistant() as it:
         await it.reply("secret", user="bob")
         await it.reply("mine", user="ann")
@@ -187,7 +187,7 @@ async def test_the_rich_messages_of_a_reply_are_rows_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("messages", [[], ["no object"], [{"text": "no type"}]])
-def test_what_is_no_message_leaves_the_text(messages: Any) -> None:
+def test_an_invalid_message_leaves_the_text(messages: Any) -> None:
     [row] = reply_messages("hello", messages, "", "1")
     assert plain.decode(row) == {"type": "text", "text": "hello", "icon": None, "utt_id": "1"}
 
@@ -217,7 +217,7 @@ def test_a_result_that_was_said_by_its_skill_is_not_said_again() -> None:
     assert len(reply_messages("", [said, result], "sky", "u")) == 2
 
 
-def test_what_came_parsed_is_in_the_echo() -> None:
+def test_a_parsed_input_is_in_the_echo() -> None:
     row = plain.decode(
         row_of_input(TurnInput("Help", "ann", parsed={"code": ["help"]}), b'"Help"', "u")
     )

@@ -202,7 +202,7 @@ async def test_notices_wait_and_an_open_ask_is_over() -> None:
         assert "secret?" in await shown_to(it)
 
 
-async def test_what_could_not_be_stored_is_stored_before_the_next_word() -> None:
+async def test_an_operators_unstored_words_are_stored_before_the_next() -> None:
     store = FaultyStore()
     async with assistant(store=store) as it:
         await it.reply("hi", user="ann")
@@ -215,7 +215,7 @@ async def test_what_could_not_be_stored_is_stored_before_the_next_word() -> None
 
 
 @pytest.mark.parametrize("recover_within", [0.0, 300.0])
-async def test_what_was_cut_off_is_finished_at_the_next_start(
+async def test_a_turn_interrupted_within_a_handover_is_finished_at_the_next_start(
     tmp_path: Path, recover_within: float
 ) -> None:
     path = f"sqlite:///{tmp_path}/dialogs.db"

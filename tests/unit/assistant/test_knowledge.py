@@ -29,17 +29,17 @@ def test_it_is_reached_through_the_package() -> None:
     assert prolocutor.knowledge is knowledge
 
 
-def test_what_was_put_is_found() -> None:
+def test_a_value_put_is_found() -> None:
     knowledge.put("news", "sport", ["won"], seconds=10)
     assert knowledge.get("news", "sport") == ["won"]
 
 
-def test_what_was_not_put_is_the_default() -> None:
+def test_a_missing_value_is_the_default() -> None:
     assert knowledge.get("news", "sport") is None
     assert knowledge.get("news", "sport", default=[]) == []
 
 
-def test_what_has_expired_is_gone(clock: Clock) -> None:
+def test_an_expired_value_is_gone(clock: Clock) -> None:
     knowledge.put("news", "sport", ["won"], seconds=10)
     clock.now += 10
     assert knowledge.get("news", "sport") is None
@@ -65,7 +65,7 @@ def test_beyond_the_bound_the_first_goes(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [knowledge.get("news", number) for number in range(5)] == [None, None, 2, 3, 4]
 
 
-def test_what_would_expire_at_once_is_not_kept() -> None:
+def test_a_value_without_a_lifetime_is_not_kept() -> None:
     knowledge.put("news", "sport", "won", seconds=0)
     assert knowledge.get("news", "sport") is None
 

@@ -67,7 +67,7 @@ async def test_who_is_removed_is_told_nothing_more() -> None:
     assert pupil.told == ["start"]
 
 
-async def test_what_a_learner_cannot_forget_is_an_error_where_the_store_fails_alone(
+async def test_a_learner_that_cannot_forget_is_an_error_where_the_store_fails_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with assistant(echo(), observers=[Pupil(StoreError("away"))]) as it:

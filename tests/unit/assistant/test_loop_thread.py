@@ -41,7 +41,7 @@ def test_all_happens_in_the_one_other_thread() -> None:
     assert not where.is_alive()
 
 
-def test_what_fails_there_is_raised_here() -> None:
+def test_an_error_of_the_loops_thread_is_raised_in_the_callers() -> None:
     with (
         LoopThread(opened([]), "test") as background,
         pytest.raises(LookupError, match="nothing here"),
@@ -49,7 +49,7 @@ def test_what_fails_there_is_raised_here() -> None:
         background.call(background.opened.fail())
 
 
-def test_what_cannot_be_opened_is_raised_here() -> None:
+def test_an_error_of_opening_is_raised_in_the_callers_thread() -> None:
     @asynccontextmanager
     async def broken() -> AsyncIterator[Place]:
         raise LookupError("no such place")

@@ -25,7 +25,7 @@ async def test_the_skill_alone_is_asked_and_replies_whatever_others_would_say() 
     assert len(asked(loud)) == 0
 
 
-async def test_what_it_asks_is_answered_and_anything_else_is_asked_again() -> None:
+async def test_its_ask_is_answered_and_repeated_after_any_other_text() -> None:
     loud, waits = says("loud", hypothesis("me!", 1.0)), asks(hypothesis("thanks"))
     async with assistant(loud, waits) as it:
         await it.turn("hi", user="ann", skill="asks")
@@ -38,7 +38,7 @@ async def test_what_it_asks_is_answered_and_anything_else_is_asked_again() -> No
     assert asked(waits)[-1]["answer"]["value"] == 5
 
 
-async def test_what_another_skill_asked_is_over_and_it_hears_so() -> None:
+async def test_the_ask_of_another_skill_is_over_and_this_skill_is_told() -> None:
     waits, other = asks(hypothesis("noted")), says("other", hypothesis("here"))
     async with assistant(waits, other) as it:
         await it.turn("hi", user="ann", skill="asks")

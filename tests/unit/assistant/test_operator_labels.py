@@ -13,7 +13,7 @@ def label(id_: str, *users: str) -> OperatorLabel:
     return OperatorLabel(id=id_, at=1.0, by="eve", agents=["echo"], turns=turns)
 
 
-async def test_what_a_deleted_person_said_is_in_no_label(tmp_path: Path) -> None:
+async def test_no_label_has_words_of_a_deleted_person(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'd.db'}"
     async with Assistant(Pipeline(skills=[echo()]), store=url) as it:
         for user in ("ann", "bob"):

@@ -167,7 +167,7 @@ async def test_who_asks_again_for_a_turn_that_was_cut_off_gets_its_reply() -> No
 
 
 @pytest.mark.parametrize("error", [StoreFull("full"), NotFound("no such turn")])
-async def test_what_cannot_be_taken_up_stops_nobody_else(
+async def test_a_failing_recovery_stops_no_other(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken(FaultyStore):
@@ -198,7 +198,7 @@ async def test_who_asks_again_for_a_turn_that_nobody_took_up_has_it_run_as_it_be
     assert a.calls == 0
 
 
-async def test_what_a_turn_started_with_is_known_in_its_second_run() -> None:
+async def test_the_second_run_of_a_turn_knows_its_start() -> None:
     asked = FakeService(hypothesis())
     other = FakeService(hypothesis())
     store = ModelStore()

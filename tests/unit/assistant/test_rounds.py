@@ -215,7 +215,7 @@ async def test_a_dialog_that_is_closed_asks_nothing_any_more() -> None:
 
 
 @pytest.mark.parametrize("words", [TIME, "stop"])
-async def test_what_a_skill_learns_when_its_ask_is_over_counts(words: str) -> None:
+async def test_attributes_of_a_skill_told_that_its_ask_is_over_count(words: str) -> None:
     async with assistant(*asking_skills(Asker()), digressions="drop") as it:
         await it.turn("ask number", user="ann")
         turn = await it.turn(words, user="ann")
@@ -226,9 +226,7 @@ async def test_what_a_skill_learns_when_its_ask_is_over_counts(words: str) -> No
 @pytest.mark.parametrize(
     ("words", "kind"), [("5", "number"), ("no", "cancelled"), (TIME, "cancelled")]
 )
-async def test_what_came_with_a_question_comes_back_with_what_becomes_of_it(
-    words: str, kind: str
-) -> None:
+async def test_the_context_of_an_ask_comes_back_with_its_outcome(words: str, kind: str) -> None:
     store, asker = ModelStore(), Asker()
     async with assistant(*asking_skills(asker), store=store, digressions="drop") as it:
         await it.turn("ask number", user="ann")
@@ -340,7 +338,7 @@ def buttons(*jsons: Any) -> list[dict[str, Any]]:
         ({"size": 5}, {"size": 5}),
     ],
 )
-async def test_what_a_skill_puts_in_a_button_comes_back_to_it(json: Any, value: Any) -> None:
+async def test_the_json_of_a_button_comes_back_to_its_skill(json: Any, value: Any) -> None:
     shop = says("shop", buttons(json), hypothesis("done"))
     other = says("other", hypothesis("me!", 0.1))
     async with assistant(shop, other) as it:
@@ -360,7 +358,7 @@ async def test_a_button_that_carries_a_command_of_the_assistants_stays_as_it_is(
     assert turn.state["attributes"]["messages"][1]["json"] == json
 
 
-async def test_a_button_of_another_skill_ends_what_was_asked() -> None:
+async def test_a_button_of_another_skill_ends_the_ask() -> None:
     asker, shop = Asker(), says("shop", [], hypothesis("done"))
     async with assistant(*asking_skills(asker), shop) as it:
         await it.turn("ask number", user="ann")
@@ -565,7 +563,7 @@ async def test_yes_goes_to_the_skill_that_can_go_on() -> None:
         {"text": "\\r {broken"},
     ],
 )
-async def test_what_cannot_be_read_is_said_to_be_wrong(came: dict[str, Any]) -> None:
+async def test_an_unreadable_button_is_told_as_wrong(came: dict[str, Any]) -> None:
     async with assistant(*asking_skills(Asker())) as it:
         alone = await it.turn(**{"text": "x", "user": "ann", **came})
         await it.turn("ask number", user="ann")
@@ -580,7 +578,7 @@ async def test_what_cannot_be_read_is_said_to_be_wrong(came: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     "came", [{"parsed": ["no object"]}, {"program": 5}, {"parsed": {"a": float("nan")}}]
 )
-async def test_what_is_no_command_is_refused_before_anything_is_kept(came: Any) -> None:
+async def test_an_invalid_command_is_refused_before_anything_is_stored(came: Any) -> None:
     async with assistant() as it:
         with pytest.raises(BadInput):
             await it.turn("x", user="ann", **came)
@@ -594,7 +592,7 @@ async def test_another_button_with_the_same_request_id_is_a_conflict() -> None:
             await it.turn("x", user="ann", parsed=special("no"), request_id="r")
 
 
-async def test_who_asks_again_hears_what_is_waited_for() -> None:
+async def test_a_repeated_request_gets_the_open_ask() -> None:
     async with assistant(*asking_skills(Asker())) as it:
         first = await it.turn("ask number", user="ann", request_id="r")
         again = await it.turn("ask number", user="ann", request_id="r")
@@ -603,7 +601,7 @@ async def test_who_asks_again_hears_what_is_waited_for() -> None:
     assert again.n == first.n
 
 
-async def test_the_feed_shows_what_was_pressed() -> None:
+async def test_the_feed_shows_the_pressed_button() -> None:
     async with assistant() as it:
         turn = await it.turn("Yes", user="ann", parsed=special("yes"))
         [row, _] = await it.store.feed("ann", 0)
@@ -612,7 +610,7 @@ async def test_the_feed_shows_what_was_pressed() -> None:
     assert plain.decode(row.message or b"") == shown
 
 
-async def test_what_came_without_a_title_is_shown_as_it_came() -> None:
+async def test_an_input_without_a_title_is_shown_as_its_source() -> None:
     async with assistant() as it:
         await it.turn("", user="ann", program="now => @a.b();")
         await it.turn("", user="ann", parsed=special("yes"))
@@ -644,7 +642,7 @@ class Adds:
         raise NotImplementedError
 
 
-async def test_a_program_asks_for_what_it_lacks() -> None:
+async def test_a_program_asks_for_its_missing_values() -> None:
     async with assistant(programs=Adds()) as it:
         first = await it.turn("", user="ann", program="now => @a.b();")
         second = await it.turn("5", user="ann")
@@ -687,7 +685,7 @@ async def test_a_program_that_waits_is_cancelled_without_asking_anybody() -> Non
         {"parsed": {"code": ["now", "=>", "@a.b", "(", ")", ";"], "slots": [[]]}},
     ],
 )
-async def test_what_is_no_program_leaves_what_was_asked(came: dict[str, Any]) -> None:
+async def test_an_invalid_program_leaves_the_ask_open(came: dict[str, Any]) -> None:
     asker = Asker()
     async with assistant(*asking_skills(asker)) as it:
         await it.turn("ask number", user="ann")
@@ -724,7 +722,7 @@ async def test_a_program_that_takes_too_long_ends_with_the_turn() -> None:
     assert said(turn) == [own_words.TOO_LONG]
 
 
-async def test_a_program_that_breaks_leaves_what_was_asked(caplog: Any) -> None:
+async def test_a_failing_program_leaves_the_ask_open(caplog: Any) -> None:
     class Breaks:
         def find_wish(self, text: str) -> None:
             """Find none."""
@@ -743,7 +741,7 @@ async def test_a_program_that_breaks_leaves_what_was_asked(caplog: Any) -> None:
 # -- the agenda -------------------------------------------------------------------------------
 
 
-async def test_what_a_reply_puts_on_the_agenda_is_stored_with_it() -> None:
+async def test_agenda_entries_of_a_reply_are_stored_with_it() -> None:
     ring = [{"type": "text", "text": "Ring!"}]
     timer = says(
         "timer",
@@ -767,7 +765,7 @@ def _started(turn: Any) -> float:
     return begun.opening.started - 1
 
 
-async def test_what_other_skills_would_have_scheduled_is_not() -> None:
+async def test_schedules_of_other_skills_are_dropped() -> None:
     line = {"key": "t", "at": 5, "messages": [{"type": "text", "text": "Ring!"}]}
     async with assistant(
         says("a", hypothesis("a", 0.9)), says("b", hypothesis("b", 0.1, schedule=[line]))
@@ -812,7 +810,7 @@ async def test_a_turn_that_was_cut_off_in_a_round_decides_the_same(
         assert len(await closings(it)) == 2
 
 
-async def test_a_turn_that_is_closed_leaves_what_was_asked() -> None:
+async def test_a_closed_turn_leaves_the_ask_open() -> None:
     store = ModelStore()
     async with assistant(*asking_skills(Asker()), store=store) as it:
         await it.turn("ask number", user="ann")

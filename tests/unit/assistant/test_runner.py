@@ -27,7 +27,7 @@ def test_the_result_of_a_coroutine_is_given() -> None:
     assert prolocutor.run(talk()) == "re: hi"
 
 
-def test_what_a_coroutine_raises_is_raised() -> None:
+def test_an_exception_of_the_coroutine_is_raised() -> None:
     async def raises() -> None:
         raise KeyError("no")
 
@@ -44,7 +44,7 @@ def test_without_uvloop_it_is_asyncios(monkeypatch: pytest.MonkeyPatch) -> None:
     assert issubclass(prolocutor.run(which()), asyncio.SelectorEventLoop)
 
 
-def test_what_was_left_running_is_cancelled() -> None:
+def test_running_tasks_are_cancelled() -> None:
     cancelled = []
 
     async def left() -> None:
@@ -89,7 +89,7 @@ left_alone: list[asyncio.Task[None]] = []
 
 @pytest.mark.parametrize("act", [stops_the_loop, exits_in_a_callback, exits_in_a_task])
 @pytest.mark.parametrize("inline", [True, False])
-def test_what_a_service_does_to_the_event_loop_does_not_end_the_program(
+def test_a_service_that_stops_the_event_loop_does_not_end_the_program(
     act: Callable[[], None], inline: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def odd(request: Any) -> dict[str, Any]:

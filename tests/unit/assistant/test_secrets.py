@@ -55,7 +55,7 @@ async def test_a_password_is_for_the_skill_that_asked_alone(came: dict[str, Any]
 
 
 @pytest.mark.parametrize("came", [{"text": "hi"}, {"text": "hi", "parsed": special("nevermind")}])
-async def test_what_is_no_password_is_kept_as_it_is(came: dict[str, Any]) -> None:
+async def test_words_other_than_a_password_are_stored_as_they_are(came: dict[str, Any]) -> None:
     asker = Asker()
     async with assistant(*asking_skills(asker)) as it:
         kind = "password" if "parsed" in came else "raw_string"

@@ -39,7 +39,7 @@ def an_assistant(skill: Any) -> Assistant:
     return Assistant(pipeline, store="memory:", deadline=60.0)
 
 
-async def test_what_was_shown_stays_and_is_marked_and_the_next_turn_works() -> None:
+async def test_shown_words_stay_and_are_marked_and_the_next_turn_works() -> None:
     poet = Poet()
     async with an_assistant(poet) as assistant:
         events: list[TurnEvent] = []
@@ -91,7 +91,7 @@ async def test_a_turn_that_waits_is_stopped_before_anybody_is_asked() -> None:
         assert [(await turn).text for turn in (first, second)] == ["Stopped."] * 2
 
 
-async def test_what_was_asked_before_a_stopped_turn_stays_asked() -> None:
+async def test_an_ask_before_a_stopped_turn_stays_open() -> None:
     waits = asyncio.Event()
 
     async def asker(request: dict[str, Any]) -> dict[str, Any]:

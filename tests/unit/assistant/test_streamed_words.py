@@ -275,7 +275,7 @@ def plans(draw: st.DrawFn) -> Pipeline:
     text=st.sampled_from(["hi", "yes", "stop"]),
     fails=st.booleans(),
 )
-async def test_what_was_assembled_is_the_stored_text_or_void(
+async def test_assembled_words_are_the_stored_text_or_void(
     pipeline: Pipeline, slow: bool, text: str, fails: bool
 ) -> None:
     store = FaultyStore()

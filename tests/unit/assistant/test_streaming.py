@@ -122,7 +122,7 @@ async def test_a_request_sent_again_gets_the_stored_reply_alone() -> None:
     assert only.repeated is True
 
 
-async def test_what_the_turn_raises_is_raised_by_the_iterator_once() -> None:
+async def test_an_exception_of_the_turn_is_raised_by_the_iterator_once() -> None:
     store = FaultyStore()
     async with assistant(store=store) as it:
         with pytest.raises(BadInput):

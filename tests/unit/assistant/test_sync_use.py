@@ -55,7 +55,7 @@ def test_one_that_is_not_open_says_how_it_is_opened() -> None:
         assistant(echo()).reply_sync("hi", "ann")
 
 
-def test_what_runs_in_it_cannot_wait_for_it() -> None:
+def test_code_inside_the_loop_cannot_wait_for_the_loop() -> None:
     wrong: list[str] = []
 
     async def asks_itself(_: dict[str, Any]) -> dict[str, Any]:

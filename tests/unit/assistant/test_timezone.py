@@ -32,5 +32,5 @@ async def test_the_latest_counts() -> None:
 
 
 @pytest.mark.parametrize("told", ["x", None, 7, {"timezone": "../etc"}, {"timezone": "A" * 65}])
-def test_what_is_none_is_left_aside(told: Any) -> None:
+def test_an_invalid_time_zone_is_ignored(told: Any) -> None:
     assert TurnInput("hi", "ann", attributes={"platformData": told}).timezone is None

@@ -162,7 +162,7 @@ def ran(name: str, stage: str, started: float | None, ended: float | None) -> Se
         ([], []),
     ],
 )
-def test_the_critical_path_is_what_each_service_waited_for(
+def test_the_critical_path_is_the_services_each_service_waited_for(
     services: list[ServiceRecord], path: list[str]
 ) -> None:
     def named(name: str) -> Service:

@@ -77,7 +77,7 @@ async def test_a_reply_is_a_bot_utterance() -> None:
     assert reply.confidence == 0.5
 
 
-async def test_what_was_said_is_in_the_store_before_anybody_is_asked() -> None:
+async def test_the_input_is_stored_before_any_service_is_asked() -> None:
     store = ModelStore()
     seen: list[list[str]] = []
 
@@ -341,7 +341,7 @@ async def test_request_ids_of_two_people_are_two() -> None:
         ({"request_id": "\ud800"}, "request_id"),
     ],
 )
-async def test_what_cannot_be_taken_is_refused_by_its_field(
+async def test_an_invalid_input_is_refused_with_its_field(
     changed: dict[str, Any], field: str
 ) -> None:
     async with assistant() as it:
@@ -482,7 +482,7 @@ async def test_who_asks_again_for_a_reply_that_was_owed_gets_it() -> None:
     assert open_up.asked == ["a"]
 
 
-async def test_what_is_owed_is_stored_at_the_end() -> None:
+async def test_unstored_turns_are_stored_at_the_end() -> None:
     store = FaultyStore()
     async with assistant(store=store) as it:
         store.finishes_to_fail = 1
@@ -502,7 +502,7 @@ async def test_nothing_is_owed_to_a_person_who_was_deleted() -> None:
         assert (await it.reply("b", user="ann")).text == "re: b"
 
 
-async def test_a_store_that_cannot_list_what_was_cut_off_is_let_go() -> None:
+async def test_a_store_that_cannot_list_interrupted_turns_is_closed() -> None:
     class Broken(FaultyStore):
         async def unfinished_turns(self) -> Any:
             raise StoreError("no")

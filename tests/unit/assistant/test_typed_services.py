@@ -197,21 +197,19 @@ async def test_a_method_and_a_wrapper_are_called_with_the_settings_of_what_they_
     ],
     ids=["lambda", "partial", "method"],
 )
-def test_what_cannot_be_declared_is_refused_where_it_is_declared(
-    declared: Any, message: str
-) -> None:
+def test_an_invalid_declaration_is_refused_where_it_stands(declared: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
         skill(timeout=1.0)(declared)
 
 
 @pytest.mark.parametrize("given", [None, [print], {"skills": []}])
-def test_an_assistant_of_what_is_no_pipeline_is_refused(given: Any) -> None:
+def test_an_assistant_without_a_pipeline_is_refused(given: Any) -> None:
     with pytest.raises(ConfigError, match="an assistant is made of a Pipeline"):
         Assistant(given)
 
 
 @pytest.mark.parametrize("given", [5, "plain", lambda turn: turn])
-def test_what_stands_for_no_service_is_refused_by_its_stage(given: Any) -> None:
+def test_a_value_other_than_a_service_is_refused_with_its_stage(given: Any) -> None:
     with pytest.raises(ConfigError, match="skills: expected a Service or a function with a name"):
         Assistant(Pipeline(skills=[given]), store="memory:")
 

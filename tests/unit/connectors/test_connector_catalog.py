@@ -54,7 +54,7 @@ def test_a_call_gives_the_options_of_its_connector(call: Call, expected: object)
         (Call("", "openai_chat"), "url"),
     ],
 )
-def test_what_a_connector_cannot_be_made_of_is_refused(call: Call, told: str) -> None:
+def test_invalid_options_of_a_connector_are_refused(call: Call, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         make_options(call)
 

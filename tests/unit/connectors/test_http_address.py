@@ -82,7 +82,7 @@ def test_a_url_is_written_as_it_is_sent(text: str, written: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "ftp://a", "http://", "http://a:x/", "ws://a:99999/"])
-def test_what_is_no_url_is_refused(text: str) -> None:
+def test_an_invalid_url_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"write it|[Pp]ort"):
         Url.read(text)
 

@@ -118,7 +118,9 @@ def test_as_many_informational_answers_as_allowed_are_passed_over() -> None:
 
 @pytest.mark.parametrize("more", [b"x", b"HTTP/1.1 200 OK\r\n", WHOLE[0][0], WHOLE[3][0], b"\0"])
 @pytest.mark.parametrize("answer", [WHOLE[0][0], WHOLE[2][0], WHOLE[3][0]])
-def test_what_follows_an_answer_does_not_change_it_and_closes(answer: bytes, more: bytes) -> None:
+def test_bytes_after_an_answer_do_not_change_it_and_close_the_connection(
+    answer: bytes, more: bytes
+) -> None:
     reader = read(answer + more)
 
     assert reader.failure is None
@@ -197,7 +199,7 @@ def test_a_stream_that_raises_ends_the_answer() -> None:
     assert "no exclamation marks" in str(reader.failure)
 
 
-def test_what_is_no_event_stream_does_not_go_to_the_stream() -> None:
+def test_an_answer_without_events_does_not_go_to_the_stream() -> None:
     stream = Pieces()
     reader = read(OK + b"Content-Type: text/plain\r\nContent-Length: 1\r\n\r\n.", stream=stream)
 

@@ -67,7 +67,7 @@ class Unequal:
         (ValueError("x" * 10_000_000), "ValueError: " + "x" * 300),
     ],
 )
-async def test_what_a_function_raises_is_told_by_type_and_message(
+async def test_an_exception_of_a_function_is_told_by_type_and_message(
     way: Callable[[Target], PythonConnector], raised: BaseException, text: str
 ) -> None:
     def target(_: Any) -> Any:
@@ -103,7 +103,7 @@ def _generator(_: Any) -> Iterator[str]:
 @pytest.mark.parametrize(
     "target", [lambda _: _async_generator(_), lambda _: _generator(_), lambda _: Unequal()]
 )
-async def test_what_is_no_reply_is_a_bad_reply(
+async def test_an_invalid_reply_is_a_bad_reply(
     way: Callable[[Target], PythonConnector], target: Target
 ) -> None:
     async with closing(way(target)) as connector:
@@ -113,7 +113,7 @@ async def test_what_is_no_reply_is_a_bad_reply(
     assert type(error) is BadReply
 
 
-async def test_what_a_plain_function_gives_to_be_awaited_is_awaited_in_the_loop() -> None:
+async def test_an_awaitable_of_a_plain_function_is_awaited_in_the_loop() -> None:
     async def answer(request: Any) -> Any:
         return request
 

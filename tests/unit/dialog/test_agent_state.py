@@ -299,7 +299,7 @@ def test_personas_start_empty() -> None:
     assert bot_from_state({"id": "1"}).persona == []
 
 
-def test_two_dialogs_never_share_what_they_start_with() -> None:
+def test_two_dialogs_never_share_their_first_values() -> None:
     one, other = person(), Human(id="1", user_external_id="bob")
     one.profile["name"] = "Ann"
     one.persona.append("I swim.")  # type: ignore[union-attr]
@@ -313,7 +313,7 @@ def test_who_spoke_is_told_by_the_active_skill() -> None:
     assert kinds == [HumanUtterance, BotUtterance]
 
 
-def test_what_is_closed_is_not_active() -> None:
+def test_a_closed_dialog_is_not_active() -> None:
     closed = dialog()
     closed.active = False
     assert dialog_to_state(closed)["_active"] == "False"
@@ -329,6 +329,6 @@ def test_a_dialog_as_deep_as_its_services_may_make_it_comes_back() -> None:
     assert decode_dialog(encode_dialog(there)) == there
 
 
-def test_what_is_no_json_is_no_dialog() -> None:
+def test_invalid_json_is_no_dialog() -> None:
     with pytest.raises(BadReply):
         decode_dialog(b"{")

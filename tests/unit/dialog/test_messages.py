@@ -78,7 +78,7 @@ def test_the_asks_are_known(ask: str | None) -> None:
 
 
 @pytest.mark.parametrize("ask", ["", "Number", 5, [], {}, True])
-def test_what_is_no_ask_is_refused(ask: Any) -> None:
+def test_an_invalid_ask_is_refused(ask: Any) -> None:
     with pytest.raises(BadReply, match="there are"):
         checked_ask(ask)
 

@@ -54,7 +54,7 @@ def test_plain_values_pass_unchanged(value: Any) -> None:
 
 
 @given(plain_values)
-def test_what_was_checked_is_a_copy_decoded_from_the_bytes_that_are_kept(value: Any) -> None:
+def test_a_checked_value_is_a_copy_decoded_from_the_kept_bytes(value: Any) -> None:
     checked = plain.check(value)
     assert plain.parse(checked.encoded).value == checked.value
 
@@ -64,7 +64,7 @@ def test_every_unicode_scalar_value_passes(character: str) -> None:
     assert plain.check({character: character}).value == {character: character}
 
 
-def test_a_change_to_what_was_checked_does_not_reach_what_the_service_keeps() -> None:
+def test_a_change_to_a_checked_value_does_not_reach_the_services_own() -> None:
     kept = {"list": [1]}
     plain.check(kept).value["list"].append(2)
     assert kept == {"list": [1]}
@@ -95,7 +95,7 @@ def test_tuples_become_lists() -> None:
         ({"n": 10**5000}, "$.n"),
     ],
 )
-def test_the_path_of_what_json_cannot_say_is_named(value: Any, path: str) -> None:
+def test_a_value_outside_of_json_is_named_by_its_path(value: Any, path: str) -> None:
     with pytest.raises(BadReply) as refused:
         plain.check(value)
     assert refused.value.path == path
@@ -156,7 +156,7 @@ def test_the_path_of_a_deep_value_stays_short_whatever_its_keys() -> None:
         b'{"a":1} {"b":2}',
     ],
 )
-def test_what_is_not_json_is_refused(data: bytes) -> None:
+def test_a_value_outside_of_json_is_refused(data: bytes) -> None:
     with pytest.raises(BadReply):
         plain.parse(data)
 
@@ -281,7 +281,7 @@ def test_a_value_that_is_small_in_memory_and_endless_as_json_is_refused(
 
 
 @pytest.mark.parametrize("together", [lambda a: [a, a], lambda a: {"a": a, "b": a}])
-def test_what_doubles_is_measured_by_looking_at_each_part_once(
+def test_a_doubling_value_is_measured_by_looking_at_each_part_once(
     together: Callable[[Any], Any],
 ) -> None:
     value: Any = ["x"]
@@ -338,7 +338,7 @@ def test_a_struct_whose_own_object_is_endless_is_refused() -> None:
 
 
 @pytest.mark.parametrize("wrong", [math.nan, {1: 2}, object(), "\ud800"])
-def test_what_is_wrong_deep_in_an_endless_value_is_found_at_once(wrong: Any) -> None:
+def test_a_fault_deep_in_an_endless_value_is_found_at_once(wrong: Any) -> None:
     value: Any = [wrong]
     for _ in range(40):
         value = [value, value]
@@ -346,7 +346,7 @@ def test_what_is_wrong_deep_in_an_endless_value_is_found_at_once(wrong: Any) -> 
         plain.check(value)
 
 
-def test_what_occurs_in_several_places_is_fine_while_it_is_small() -> None:
+def test_a_small_value_may_occur_in_several_places() -> None:
     part = {"a": [1, 2.5, None]}
     assert plain.check([part, part, [part]]).value == [part, part, [part]]
 

@@ -21,7 +21,7 @@ def test_changes_set_and_remove_in_each_part() -> None:
     }
 
 
-def test_removing_what_is_not_there_does_nothing() -> None:
+def test_removing_a_missing_key_does_nothing() -> None:
     state = {"attributes": {"kept": 1}}
     apply_changes(state, [["attributes", "gone"]])
     assert state == {"attributes": {"kept": 1}}

@@ -82,7 +82,7 @@ class Skill:
 
 
 @pytest.mark.parametrize("target", [declared, unknown_beside, Skill(), Skill().method])
-def test_what_is_declared_is_given(target: Any) -> None:
+def test_a_declared_argument_is_given(target: Any) -> None:
     assert taking_dicts(target)(dict(TURN)) == "and now?"
 
 
@@ -100,7 +100,7 @@ def a_dict(request: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("target", [undeclared, a_dict, len, print, lambda: None])
-def test_what_declares_nothing_is_called_itself(target: Any) -> None:
+def test_a_function_without_declarations_is_called_itself(target: Any) -> None:
     assert taking_dicts(target) is target
 
 

@@ -62,7 +62,7 @@ def sizes(connector: FakeConnector) -> list[int]:
     return [len(batch) for batch in connector.batches]
 
 
-async def test_what_waits_goes_out_together() -> None:
+async def test_waiting_requests_go_out_together() -> None:
     connector = FakeConnector(plainly)
     assert await ask(Batcher(connector, 32), *range(10)) == list(range(10))
     assert sizes(connector) == [10]

@@ -195,7 +195,7 @@ def test_a_call_that_swallows_its_cancellation_is_a_stray_until_it_ends(run: Run
     run(test())
 
 
-def test_what_comes_after_the_time_out_does_not_count(run: Run) -> None:
+def test_a_reply_after_the_time_out_does_not_count(run: Run) -> None:
     async def test() -> None:
         own, _ = calls()
         loop = asyncio.get_running_loop()

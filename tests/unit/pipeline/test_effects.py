@@ -75,7 +75,7 @@ async def test_those_that_wait_for_a_service_are_asked_as_it_says(
     assert [outcomes(turn)[name] for name in ("a", "c")] == settled
 
 
-async def test_what_the_chosen_hypothesis_brings_need_not_go_with_the_reply() -> None:
+async def test_attributes_of_the_chosen_hypothesis_need_not_go_with_the_reply() -> None:
     choice = {"skill_name": "chat", "text": "well", "confidence": 0.5}
     selector = with_effects("selector", 1, value=choice, carries=False)
     talk = Talk(Pipeline(skills=[skill(human_attributes={"n": 1})], response_selector=selector))
@@ -150,7 +150,7 @@ async def test_a_response_formatter_may_be_shown_the_turn() -> None:
     assert noted == [["a", 7, 3], ["b", 7, 3]]
 
 
-async def test_a_fan_out_annotates_what_its_calls_say() -> None:
+async def test_a_fan_out_annotates_the_replies_of_its_calls() -> None:
     def odd(reply: Any) -> Any:
         return reply if reply % 2 else Effects()
 

@@ -344,7 +344,7 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.mark.parametrize("error", [BadReply("odd"), ServiceRefused("no such page", status=404)])
-async def test_what_cannot_get_better_is_not_tried_again(
+async def test_a_permanent_failure_is_not_tried_again(
     naps: list[float], error: ServiceError
 ) -> None:
     connector = FakeConnector(error, "fine")
@@ -411,7 +411,9 @@ async def test_a_guarded_caller_gives_the_checked_reply() -> None:
         (Service("chat", FakeConnector(SystemExit(3))), ServiceRaised),
     ],
 )
-async def test_a_guarded_caller_raises_what_went_wrong(target: Any, error: type[Exception]) -> None:
+async def test_a_guarded_caller_raises_the_services_error(
+    target: Any, error: type[Exception]
+) -> None:
     engine = Talk(Pipeline(skills=[target])).engine
     with pytest.raises(error):
         await engine.call("chat", {}, timeout=0.01)
@@ -441,7 +443,7 @@ async def test_of_services_with_one_name_a_guarded_caller_asks_the_skill_unless_
         await engine.call("clock", {}, timeout=1, stage="postprocessors")
 
 
-async def test_a_guarded_caller_sends_what_json_can_say() -> None:
+async def test_a_guarded_caller_sends_only_json() -> None:
     with pytest.raises(BadReply):
         await Talk(Pipeline(skills=[skill()])).engine.call("chat", {"x": object()}, timeout=1)
 

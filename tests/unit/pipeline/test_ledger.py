@@ -117,7 +117,7 @@ CHAIN: dict[str, Any] = {
         ([settles("r"), lambda it: it.release_after_reply()], ["p"], [Due.REPLY]),
     ],
 )
-def test_what_follows_from_what(
+def test_settled_services_release_their_successors(
     events: list[Step], expected_ready: list[str], expected_due: list[Due]
 ) -> None:
     it = ledger(**CHAIN)
@@ -186,7 +186,7 @@ def test_a_candidate_annotator_settles_with_the_last_wave(
     assert named(it, "c").outcome == outcome
 
 
-def test_what_a_candidate_annotator_failed_by_in_one_wave_stays_on_record() -> None:
+def test_a_candidate_annotators_failure_in_a_wave_stays_on_record() -> None:
     it, late = ledger(**CHAIN), ServiceLate("no answer in time")
     for event in [settles("a"), settles("b"), settles("s"), selects("x"), settles("x")]:
         event(it)

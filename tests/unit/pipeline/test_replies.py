@@ -103,7 +103,7 @@ async def test_a_skill_may_have_nothing_to_say() -> None:
 
 
 @pytest.mark.parametrize("reply", NO_HYPOTHESES)
-async def test_what_is_no_hypothesis_is_the_skills_failure(reply: Any) -> None:
+async def test_an_invalid_hypothesis_is_the_skills_failure(reply: Any) -> None:
     turn = await Talk(Pipeline(skills=[says("broken", reply), skill()])).turn()
     assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn) == {"broken": "failed", "chat": "done"}
@@ -152,7 +152,7 @@ async def test_whether_a_skill_can_continue_is_a_truth_value_or_a_word(wrong: An
 
 
 @pytest.mark.parametrize("key", ["human_attributes", "bot_attributes", "annotations", "attributes"])
-async def test_what_has_to_be_an_object_is_one(key: str) -> None:
+async def test_members_of_a_hypothesis_must_be_objects(key: str) -> None:
     assert await spoken([hypothesis(**{key: ["no object"]})]) == FALLBACK
 
 
@@ -162,7 +162,7 @@ async def test_a_hypothesis_may_have_messages_instead_of_a_text() -> None:
 
 
 @pytest.mark.parametrize("reply", [None, "hello", [], {}, {"text": 5}, {"skill_name": "chat"}, 5])
-async def test_what_is_no_choice_is_the_response_selectors_failure(reply: Any) -> None:
+async def test_an_invalid_choice_is_the_response_selectors_failure(reply: Any) -> None:
     turn = await Talk(Pipeline(skills=[skill()], response_selector=says("broken", reply))).turn()
     assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["broken"] == "failed"
@@ -182,7 +182,7 @@ async def test_what_is_no_choice_is_the_response_selectors_failure(reply: Any) -
         {"skill_name": "nobody"},
     ],
 )
-async def test_a_choice_of_what_does_not_exist_is_refused(choice: dict[str, Any]) -> None:
+async def test_a_choice_of_an_unknown_hypothesis_is_refused(choice: dict[str, Any]) -> None:
     pipeline = Pipeline(skills=[skill()], response_selector=picks(text="chosen", **choice))
     turn = await Talk(pipeline).turn()
     assert turn.draft.final_reply().text == "hello"
@@ -203,7 +203,9 @@ async def test_a_last_chance_gives_a_text_or_an_object_with_one(reply: Any) -> N
 
 
 @pytest.mark.parametrize("reply", ["everybody", 5, {"chat": 1}, [5], [None], [["chat"]]])
-async def test_what_is_no_list_of_names_is_the_skill_selectors_failure(reply: Any) -> None:
+async def test_a_selection_other_than_a_list_of_names_is_the_skill_selectors_failure(
+    reply: Any,
+) -> None:
     turn = await Talk(Pipeline(skill_selector=says("broken", reply), skills=[skill()])).turn()
     assert turn.draft.final_reply().text == "hello"
     assert outcomes(turn)["broken"] == "failed"

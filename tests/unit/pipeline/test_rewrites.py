@@ -54,7 +54,7 @@ async def test_an_annotation_of_no_use_rewrites_nothing(annotation: Any) -> None
     assert heard(rewriting) == {"text": "hi"}
 
 
-def test_a_router_sees_the_words_and_what_they_mean() -> None:
+def test_a_router_sees_the_words_and_their_meaning() -> None:
     state = {
         "utterances": [
             {"text": "time in Rome?"},

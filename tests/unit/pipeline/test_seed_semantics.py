@@ -111,7 +111,7 @@ async def test_annotations_that_a_skill_gives_stand_beside_those_of_annotators()
 # -- the reply --------------------------------------------------------------------------------
 
 
-async def test_a_selector_overwrites_what_is_said_and_the_hypothesis_stays_as_it_was() -> None:
+async def test_a_selector_overwrites_the_reply_and_leaves_the_hypothesis() -> None:
     pipeline = Pipeline(
         skills=[skill(text="hello", confidence=0.33, human_attributes={"name": "Vasily"})],
         response_selector=picks(
@@ -266,7 +266,7 @@ async def test_annotations_of_a_composed_reply_are_not_merged() -> None:
     assert bot["annotations"] == {}
 
 
-async def test_what_a_choice_lacks_comes_from_the_chosen_hypothesis() -> None:
+async def test_missing_parts_of_a_choice_come_from_the_chosen_hypothesis() -> None:
     said = skill(attributes={"mood": "good"}, messages=[TEXT], ask="number")
     _, _, bot = await after(Pipeline(skills=[said], response_selector=picks()))
     assert bot["attributes"] == {
@@ -276,7 +276,7 @@ async def test_what_a_choice_lacks_comes_from_the_chosen_hypothesis() -> None:
     }
 
 
-async def test_what_a_choice_has_goes_before_the_chosen_hypothesis() -> None:
+async def test_parts_of_a_choice_go_before_the_chosen_hypothesis() -> None:
     said = skill(attributes={"mood": "good"}, messages=[TEXT], ask="number")
     chosen = picks(attributes={}, messages=[], ask="date", annotations={"own": 1})
     _, _, bot = await after(Pipeline(skills=[said], response_selector=chosen))
@@ -380,7 +380,7 @@ async def test_attributes_are_bounded_and_known_ones_can_still_change() -> None:
     assert human["attributes"] == {"a0": "changed", "a1": 1, "a2": 2}
 
 
-async def test_what_is_too_much_is_dropped_with_a_recorded_warning() -> None:
+async def test_attributes_beyond_the_limit_are_dropped_with_a_recorded_warning() -> None:
     turn = await Talk(
         Pipeline(skills=[skill(human_attributes={"a": 1, "attributes": {"b": 1, "c": 2}})]),
         max_attributes=1,

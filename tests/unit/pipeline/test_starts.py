@@ -33,7 +33,7 @@ def text_and_way(turn: Any) -> tuple[str, str]:
 # -- say --------------------------------------------------------------------------------------
 
 
-async def test_what_is_to_be_said_is_said_without_asking_anybody() -> None:
+async def test_a_given_reply_is_said_without_asking_anybody() -> None:
     pipeline = Pipeline(
         annotators=[says("ner", 1)], skills=[skill()], postprocessors=[says("p", "")]
     )
@@ -154,7 +154,7 @@ async def _turn_and_tell(talk: Talk, name: str, **start: Any) -> Any:
     return await talk.turn(excluded=name, **start)
 
 
-async def test_what_a_skill_that_is_told_learns_counts_and_its_words_do_not() -> None:
+async def test_attributes_of_a_told_skill_count_and_its_words_do_not() -> None:
     other = says(
         "other",
         [hypothesis("no", 0.1, human_attributes={"no": 1}), hypothesis(human_attributes={"x": 2})],
@@ -168,7 +168,7 @@ async def test_what_a_skill_that_is_told_learns_counts_and_its_words_do_not() ->
 
 
 @pytest.mark.parametrize("reply", [ValueError("oh"), 5, [{"text": 5}]])
-async def test_what_goes_wrong_when_a_skill_is_told_is_on_record(reply: Any) -> None:
+async def test_a_failure_of_a_told_skill_is_on_record(reply: Any) -> None:
     _, turn = await told(says("other", reply))
     assert turn.draft.final_reply().text == "hello"
     assert errors(turn) == {}
@@ -256,7 +256,7 @@ async def test_choices_are_numbered() -> None:
         ({"unschedule": [""]}, "$[0].unschedule[0]"),
     ],
 )
-async def test_what_is_no_message_or_ask_is_refused_by_its_path(
+async def test_an_invalid_message_or_ask_is_refused_with_its_path(
     bad: dict[str, Any], path: str
 ) -> None:
     turn = await Talk(Pipeline(skills=[says("chat", [hypothesis(**bad)])])).turn()
@@ -265,7 +265,7 @@ async def test_what_is_no_message_or_ask_is_refused_by_its_path(
 
 
 @pytest.mark.parametrize("bad", [{"messages": [{"type": "nothing"}]}, {"ask": "nothing"}])
-async def test_a_selector_that_says_what_is_no_message_or_ask_has_failed(bad: Any) -> None:
+async def test_a_selector_with_an_invalid_message_or_ask_has_failed(bad: Any) -> None:
     turn = await Talk(Pipeline(skills=[skill()], response_selector=picks(**bad))).turn()
     assert text_and_way(turn) == ("hello", "confidence")
     assert outcomes(turn)["selector"] == "failed"

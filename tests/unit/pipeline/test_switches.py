@@ -25,7 +25,7 @@ def off(talk: Talk, *names: str) -> None:
         talk.engine.find_step(name).switch(BY_EVE)
 
 
-async def test_what_is_off_is_skipped_with_the_reason_and_what_requires_it_follows() -> None:
+async def test_a_service_switched_off_is_skipped_with_the_reason_and_so_are_its_requirers() -> None:
     note, other = says("note", {"n": 1}), skill("other", "from other", 0.1)
     needy = Service("needy", skill("x").target, after=["note"], requires=["note"])
     talk = Talk(Pipeline(annotators=[note], skills=[needy, other]))

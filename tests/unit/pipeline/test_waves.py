@@ -115,7 +115,7 @@ async def test_a_selection_without_more_is_a_plain_list() -> None:
     assert spoke(await take(pipeline)) == ["b"]
 
 
-async def test_more_sees_what_was_said_so_far_and_the_seconds_left() -> None:
+async def test_more_sees_the_hypotheses_so_far_and_the_seconds_left() -> None:
     seen: list[tuple[list[str], bool]] = []
 
     def more(hypotheses: list[dict[str, Any]], seconds: float) -> list[str]:
@@ -166,7 +166,7 @@ async def test_enough_cancels_those_that_are_running() -> None:
     assert outcomes(turn)["slow"] == "skipped"
 
 
-async def test_what_was_said_after_enough_does_not_count() -> None:
+async def test_hypotheses_after_enough_do_not_count() -> None:
     stage = Stage(Pipeline(skill_selector=gate("selector"), skills=[speaker("a"), speaker("b")]))
     stage.gates["selector"].reply = Selection(["a", "b"], lambda *_: enough)
     async with stage:
@@ -369,7 +369,9 @@ async def test_of_a_list_about_a_wave_a_bad_item_fails_alone() -> None:
 
 
 @pytest.mark.parametrize("reply", [[1], [1, 2, 3], {"a": 1}, None, "ab", float("nan")])
-async def test_what_is_no_list_about_a_wave_is_the_candidate_annotators_failure(reply: Any) -> None:
+async def test_a_reply_on_a_wave_other_than_a_list_is_the_candidate_annotators_failure(
+    reply: Any,
+) -> None:
     pipeline = Pipeline(
         skills=[skill("a"), skill("b")],
         candidate_annotators=[says("odd", reply, together=True)],
@@ -430,7 +432,7 @@ async def test_without_hypotheses_candidate_annotators_are_skipped() -> None:
 # -- a turn that is given to somebody ---------------------------------------------------------
 
 
-async def test_a_forced_skill_alone_is_asked_and_gets_what_is_added() -> None:
+async def test_a_forced_skill_alone_is_asked_and_gets_the_additions() -> None:
     selector, a, b = says("selector", ["a"]), skill("a"), skill("b")
     pipeline = Pipeline(skill_selector=selector, skills=[a, b])
     answer = {"answer": {"kind": "number", "value": 5, "raw": "five"}}

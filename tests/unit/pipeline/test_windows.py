@@ -112,7 +112,7 @@ async def test_services_see_who_asks_in_which_turn() -> None:
     assert state["turn_id"] == turn.draft.opened.opening.turn_id
 
 
-async def test_what_a_service_does_to_its_request_reaches_nobody_else() -> None:
+async def test_a_services_changes_of_its_request_reach_nobody_else() -> None:
     def vandal(request: Any) -> None:
         request["utterances"][-1]["text"] = "vandalised"
         request["human"]["attributes"]["x"] = 1
@@ -126,7 +126,7 @@ async def test_what_a_service_does_to_its_request_reaches_nobody_else() -> None:
     assert (await talk.state())["human"]["attributes"] == {}
 
 
-async def test_what_a_service_does_to_its_reply_afterwards_reaches_nobody() -> None:
+async def test_a_services_later_changes_of_its_reply_reach_nobody() -> None:
     kept = hypothesis(own=["as it was"])
 
     def vandal(request: Any) -> None:
@@ -140,7 +140,7 @@ async def test_what_a_service_does_to_its_reply_afterwards_reaches_nobody() -> N
     assert turn.draft.final_reply().text == "hello"
 
 
-async def test_what_services_said_earlier_in_the_turn_is_shown() -> None:
+async def test_results_of_earlier_services_of_the_turn_are_shown() -> None:
     chat, selector = says("chat", hypothesis()), says("selector", None)
     talk = Talk(
         Pipeline(
@@ -228,7 +228,7 @@ async def test_a_skill_is_shown_all_turns_its_own_or_none_but_the_present(
     assert [utterance["text"] for utterance in seen[-1]["utterances"]] == expected
 
 
-async def test_a_snapshot_of_the_user_before_the_turn_is_what_is_stored() -> None:
+async def test_the_stored_user_is_the_user_before_the_turn() -> None:
     chat = says("chat", [hypothesis(human_attributes={"n": 1})])
     talk = Talk(Pipeline(skills=[chat], user_snapshot="before"))
     await talk.turn()

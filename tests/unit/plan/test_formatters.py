@@ -119,7 +119,7 @@ async def test_a_formatter_with_an_odd_number_of_tasks_breaks_no_turn(
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("key", ["formatter", "response_formatter"])
 @pytest.mark.parametrize("place", PLACES)
-async def test_what_a_formatter_raises_is_its_services_failure(
+async def test_an_exception_of_a_formatter_is_its_services_failure(
     place: str, key: str, fault: BaseException
 ) -> None:
     def raises(payload: Any) -> Any:
@@ -131,7 +131,7 @@ async def test_what_a_formatter_raises_is_its_services_failure(
 
 
 @pytest.mark.parametrize("payload", [float("nan"), object(), {1: 2}, "\ud800"])
-async def test_a_formatter_gives_what_json_can_say(payload: Any) -> None:
+async def test_a_formatter_gives_only_json(payload: Any) -> None:
     pipeline = pipeline_with("annotators", formatter=lambda state: payload)
     turn = await Talk(pipeline).turn()
     assert errors(turn)["odd"]

@@ -90,7 +90,7 @@ def test_a_node_is_placed_after_all_that_it_waits_for() -> None:
         ),
     ],
 )
-def test_what_cannot_work_is_refused_with_its_place(pipeline: Pipeline, fault: str) -> None:
+def test_an_impossible_graph_is_refused_with_its_place(pipeline: Pipeline, fault: str) -> None:
     with pytest.raises(ConfigError) as refused:
         compile_graph(pipeline)
     assert fault in str(refused.value)

@@ -106,7 +106,7 @@ def test_every_option_says_what_it_is() -> None:
         ({"instead": "m:g"}, Call("m:f", None, {"instead": "m:g"})),
     ],
 )
-def test_what_is_for_the_connector_goes_to_the_call(options: Any, call: Call) -> None:
+def test_options_of_the_connector_go_to_the_call(options: Any, call: Call) -> None:
     given = Service("a", "m:f", **options)
     placed = one(annotators=[given])
 
@@ -160,13 +160,13 @@ def test_an_empty_list_of_deeppavlovs_wire_means_all() -> None:
         ({"last_chance": Service("a", answers, always=True)}, "last_chance.a.always: only for"),
     ],
 )
-def test_what_cannot_stand_there_is_refused_with_its_key(services: Any, fault: str) -> None:
+def test_a_misplaced_option_is_refused_with_its_key(services: Any, fault: str) -> None:
     with pytest.raises(ConfigError) as refused:
         Pipeline(**{"skills": [answers], **services})
     assert str(refused.value).startswith(fault)
 
 
-def test_what_meant_nothing_at_a_stage_and_was_taken_is_dropped_with_a_warning() -> None:
+def test_options_without_meaning_at_a_stage_are_dropped_with_a_warning() -> None:
     with pytest.warns(DeprecationWarning, match=r"annotators\.a\.icon: only for skills"):
         found = one(annotators=[Service("a", answers, icon="a.png")])
 

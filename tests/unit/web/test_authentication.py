@@ -189,7 +189,7 @@ def test_a_page_of_another_site_is_not_who_sits_here(origin: bytes) -> None:
 
 
 @pytest.mark.parametrize(("mode", "admitted"), [(b"no-cors", False), (b"navigate", True)])
-def test_what_a_page_of_another_site_loads_is_no_link(mode: bytes, admitted: bool) -> None:
+def test_a_load_by_a_page_of_another_site_is_no_link(mode: bytes, admitted: bool) -> None:
     sent = {b"sec-fetch-site": b"cross-site", b"sec-fetch-mode": mode}
     headers = {b"host": b"localhost:4242", **sent}
 
@@ -216,7 +216,7 @@ def test_a_socket_of_another_sites_page_is_refused_even_with_a_key() -> None:
 
 
 @pytest.mark.parametrize("secret", ["token", None])
-def test_what_is_for_operators_is_for_nobody_else(secret: str | None) -> None:
+def test_addresses_for_operators_are_for_nobody_else(secret: str | None) -> None:
     keeper = Authenticator(AccessPolicy(tokens={"token": "ann"}, anonymous=True))
 
     with pytest.raises(Forbidden):

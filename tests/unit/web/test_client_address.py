@@ -47,7 +47,7 @@ def test_the_right_most_hop_that_is_not_trusted_is_the_client(
 
 
 @given(st.text(st.characters(max_codepoint=255), max_size=80), st.sampled_from(["f", "x", "fx"]))
-def test_what_a_client_writes_to_the_left_changes_nothing(forged: str, where: str) -> None:
+def test_addresses_written_by_a_client_to_the_left_change_nothing(forged: str, where: str) -> None:
     seen = []
     for left in ("", forged.replace('"', "").replace("|", "") + ", "):
         headers = pairs(f"x-forwarded-for: {left}198.51.100.1") if "x" in where else []
@@ -74,6 +74,6 @@ def test_an_ipv6_client_is_counted_by_its_network() -> None:
     assert client_name("nonsense") == "nonsense"
 
 
-def test_what_is_no_network_is_refused() -> None:
+def test_an_invalid_network_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"trusted_proxies: 'proxy' is not an address"):
         ClientAddresses(["proxy"])

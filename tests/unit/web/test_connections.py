@@ -171,7 +171,7 @@ async def test_requests_behind_others_of_their_connection_let_those_of_others_pa
         assert await crowd.begun_before(b"late") < 150
 
 
-async def test_the_health_is_told_before_what_others_want_who_came_first() -> None:
+async def test_health_is_answered_before_earlier_requests_of_others() -> None:
     async with Crowd(GET % b"many") as crowd:
         assert await crowd.begun_before(b"health/live") < 150
 
@@ -362,7 +362,7 @@ async def test_an_old_client_need_not_name_the_host(host: bytes) -> None:
 
 
 @pytest.mark.parametrize("rest", [b"nonsense\r\n\r\n", b"CONNECT a:1 HTTP/1.1\r\n\r\n", b"GET\r\n"])
-async def test_what_is_no_request_ends_the_connection_after_the_responses(rest: bytes) -> None:
+async def test_an_invalid_request_ends_the_connection_after_the_responses(rest: bytes) -> None:
     protocol, line = connected(hello)
 
     protocol.data_received(GET % b"1" + GET % b"2" + rest)
@@ -448,7 +448,7 @@ async def test_one_address_has_so_many_connections_and_no_more(first: str, other
         (ListenerLimits(connections=200, address_connections=150), 150),
     ],
 )
-def test_the_share_of_one_address_follows_from_what_all_may_have(
+def test_the_share_of_an_address_follows_from_the_limit_of_all(
     limits: ListenerLimits, most: int
 ) -> None:
     places = ConnectionPlaces(limits)
@@ -609,7 +609,7 @@ async def test_others_come_to_their_turn_between_the_messages_of_one_client() ->
         task.cancel()
 
 
-async def test_what_is_kept_of_a_message_counts_until_it_is_whole() -> None:
+async def test_parts_of_a_message_count_until_it_is_whole() -> None:
     places = ConnectionPlaces(ListenerLimits())
     app = Talk()
     protocol, _ = await talking(app, places=places)

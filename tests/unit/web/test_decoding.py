@@ -140,7 +140,7 @@ def test_a_parameter_that_does_not_fit_is_named(query: bytes, field: str) -> Non
         b'{"text": "\xed\xa0\x80"}',
     ],
 )
-def test_half_of_a_character_is_told_as_what_it_is(body: bytes) -> None:
+def test_half_of_a_character_is_named_as_such(body: bytes) -> None:
     with pytest.raises(BadInput, match=r"^a lone surrogate is not Unicode text$"):
         parse_object(body)
 
@@ -156,7 +156,7 @@ def test_half_of_a_character_is_told_as_what_it_is(body: bytes) -> None:
         b'{"a": "\xff"}',
     ],
 )
-def test_what_is_no_json_is_told_as_that(body: bytes) -> None:
+def test_invalid_json_is_named_as_such(body: bytes) -> None:
     with pytest.raises(BadInput, match=r"^this is not JSON"):
         parse_object(body)
 

@@ -17,7 +17,7 @@ async def show(icon: str | None, name: str = "clock") -> HttpResponse:
     return await icons.show_icon(TypedRequest(ANONYMOUS, IconName(name), None))
 
 
-async def test_a_file_is_shown_as_what_it_is(tmp_path: Path) -> None:
+async def test_an_icon_file_is_served_with_its_own_type(tmp_path: Path) -> None:
     (tmp_path / "clock.svg").write_bytes(b"<svg/>")
 
     shown = await show(str(tmp_path / "clock.svg"))
@@ -44,7 +44,7 @@ async def test_who_has_none_is_not_found(name: str) -> None:
     ("file", "content"),
     [("clock.py", b"print()"), ("gone.png", None), ("big.png", b"x" * (MAX_BYTES + 1))],
 )
-async def test_what_is_no_picture_is_not_shown(
+async def test_a_file_other_than_a_picture_is_not_shown(
     file: str, content: bytes | None, tmp_path: Path
 ) -> None:
     if content is not None:

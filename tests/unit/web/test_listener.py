@@ -70,7 +70,7 @@ async def test_a_door_that_cannot_be_opened_is_told_to_the_server() -> None:
     assert line.sent == [{"type": "lifespan.startup.failed", "message": "no"}]
 
 
-async def test_what_was_opened_before_a_fault_is_closed() -> None:
+async def test_channels_opened_before_a_fault_are_closed() -> None:
     events: list[str] = []
     app = Listener(assistant(), [Door("a", events), Door("b", events, OSError("no"))])
 

@@ -104,7 +104,7 @@ def schema_of_body(route: str) -> Any:
 @pytest.mark.parametrize("route", BODIES)
 @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=25)
 @given(data=st.data())
-def test_what_the_schema_accepts_the_reader_accepts_and_nothing_else(
+def test_the_reader_accepts_exactly_the_values_of_the_schema(
     route: str, data: st.DataObject
 ) -> None:
     schema = schema_of_body(route)
@@ -117,7 +117,7 @@ def test_what_the_schema_accepts_the_reader_accepts_and_nothing_else(
 @pytest.mark.parametrize("route", BODIES)
 @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=10)
 @given(data=st.data())
-def test_what_is_made_by_the_schema_is_read(route: str, data: st.DataObject) -> None:
+def test_a_value_made_by_the_schema_is_read(route: str, data: st.DataObject) -> None:
     schema = schema_of_body(route)
 
     assert is_read(BODIES[route], data.draw(fitting(schema, COMPONENTS)))

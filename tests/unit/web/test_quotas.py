@@ -73,7 +73,7 @@ def refused(table: VisitorQuotaTable, visitor: Visitor, address: str, user: str)
     return None
 
 
-def test_each_scope_counts_on_its_own_and_what_is_refused_counts_nowhere() -> None:
+def test_each_scope_counts_on_its_own_and_refused_requests_count_nowhere() -> None:
     limits = ListenerLimits(
         person=VisitorQuotas(turns=2),
         token=VisitorQuotas(turns=3),

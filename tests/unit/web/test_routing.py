@@ -72,7 +72,7 @@ def test_two_routes_of_one_address_are_refused() -> None:
         RouteTable([ONE, ONE])
 
 
-def test_a_door_words_what_is_not_found_below_its_prefix() -> None:
+def test_a_door_words_unknown_addresses_below_its_prefix() -> None:
     table = RouteTable([GET, NotFoundText("/api/", "no endpoint"), NotFoundText("/", "nothing")])
 
     for path, text in [("/api/x", "no endpoint"), ("/api", "nothing"), ("/b", "nothing")]:

@@ -127,7 +127,7 @@ def test_no_script_makes_html_of_text(script: Path) -> None:
     assert re.findall(ways, script.read_text()) == []
 
 
-def test_what_is_borrowed_has_its_licence_beside_it() -> None:
+def test_borrowed_files_have_their_licence_beside_them() -> None:
     vendor = SHARED / "vendor"
     told = (vendor / "README.md").read_text()
 

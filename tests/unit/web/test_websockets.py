@@ -53,7 +53,7 @@ class Client:
             await self.news.wait_for(lambda: len(self.got) >= number)
 
 
-async def test_what_is_sent_goes_out_in_order_and_then_it_is_closed() -> None:
+async def test_messages_go_out_in_order_before_the_close() -> None:
     client = Client()
     socket = client.socket()
 

@@ -44,7 +44,7 @@ async def test_pyalmond_works_without_a_change(commands: Commands) -> None:
     assert "org.prolocutor.timer" in [device["uniqueId"] for device in devices]
 
 
-async def test_pyalmond_is_told_what_is_wrong_by_the_status(commands: Commands, own: Path) -> None:
+async def test_pyalmond_is_told_of_errors_by_the_status(commands: Commands, own: Path) -> None:
     with commands.serving(own) as server:
         async with almond(server) as api:
             with pytest.raises(aiohttp.ClientResponseError) as refused:

@@ -140,7 +140,7 @@ def state(text: str, dialog: str = "d") -> dict[str, Any]:
     return {"dialog_id": dialog, "utterances": [{"text": text, "attributes": {}}], "bot": {}}
 
 
-async def test_what_was_said_before_is_no_answer_and_the_id_that_was_given_is_kept() -> None:
+async def test_earlier_messages_are_no_answer_and_the_given_id_is_kept() -> None:
     script = Scripted(SECOND, [{"type": "text", "text": "news"}, NOTHING, ECHO, HI, NOTHING])
     async with (
         script.served() as peer,

@@ -32,7 +32,7 @@ HELP = {"code": ["bookkeeping", "special", "special:help"], "entities": {}}
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-async def test_a_socket_opens_with_the_conversation_and_what_is_waited_for(address: str) -> None:
+async def test_a_socket_opens_with_the_conversation_and_its_open_ask(address: str) -> None:
     async with almond() as door, client(door, "", address) as ann:
         frames = await ann.until_asked()
 
@@ -52,7 +52,7 @@ async def test_words_are_echoed_and_answered_with_ids_and_one_ask() -> None:
     assert frames[1]["icon"] == "demonstration"
 
 
-async def test_a_second_client_sees_what_was_said_and_what_is_asked() -> None:
+async def test_a_second_client_sees_the_conversation_and_its_open_ask() -> None:
     async with demonstrated() as door, opened(door) as ann:
         said = await ann.say("choose")
         async with client(door) as bob:
@@ -84,7 +84,9 @@ async def test_history_can_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(("after", "expected"), [(0, [1, 2, 3]), (2, [3]), (3, []), (99, [])])
-async def test_who_reconnects_gets_what_followed(after: int, expected: list[int]) -> None:
+async def test_a_reconnecting_client_gets_the_messages_since(
+    after: int, expected: list[int]
+) -> None:
     async with demonstrated() as door, opened(door) as ann:
         await ann.say("hello")
         await ann.say("hello")
@@ -234,7 +236,7 @@ async def test_broken_thingtalk_ends_with_one_ask_like_any_turn(key: str) -> Non
         ('{"type": "req-subproto", "proto": "audio", "caps": []}', "subprotocol"),
     ],
 )
-async def test_what_cannot_be_taken_is_told_and_the_round_goes_on(frame: str, told: str) -> None:
+async def test_an_invalid_frame_is_told_and_the_round_goes_on(frame: str, told: str) -> None:
     async with demonstrated() as door, opened(door) as ann:
         await ann.say("ask me")
         await ann.socket.send_str(frame)
@@ -298,7 +300,7 @@ async def test_a_frame_may_come_as_bytes() -> None:
     assert kinds(frames) == ["command", "text", "askSpecial"]
 
 
-async def test_what_was_sent_before_the_opening_is_answered_after_it() -> None:
+async def test_frames_sent_before_the_opening_are_answered_after_it() -> None:
     async with demonstrated() as door, client(door) as ann:
         await ann.send(type="command", text="hello")
         frames = [await ann.until_asked(), await ann.until_asked()]
@@ -307,7 +309,7 @@ async def test_what_was_sent_before_the_opening_is_answered_after_it() -> None:
     assert kinds(frames[1]) == ["command", "text", "askSpecial"]
 
 
-async def test_what_was_said_by_a_client_that_left_is_in_the_dialog() -> None:
+async def test_words_of_a_client_that_left_are_in_the_dialog() -> None:
     async with demonstrated() as door:
         async with opened(door) as ann:
             for _ in range(3):
@@ -398,7 +400,7 @@ async def test_who_was_deleted_goes_on_as_somebody_new() -> None:
     assert [frame.get("id") for frame in frames] == [0, 1, None]
 
 
-async def test_devices_are_told_first_and_without_what_they_were_set_up_with() -> None:
+async def test_devices_come_first_and_without_their_settings() -> None:
     device = {"kind": "com.example", "name": "Example", "password": "secret"}
     async with demonstrated() as door:
         async with door.http.post("/api/devices/create", json=device):

@@ -134,7 +134,7 @@ async def test_a_missing_command_is_told_as_upstream_does(body: Any) -> None:
         ({"command": {"type": "command", "text": "a"}, "conversationId": 5}, "conversationId"),
     ],
 )
-async def test_what_cannot_be_taken_is_named(body: Any, field: str) -> None:
+async def test_an_invalid_request_is_refused_with_its_fault(body: Any, field: str) -> None:
     async with demonstrated() as door:
         status, answer = await post(door, "/api/converse", body)
 
@@ -175,7 +175,7 @@ async def test_home_assistant_is_answered_and_told_whether_to_listen_on(base: st
     }
 
 
-async def test_home_assistant_is_read_what_there_is_to_choose_from() -> None:
+async def test_home_assistant_reads_the_choices_aloud() -> None:
     async with demonstrated() as door:
         _, answer = await post(door, "/api/conversation/process", {"text": "choose"})
 
@@ -248,7 +248,7 @@ async def test_a_kind_that_is_a_skills_enables_it(kind: str) -> None:
     assert devices == [created]
 
 
-async def test_what_a_device_was_set_up_with_is_shown_to_nobody() -> None:
+async def test_settings_of_a_device_are_shown_to_nobody() -> None:
     device = {"kind": "org.mastodon", "name": "Toots", "password": "secret", "port": 5}
     async with demonstrated() as door:
         _, created = await post(door, "/api/devices/create", device)
@@ -272,7 +272,7 @@ async def test_what_a_device_was_set_up_with_is_shown_to_nobody() -> None:
         ({"kind": "a", "b": "x" * 10_001}, None),
     ],
 )
-async def test_what_is_no_device_is_refused(device: Any, field: str | None) -> None:
+async def test_an_invalid_device_is_refused(device: Any, field: str | None) -> None:
     async with demonstrated() as door:
         status, answer = await post(door, "/api/devices/create", device)
 
@@ -353,7 +353,7 @@ async def test_programs_are_stopped_on_a_page() -> None:
     assert left == (200, [])
 
 
-async def test_what_is_wrong_with_a_program_is_told() -> None:
+async def test_errors_of_a_program_are_told() -> None:
     async with demonstrated() as door:
         status, answer = await post(door, "/api/apps/create", {"code": "broken"})
         wrong, told = await post(door, "/api/apps/create", {"code": "a", "name": 5})

@@ -67,7 +67,7 @@ async def test_a_form_that_lacks_something_sets_nothing_up() -> None:
 
 
 @pytest.mark.parametrize("controls", [HOSTILE, json.dumps({"type": HOSTILE})])
-async def test_what_is_no_factory_is_told_on_the_page(controls: str) -> None:
+async def test_an_unknown_factory_is_told_on_the_page(controls: str) -> None:
     query = urlencode({"name": HOSTILE, "controls": controls})
     async with demonstrated() as door:
         status, page = await see(door, f"/devices/configure/com.example?{query}")

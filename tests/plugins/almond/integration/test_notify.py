@@ -14,7 +14,7 @@ async def notify(door: Door, **body: Any) -> tuple[int, Any]:
         return response.status, await response.json()
 
 
-async def test_every_client_is_told_what_was_not_asked_for() -> None:
+async def test_every_client_gets_unasked_messages() -> None:
     async with demonstrated() as door, opened(door) as ann, opened(door) as again:
         told = await notify(door, user="local", messages="The tea is ready.")
         seen = [summary(await one.until_asked()) for one in (ann, again)]
@@ -67,7 +67,7 @@ async def test_who_is_away_finds_it_later() -> None:
         ({"user": "local", "permission": "Bob"}, "permission"),
     ],
 )
-async def test_what_is_wrong_with_it_is_named(body: Any, field: str) -> None:
+async def test_an_invalid_notification_is_refused_with_its_fault(body: Any, field: str) -> None:
     async with demonstrated() as door:
         status, answer = await notify(door, **body)
 

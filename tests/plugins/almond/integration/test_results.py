@@ -40,7 +40,7 @@ async def ring(it: Assistant) -> None:
 
 
 @pytest.mark.parametrize("base", SOCKETS)
-async def test_what_a_program_finds_is_told_as_a_result(base: str) -> None:
+async def test_results_of_a_program_are_told_as_results(base: str) -> None:
     gadgets = Gadgets()
     async with watched(gadgets) as door, client(door, address=f"{base}/results") as results:
         gadgets.tables["home_timeline"] = [NEWS, *TWEETS]
@@ -85,7 +85,7 @@ async def test_each_result_is_told_by_itself_and_conversations_are_not_told_more
     assert all(one.keys() == {"type", "text", "icon", "id"} for one in shown[:-1])
 
 
-async def test_what_goes_wrong_is_told_as_an_error() -> None:
+async def test_failures_are_told_as_errors() -> None:
     gadgets = Gadgets()
     async with watched(gadgets) as door, client(door, address="/api/results") as results:
         gadgets.failing.add("home_timeline")
@@ -97,7 +97,7 @@ async def test_what_goes_wrong_is_told_as_an_error() -> None:
     assert isinstance(told["error"]["error"], str)
 
 
-async def test_ordinary_turns_and_what_was_before_are_not_told() -> None:
+async def test_ordinary_turns_and_earlier_results_are_not_told() -> None:
     gadgets = Gadgets()
     async with watched(gadgets) as door:
         gadgets.tables["home_timeline"] = [NEWS]

@@ -25,7 +25,7 @@ class Slow:
             await asyncio.Event().wait()
 
 
-async def test_a_stop_ends_the_turn_with_what_was_written() -> None:
+async def test_a_stop_ends_the_turn_with_the_words_so_far() -> None:
     slow = Slow()
     async with demonstrated(slow, deadline=60.0) as door, opened(door, "?events=1") as ann:
         await ann.send(type="command", text="wait")

@@ -286,7 +286,7 @@ def test_a_program_comes_in_many_wrappings(given_command: Any) -> None:
     assert read_parsed(given_command)["program"] == "@a.b();"
 
 
-def test_what_came_along_is_kept() -> None:
+def test_additional_fields_are_kept() -> None:
     given_command = {**YES, "example_id": 5, "slots": ["x"], "slotTypes": {"x": "Number"}}
     assert read_parsed(given_command) == given_command
 
@@ -313,7 +313,7 @@ def test_what_came_along_is_kept() -> None:
         {"code": ["x"] * 100_000},
     ],
 )
-def test_what_is_no_parsed_command_is_refused(given_command: Any) -> None:
+def test_an_invalid_parsed_command_is_refused(given_command: Any) -> None:
     with pytest.raises(BadInput) as refused:
         read_parsed(given_command)
     assert refused.value.field in {"json", "code", "entities"}

@@ -127,7 +127,7 @@ async def test_a_reply_says_honestly_that_the_outcome_is_not_known(shop) -> None
         assert await states(assistant) == ["unknown"]
 
 
-async def test_the_agent_is_asked_what_became_of_an_effect(shop) -> None:
+async def test_the_agent_is_asked_for_the_outcome_of_an_effect(shop) -> None:
     async def sell_and_break(request: dict[str, Any]) -> None:
         await shop.sell(request)
         raise ServiceUnreachable("broke off")
@@ -162,7 +162,7 @@ async def test_a_person_is_told_of_an_outcome_that_comes_after_the_reply(shop) -
     assert len(shop.sold) == 1
 
 
-async def test_an_operator_says_what_became_of_an_effect_and_the_person_is_told(shop) -> None:
+async def test_an_operator_states_the_outcome_of_an_effect_and_the_person_is_told(shop) -> None:
     shop.fails = [ServiceUnreachable("broke off")]
     async with assistant_of(shop, on_unknown="ask_operator") as assistant:
         await assistant.reply("buy 3", "ann")
@@ -174,7 +174,7 @@ async def test_an_operator_says_what_became_of_an_effect_and_the_person_is_told(
     assert shop.sold == []
 
 
-async def test_a_person_is_asked_what_nobody_else_knows(shop, monkeypatch) -> None:
+async def test_a_person_is_asked_for_an_outcome_unknown_to_all_others(shop, monkeypatch) -> None:
     monkeypatch.setattr(acting_connector, "GRACE_SECONDS", 0.0)
     shop.fails = [ServiceUnreachable("broke off")]
     async with assistant_of(shop, timeout=1.0) as assistant:
@@ -210,7 +210,7 @@ async def test_a_person_approves_edits_or_refuses(shop, said, reply, sold) -> No
     assert shop.fields == sold
 
 
-async def test_what_would_do_nothing_is_not_asked(shop) -> None:
+async def test_an_effect_that_would_do_nothing_is_not_asked_about(shop) -> None:
     async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
         reply = await assistant.reply("hello", "ann")
 
@@ -229,7 +229,7 @@ async def test_courtesy_and_questions_are_not_put_before_people_to_approve(shop,
 
 
 @pytest.mark.parametrize("said", ["buy 3", "can you buy 3 apples?", "3 apples for Ann"])
-async def test_what_may_be_a_wish_is_put_before_people_to_approve(shop, said) -> None:
+async def test_a_possible_wish_is_put_before_people_to_approve(shop, said) -> None:
     async with assistant_of(shop, approve="person") as assistant:
         reply = await assistant.reply(said, "ann")
 
@@ -270,7 +270,7 @@ async def test_a_question_that_nobody_sees_leaves_nothing(shop, options, confide
     assert reply.text == "Well."
 
 
-async def test_what_was_done_is_told_where_another_skill_has_the_reply(shop) -> None:
+async def test_a_done_effect_is_told_where_another_skill_has_the_reply(shop) -> None:
     skill = Skill(shop.sell, name="shop", acts=True)
     async with Assistant(Pipeline(skills=[skill, chat_of(0.95)]), store="memory:") as assistant:
         await assistant.reply("buy 3", "ann")
@@ -288,7 +288,7 @@ async def test_what_was_done_is_told_where_another_skill_has_the_reply(shop) -> 
         ([{"text": "No such thing.", "confidence": 0.2}], ["done"]),
     ],
 )
-async def test_what_did_nothing_is_not_told(answer, left) -> None:
+async def test_an_effect_that_did_nothing_is_not_told(answer, left) -> None:
     skill = Skill(lambda request: answer, name="shop", acts=True)
     async with Assistant(Pipeline(skills=[skill, chat_of(0.95)]), store="memory:") as assistant:
         await assistant.reply("hello", "ann")
@@ -339,7 +339,7 @@ async def test_people_are_asked_and_told_in_their_language(
     assert last.text.startswith(reply)
 
 
-async def test_the_language_of_a_person_is_what_they_spoke_before(shop) -> None:
+async def test_the_language_of_a_person_is_that_of_their_earlier_words(shop) -> None:
     async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
         await assistant.reply("Guten Morgen, wie geht es dir?", "ann")
         reply = await assistant.reply("buy 3", "ann")
@@ -446,7 +446,7 @@ async def test_a_turn_that_is_run_again_starts_no_effect_again(
     assert len(set(shop.sold)) == 1
 
 
-async def test_deleting_a_person_deletes_what_the_ledger_knows(shop) -> None:
+async def test_deleting_a_person_deletes_their_ledger(shop) -> None:
     async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
         await assistant.reply("buy 3", "ann")
         await assistant.reply("yes", "ann")

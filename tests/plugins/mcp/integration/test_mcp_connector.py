@@ -63,7 +63,7 @@ async def test_every_kind_of_result_of_the_sdk_becomes_hypotheses(url: str) -> N
 
 
 @pytest.mark.parametrize("protocol", [None, "2025-11-25", "2024-11-05"])
-async def test_what_a_tool_asks_of_the_person_becomes_an_ask(
+async def test_a_tools_question_to_the_person_becomes_an_ask(
     url: str, protocol: str | None
 ) -> None:
     order = McpConnector(McpTool(url=url, tool="order", protocol=protocol), name="s")

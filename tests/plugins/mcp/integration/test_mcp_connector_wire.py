@@ -149,7 +149,7 @@ async def test_nonsense_is_a_failure_and_the_next_call_works(
         assert (await ask(connector, "well"))[0]["text"] == "well"
 
 
-async def test_what_goes_out_is_what_the_file_says() -> None:
+async def test_requests_have_the_settings_of_the_file() -> None:
     async def call(request: web.Request, message: dict[str, Any]) -> web.Response:
         told = [message["params"]["arguments"], request.headers["Authorization"]]
         return web.json_response(rpc(message, said(json.dumps(told))))
@@ -181,7 +181,9 @@ async def test_what_goes_out_is_what_the_file_says() -> None:
         ({"url": "ws://h/"}, "not a URL"),
     ],
 )
-def test_what_cannot_work_is_refused_when_it_is_made(options: dict[str, Any], what: str) -> None:
+def test_impossible_options_are_refused_when_the_connector_is_made(
+    options: dict[str, Any], what: str
+) -> None:
     with pytest.raises(ConfigError, match=what):
         McpTool(**options).build(ServiceContext(name="s"))
 

@@ -105,7 +105,7 @@ async def test_a_session_ends_when_it_is_deleted() -> None:
         ),
     ],
 )
-async def test_what_is_wrong_has_its_number_and_status(
+async def test_each_error_has_its_number_and_status(
     body: Any, headers: dict[str, str], status: int, number: int
 ) -> None:
     async with served() as (_, http):

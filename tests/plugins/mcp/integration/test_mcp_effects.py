@@ -65,7 +65,7 @@ async def test_a_tool_is_called_with_the_approved_arguments_and_the_key(tmp_path
     assert called["_meta"] == {"idempotencyKey": stored.record.key}
 
 
-async def test_a_tool_tells_what_became_of_an_effect_whose_server_died(tmp_path: Path) -> None:
+async def test_a_tool_tells_the_outcome_of_an_effect_whose_server_died(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     program = [sys.executable, str(tmp_path / "server.py"), str(tmp_path / "calls")]
     tool = McpTool(tool="pay", run=[*program, "dies"], protocol="2025-06-18")

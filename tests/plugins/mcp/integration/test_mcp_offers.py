@@ -72,7 +72,7 @@ async def test_starters_are_prompts() -> None:
     assert "where-is-rome" in unknown["message"]
 
 
-async def test_what_is_not_there_is_not_found() -> None:
+async def test_a_missing_resource_is_not_found() -> None:
     async with served() as (_, http):
         wrong = ["prolocutor://agents/none", "prolocutor://conversations/", "file:///etc/passwd"]
         found = [await call(http, "resources/read", uri=uri) for uri in wrong]

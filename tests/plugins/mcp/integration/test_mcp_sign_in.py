@@ -58,7 +58,7 @@ async def talking(
             yield Talk(assistant, browser)
 
 
-async def test_a_person_signs_in_by_a_link_and_gets_what_they_asked_for() -> None:
+async def test_a_person_signs_in_by_a_link_and_gets_the_answer() -> None:
     async with protected_server() as server, talking(server) as talk:
         status, page = await talk.open(await talk.link("what do I have?"))
         reply = await talk.say("yes")

@@ -52,7 +52,7 @@ def test_a_field_is_an_ask_of_its_kind(field: Any, ask: str, value: Any, expecte
     assert result == {"action": "accept", "content": {"it": expected}}
 
 
-def test_only_what_is_required_is_asked_for_and_defaults_go_along() -> None:
+def test_only_required_fields_are_asked_for_and_defaults_go_along() -> None:
     one = form(["b"], a={"type": "string", "default": "x"}, b={"type": "number"}, c={})
 
     assert filled(one, 1)[1] == {"action": "accept", "content": {"a": "x", "b": 1}}
@@ -75,6 +75,6 @@ def test_an_address_is_a_link_to_agree_to() -> None:
 
 
 @pytest.mark.parametrize("params", [{"message": 3}, {"requestedSchema": []}])
-def test_what_is_no_form_is_refused(params: Any) -> None:
+def test_an_invalid_form_is_refused(params: Any) -> None:
     with pytest.raises(msgspec.ValidationError):
         Form.read_form(params)

@@ -235,5 +235,5 @@ async def test_a_call_that_nobody_offered_is_no_answer() -> None:
         ({"$ref": "#"}, {}, ""),
     ],
 )
-def test_what_does_not_fit_a_schema_is_told(schema: Any, value: Any, fault: str) -> None:
+def test_a_value_outside_of_a_schema_is_told(schema: Any, value: Any, fault: str) -> None:
     assert schema_fault(schema, value) == fault

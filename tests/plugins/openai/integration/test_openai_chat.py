@@ -111,7 +111,7 @@ async def test_the_key_goes_along_as_a_bearer_token_and_shows_nowhere_else() -> 
         ({"content": "half a", "finish_reason": "content_filter"}, "content filter"),
     ],
 )
-async def test_what_is_no_answer_is_a_failure(stream: bool, message: Any, what: str) -> None:
+async def test_an_invalid_answer_is_a_failure(stream: bool, message: Any, what: str) -> None:
     async with chat_peer(message) as peer, closing(connector(peer.url, stream=stream)) as chat:
         reply = await ask(chat, "hi")
 
@@ -233,7 +233,7 @@ async def test_a_stream_without_end_is_given_up_and_holds_nobody_up(block: bytes
     [None, 7, {}, {"utterances": None}, {"utterances": [7]}, {"utterances": [{}]}, {"messages": 7}],
     ids=str,
 )
-async def test_what_is_no_agent_state_is_a_failure_of_the_call(state: Any) -> None:
+async def test_a_request_other_than_an_agent_state_is_a_failure_of_the_call(state: Any) -> None:
     async with closing(connector("http://127.0.0.1:1/v1")) as chat:
         reply = await ask(chat, state)
 

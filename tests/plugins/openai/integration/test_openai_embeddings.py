@@ -47,7 +47,7 @@ async def test_an_encoder_asks_it_in_batches_and_remembers() -> None:
         ({"error": {"message": "overheated"}}, "overheated"),
     ],
 )
-async def test_what_are_no_embeddings_is_a_bad_reply(change: dict[str, Any], why: str) -> None:
+async def test_invalid_embeddings_are_a_bad_reply(change: dict[str, Any], why: str) -> None:
     async with (
         embeddings_peer(**change) as peer,
         aclosing(OpenAiEmbeddings(peer.url, model="m")) as endpoint,

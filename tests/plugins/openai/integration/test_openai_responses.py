@@ -37,7 +37,7 @@ async def parrot(request: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("path", ["/v1/responses", "/v1"])
-async def test_either_api_gives_a_hypothesis_with_what_it_cost(path: str, stream: bool) -> None:
+async def test_either_api_gives_a_hypothesis_with_its_cost(path: str, stream: bool) -> None:
     async with (
         Assistant(Pipeline(skills=[Service("parrot", parrot)]), store="memory:") as peer,
         running(Listener(peer, [OpenAi(peer)])) as url,

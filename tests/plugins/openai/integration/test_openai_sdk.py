@@ -97,7 +97,7 @@ async def test_models_are_the_assistant_and_its_skills(sdk: SdkScript) -> None:
     assert one["id"] == "concierge/booker"
 
 
-async def test_a_conversation_is_found_again_by_what_went_before(sdk: SdkScript) -> None:
+async def test_a_conversation_is_found_again_by_its_history(sdk: SdkScript) -> None:
     chat = Chat(sdk)
 
     assert [await chat.say("hi"), await chat.say("there")] == ["1: hi", "2: hi|1: hi|there"]
@@ -134,7 +134,7 @@ async def test_strangers_who_sent_different_attributes_do_not_meet(sdk: SdkScrip
     assert reply == "1: equal words|1: equal words|and now?"
 
 
-async def test_an_edit_branches_off_with_what_was_asked_before_it(sdk: SdkScript) -> None:
+async def test_an_edit_branches_off_with_the_open_ask_before_it(sdk: SdkScript) -> None:
     chat = Chat(sdk)
     assert await chat.say("book a table") == "For how many?"
     assert chat.last["prolocutor"]["ask"] == "number"
@@ -148,7 +148,7 @@ async def test_an_edit_branches_off_with_what_was_asked_before_it(sdk: SdkScript
     assert len({one.last["prolocutor"]["dialog_id"] for one in (chat, edited, again)}) == 3
 
 
-async def test_what_was_said_elsewhere_is_the_context_of_a_new_dialog(sdk: SdkScript) -> None:
+async def test_a_foreign_history_is_the_context_of_a_new_dialog(sdk: SdkScript) -> None:
     chat = Chat(sdk)
     chat.messages = [
         {"role": "system", "content": "be kind"},
@@ -271,7 +271,7 @@ async def test_a_conversation_is_made_talked_in_listed_and_ended(sdk: SdkScript)
         ("BadRequestError", "messages", {"messages": [{"role": "user", "content": "x" * 100_001}]}),
     ],
 )
-async def test_what_cannot_be_done_is_the_packages_own_exception(
+async def test_a_refused_request_is_the_packages_own_exception(
     sdk: SdkScript, error: str, param: str, arguments: dict[str, Any]
 ) -> None:
     given = {"model": "concierge", "messages": [{"role": "user", "content": "hi"}], **arguments}

@@ -104,7 +104,7 @@ def test_who_is_heard_is_an_attribute(place: Any) -> None:
         ({"type": "parsed", "json": {**HELP, "slotTypes": []}}, "slotTypes"),
     ],
 )
-def test_what_cannot_be_read_is_named(command: dict[str, Any], field: str) -> None:
+def test_an_unreadable_command_is_named(command: dict[str, Any], field: str) -> None:
     with pytest.raises(BadInput) as refused:
         read(command)
 
@@ -131,7 +131,7 @@ def test_a_frame_is_one_json_object_within_bounds(frame: str | bytes) -> None:
         (said("", parsed=HELP), False),
     ],
 )
-def test_blank_is_what_says_nothing(input: TurnInput, blank: bool) -> None:
+def test_an_input_without_words_or_program_is_blank(input: TurnInput, blank: bool) -> None:
     assert is_blank(input) is blank
 
 

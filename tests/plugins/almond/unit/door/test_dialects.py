@@ -101,7 +101,7 @@ def test_an_rdl_has_a_title(title: str | None) -> None:
 
 
 @pytest.mark.parametrize("kind", ["audio", "video"])
-def test_what_the_first_generation_cannot_play_is_a_link_there(kind: str) -> None:
+def test_media_unknown_to_the_first_generation_are_links_there(kind: str) -> None:
     assert FIRST.message(said(type=kind, url="https://a.org/x", alt="A song")) == {
         "type": "rdl",
         "rdl": {"webCallback": "https://a.org/x", "displayTitle": "A song"},
@@ -123,7 +123,7 @@ def test_a_message_that_would_break_a_clients_line_is_told_of_instead(dialect: A
     assert "512,0" in frame["text"]
 
 
-def test_what_is_waited_for_has_a_context_in_the_second_generation() -> None:
+def test_an_ask_has_a_context_in_the_second_generation() -> None:
     assert SECOND.expectation({"ask": "yesno", "code": ["a"], "entities": {"NUMBER_0": 1}}) == {
         "type": "askSpecial",
         "ask": "yesno",

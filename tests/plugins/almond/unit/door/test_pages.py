@@ -23,7 +23,7 @@ def factory(*fields: Any, **more: Any) -> str:
     return json.dumps({"type": "form", "fields": list(fields), **more})
 
 
-def test_a_factory_tells_what_to_fill_in() -> None:
+def test_a_factory_names_its_fields() -> None:
     read = read_factory(
         factory({"name": "url", "label": "The feed", "type": "url"}, {"name": "n"}, text="An RSS.")
     )
@@ -50,7 +50,7 @@ def test_a_factory_may_ask_for_nothing(controls: str | None) -> None:
         factory(*[{"name": "n"}] * 51),
     ],
 )
-def test_what_is_no_factory_is_refused(controls: str) -> None:
+def test_an_invalid_factory_is_refused(controls: str) -> None:
     with pytest.raises(BadInput):
         read_factory(controls)
 
@@ -70,7 +70,7 @@ def test_nothing_foreign_is_ever_html() -> None:
     assert "default-src 'none'" in drawn.headers["Content-Security-Policy"]
 
 
-def test_what_was_filled_in_is_read_by_the_fields_alone() -> None:
+def test_only_known_fields_of_a_form_are_read() -> None:
     asked = Factory([Field("url", "The feed")])
 
     assert read_form(b"url=https%3A%2F%2Fa.org&kind=evil", asked) == {"url": "https://a.org"}

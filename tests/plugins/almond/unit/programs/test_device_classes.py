@@ -75,7 +75,7 @@ async def test_a_function_is_called_with_a_small_agent_state() -> None:
     assert len(request["turn_id"]) == 32
 
 
-async def test_a_device_comes_with_what_it_was_set_up_with() -> None:
+async def test_a_device_comes_with_its_settings() -> None:
     gadgets = Gadgets()
     async with running(gadgets) as it:
         body = plain.encode({"kind": "com.xkcd", "url": "https://e.org"})
@@ -85,7 +85,7 @@ async def test_a_device_comes_with_what_it_was_set_up_with() -> None:
     assert known == {"kind": "com.xkcd", "url": "https://e.org", "id": "com.xkcd-6", "name": None}
 
 
-async def test_what_a_function_wants_to_keep_is_kept() -> None:
+async def test_attributes_of_a_function_are_stored() -> None:
     gadgets = Gadgets()
     line = {"key": "k", "in": 3600, "messages": [{"type": "text", "text": "Ring!"}]}
     gadgets.tables["say"] = {
@@ -110,7 +110,7 @@ LATER = {
 
 
 @pytest.mark.parametrize("how", ["created", "unasked"])
-async def test_what_a_function_puts_on_the_agenda_is_there_without_a_turn(how: str) -> None:
+async def test_a_functions_agenda_entries_are_stored_without_a_turn(how: str) -> None:
     gadgets = Gadgets()
     old = AgendaEntry(user="ann", skill="gadgets", key="old", due=1e10, body=b"{}")
     async with running(gadgets) as it:

@@ -42,7 +42,7 @@ async def said(source: str, *rows: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("operator", ["sum", "avg"])
 @pytest.mark.parametrize("numbers", [[1e308, 1e308], [10**400, 1.5]])
-async def test_what_is_too_large_to_be_added_is_told(operator: str, numbers: list[Any]) -> None:
+async def test_numbers_too_large_to_add_are_told(operator: str, numbers: list[Any]) -> None:
     rows = [{"n": n} for n in numbers]
     told = await said(f"{operator}(n of {ALL});", *rows)
     assert told == ["Sorry, that did not work: n is too large to be added."]
@@ -60,7 +60,7 @@ async def test_the_average_of_money_is_money() -> None:
         ("timer(base=new Date(9999, 12, 31), interval=1h);", "the program would never run"),
     ],
 )
-async def test_what_would_never_go_off_is_not_started(source: str, why: str) -> None:
+async def test_a_timer_that_would_never_ring_is_not_started(source: str, why: str) -> None:
     async with running(Gadgets()) as it:
         turn = await program(it, source)
         apps = await it.programs.apps("ann")
@@ -78,7 +78,7 @@ async def test_a_statement_that_cannot_be_started_leaves_the_others_done() -> No
     assert len(gadgets.calls_of("take")) == 2
 
 
-async def test_a_result_that_lacks_what_an_action_needs_is_passed_over() -> None:
+async def test_a_result_without_a_field_of_the_action_is_passed_over() -> None:
     gadgets = Gadgets()
     gadgets.tables["all"] = [{"text": None, "n": 1}, {"text": "a"}, {"n": 2}]
     async with assistant(service(gadgets, MANIFEST)) as it:
@@ -88,7 +88,7 @@ async def test_a_result_that_lacks_what_an_action_needs_is_passed_over() -> None
     assert gadgets.calls_of("take") == [{"text": "a"}]
 
 
-async def test_what_a_skill_says_of_its_error_is_told_as_it_is() -> None:
+async def test_a_skills_own_words_of_an_error_are_told() -> None:
     gadgets = Gadgets()
     gadgets.tables["all"] = {"error": "the shop is closed."}
     async with assistant(service(gadgets, MANIFEST)) as it:

@@ -132,7 +132,7 @@ class @org.prolocutor.gadgets {
         ("timer(base=$now, interval=1h) => @org.prolocutor.gadgets.look();", False),
     ],
 )
-async def test_what_acts_is_confirmed_unless_the_manifest_or_the_program_says_otherwise(
+async def test_an_action_is_confirmed_unless_the_manifest_or_the_program_says_otherwise(
     source: str, is_asked: bool
 ) -> None:
     gadgets = Gadgets()
@@ -166,7 +166,7 @@ async def test_an_action_is_confirmed_after_its_slots_are_filled() -> None:
         ({"text": "", "parsed": special("no")}, ["All right, never mind."]),
     ],
 )
-async def test_what_is_not_confirmed_is_not_done(came: dict[str, Any], said: list[str]) -> None:
+async def test_an_unconfirmed_action_is_not_done(came: dict[str, Any], said: list[str]) -> None:
     gadgets = Gadgets()
     async with running(gadgets) as it:
         await program(it, '@com.twitter.post(status="lol");')
@@ -216,7 +216,7 @@ async def test_a_program_in_tokens_has_slots_with_and_without_values() -> None:
     ]
 
 
-async def test_clients_are_told_what_the_program_is_that_asks() -> None:
+async def test_clients_are_told_which_program_asks() -> None:
     async with running(Gadgets()) as it:
         await program(it, "@com.twitter.post();")
         waiting = await it.archive.waiting("ann")

@@ -74,7 +74,7 @@ async def test_a_listed_program_runs(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", REFUSED)
-async def test_what_is_outside_is_refused_by_the_name_of_the_construct(source: str) -> None:
+async def test_an_unsupported_construct_is_refused_by_its_name(source: str) -> None:
     gadgets = Gadgets()
     async with running(gadgets) as it:
         turn = await program(it, source)

@@ -66,7 +66,7 @@ async def ring(it: Assistant) -> list[str]:
     return said
 
 
-async def test_a_monitor_tells_what_is_new_and_nothing_twice() -> None:
+async def test_a_monitor_tells_new_results_and_nothing_twice() -> None:
     gadgets = Gadgets()
     async with running(gadgets) as it:
         await program(it, TWEETING)
@@ -116,7 +116,7 @@ async def test_a_monitor_of_some_fields_sees_no_others() -> None:
     assert told == ["Notification from Twitter: carol: news"]
 
 
-async def test_a_filter_on_a_stream_lets_through_what_it_is_true_of() -> None:
+async def test_a_filter_on_a_stream_passes_matching_results() -> None:
     gadgets = Gadgets()
     async with running(gadgets) as it:
         await program(it, "monitor(@thermostat.get_temperature()) filter value >= 70F;")
@@ -128,7 +128,7 @@ async def test_a_filter_on_a_stream_lets_through_what_it_is_true_of() -> None:
     assert warm == ["Notification from thermostat: value: 25 °C"]
 
 
-async def test_a_monitor_acts_on_what_is_new() -> None:
+async def test_a_monitor_acts_on_new_results() -> None:
     gadgets = Gadgets()
     source = (
         "monitor(@com.xkcd.get_comic()) => "
@@ -184,7 +184,7 @@ async def test_a_timer_runs_its_query_each_time() -> None:
     assert 3500 < entry.due - time.time() <= 3600
 
 
-async def test_a_timer_says_what_it_does_once_and_then_only_what_fails() -> None:
+async def test_a_timer_tells_its_action_once_and_then_only_failures() -> None:
     gadgets = Gadgets()
     source = "timer(base=$now, interval=1h) => @security-camera.set_power(power=enum(on));"
     async with running(gadgets) as it:
@@ -322,7 +322,7 @@ async def test_a_program_is_created_without_a_conversation() -> None:
         ("timer(base=$now, interval=1s);", "a timer goes off every 10 seconds at most"),
     ],
 )
-async def test_what_cannot_be_created_is_told(code: str, error: str) -> None:
+async def test_a_failed_creation_is_told(code: str, error: str) -> None:
     async with running(Gadgets()) as it:
         created = await it.programs.create("ann", code, ProgramInfo())
         left = await it.programs.apps("ann")
@@ -380,7 +380,7 @@ WATCHED = Monitor(Invocation(DeviceSelector("a"), "b"))
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=6), max_size=6))
 @settings(max_examples=60, deadline=None)
-def test_what_is_new_was_not_there_the_last_time(looks: list[list[int]]) -> None:
+def test_a_new_result_was_missing_in_the_last_poll(looks: list[list[int]]) -> None:
     seen: Any = None
     before: set[int] = set()
     for look in looks:

@@ -53,9 +53,7 @@ async def left_after(*words: str) -> tuple[list[str], set[str]]:
         (["what is running?"], ALL),
     ],
 )
-async def test_programs_are_stopped_by_what_they_are_about(
-    words: list[str], left: set[str]
-) -> None:
+async def test_programs_are_stopped_by_their_subject(words: list[str], left: set[str]) -> None:
     assert (await left_after(*words))[1] == left
 
 
@@ -63,7 +61,7 @@ async def test_programs_are_stopped_by_what_they_are_about(
     "words",
     ["what is running?", "What's running", "list my programs", "which programs are running"],
 )
-async def test_what_is_running_is_listed(words: str) -> None:
+async def test_running_programs_are_listed(words: str) -> None:
     [said], _ = await left_after(words)
     begin, *lines = said.splitlines()
     assert begin == "3 programs are running:"

@@ -117,9 +117,7 @@ NOTHING = ["Sorry, I did not find any result."]
         ("false", []),
     ],
 )
-async def test_a_filter_keeps_what_its_condition_is_true_of(
-    condition: str, names: list[str]
-) -> None:
+async def test_a_filter_keeps_matching_results(condition: str, names: list[str]) -> None:
     assert await found(f"ITEMS filter {condition};") == (names or NOTHING)
 
 
@@ -151,7 +149,7 @@ async def test_results_are_ordered_cut_and_counted(source: str, said: list[str])
     assert await found(source) == said
 
 
-async def test_what_one_call_gives_goes_to_the_next_by_name() -> None:
+async def test_results_of_a_call_go_to_the_next_by_name() -> None:
     gadgets = Gadgets()
     source = (
         "@com.twitter.home_timeline()[1:2] => @com.youtube.search_videos(query=text) "

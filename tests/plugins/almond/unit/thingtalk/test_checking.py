@@ -64,7 +64,7 @@ def test_every_listed_program_is_right(source: str) -> None:
         ("@org.prolocutor.todo.items() filter weight.nett >= 5;", 37, "weight.nett", ""),
     ],
 )
-def test_a_wrong_program_is_told_what_where_and_what_to_do(
+def test_an_error_in_a_program_says_its_place_and_its_remedy(
     source: str, column: int, what: str, do: str
 ) -> None:
     with pytest.raises(ThingTalkError) as refused:
@@ -76,7 +76,7 @@ def test_a_wrong_program_is_told_what_where_and_what_to_do(
     assert do in refused.value.do
 
 
-def test_what_is_missing_is_a_slot_with_its_question() -> None:
+def test_a_missing_value_is_a_slot_with_its_question() -> None:
     found = checked("@com.uber.price_estimate() => @com.twitter.post();")
 
     assert [(each.name, each.ask) for each in found.slots] == [
@@ -194,7 +194,7 @@ def test_functions_of_the_classes_that_are_extended_are_known() -> None:
         "avg(likes of @com.twitter.home_timeline()) filter likes >= 3;",
     ],
 )
-def test_what_fits_is_taken(source: str) -> None:
+def test_a_fitting_value_is_taken(source: str) -> None:
     assert checked(source).slots == ()
 
 

@@ -57,7 +57,7 @@ def test_every_listed_program_is_read(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", REFUSED)
-def test_what_is_outside_is_refused_by_its_name_and_place(source: str) -> None:
+def test_an_unsupported_construct_is_refused_by_its_name_and_place(source: str) -> None:
     name, column = REFUSED[source]
 
     error = refusal(source)
@@ -102,7 +102,7 @@ def test_what_is_outside_is_refused_by_its_name_and_place(source: str) -> None:
         ("class @a.b { query c(in req x : Strong); }", 1, 33, "Strong is not a type"),
     ],
 )
-def test_an_error_says_what_and_where(source: str, line: int, column: int, what: str) -> None:
+def test_an_error_has_its_reason_and_place(source: str, line: int, column: int, what: str) -> None:
     error = refusal(source)
 
     assert what in str(error)
@@ -287,7 +287,7 @@ def test_a_slot_has_the_place_at_which_it_is_written() -> None:
     ],
     ids=lambda source: source[:12],
 )
-def test_what_is_too_large_or_too_deep_is_refused_soon(source: str) -> None:
+def test_a_program_too_large_or_too_deep_is_refused_soon(source: str) -> None:
     began = time.process_time()
 
     error = refusal(source)

@@ -45,7 +45,7 @@ def test_every_control_command_is_read_back_as_it_was_printed(control: Any) -> N
 
 
 @pytest.mark.parametrize("source", LISTED)
-def test_a_program_of_either_syntax_prints_to_what_prints_the_same(source: str) -> None:
+def test_printing_a_printed_program_changes_nothing_in_either_syntax(source: str) -> None:
     printed = show(parse(source))
 
     assert show(parse(printed)) == printed
@@ -95,6 +95,6 @@ def test_the_same_text_is_one_entity() -> None:
     assert code[4:7] == ["QUOTED_STRING_0", ",", "y"]
 
 
-def test_what_is_printed_beyond_the_limit_is_refused_when_read() -> None:
+def test_a_printed_program_beyond_the_limit_is_refused_when_read() -> None:
     with pytest.raises(ThingTalkError, match=LONG):
         parse(show(parse('@a.b(x="a");')).replace('"a"', '"' + "a" * 9000 + '"'))

@@ -140,6 +140,6 @@ def test_an_answer_becomes_a_value(answer: Any, kind: Type, text: str) -> None:
         ({"a": 1}, Type("Object")),
     ],
 )
-def test_what_is_not_of_a_type_is_refused(answer: Any, kind: Type) -> None:
+def test_a_value_of_another_type_is_refused(answer: Any, kind: Type) -> None:
     with pytest.raises(ThingTalkError):
         read_json_value(answer, kind)
