@@ -109,14 +109,14 @@ def transcript(dialog: Dialog, *, ids: bool = False) -> list[Text]:
     ]
 
 
-def _line(one: Utterance, name: str, width: int, *, ids: bool) -> Text:
-    line = Text(f"{one.utt_id}  " if ids else "", style="dim")
-    by_bot = isinstance(one, BotUtterance)
-    line.append(f"{local(one.date_time, '%H:%M:%S')}  ", style="dim")
+def _line(utterance: Utterance, name: str, width: int, *, ids: bool) -> Text:
+    line = Text(f"{utterance.utt_id}  " if ids else "", style="dim")
+    by_bot = isinstance(utterance, BotUtterance)
+    line.append(f"{local(utterance.date_time, '%H:%M:%S')}  ", style="dim")
     line.append(f"{name:<{width}}  ", style="cyan" if by_bot else "bold")
-    line.append(visible(one.text), style="" if by_bot else "bold")
-    notes = [f"{one.confidence:.3g}"] if isinstance(one, BotUtterance) else []
-    ratings = one.attributes.get("ratings")
+    line.append(visible(utterance.text), style="" if by_bot else "bold")
+    notes = [f"{utterance.confidence:.3g}"] if isinstance(utterance, BotUtterance) else []
+    ratings = utterance.attributes.get("ratings")
     if isinstance(ratings, list) and ratings and isinstance(ratings[-1], dict):
         notes.append(f"rated {_rating_cell(ratings[-1].get('rating'))}")
     if notes:
@@ -124,10 +124,10 @@ def _line(one: Utterance, name: str, width: int, *, ids: bool) -> Text:
     return line
 
 
-def _speaker(one: Utterance) -> str:
-    if isinstance(one, HumanUtterance):
-        return one.user.user_external_id
-    return one.active_skill or "(nobody)"
+def _speaker(utterance: Utterance) -> str:
+    if isinstance(utterance, HumanUtterance):
+        return utterance.user.user_external_id
+    return utterance.active_skill or "(nobody)"
 
 
 def _rating_cell(rating: object) -> str:

@@ -322,25 +322,25 @@ def serve_file(given: ServeOptions) -> None:
     run(_serve(plan))
 
 
-def _override_settings(settings: Settings, given: ServeOptions) -> Settings:
+def _override_settings(settings: Settings, options: ServeOptions) -> Settings:
     """Return the file's settings, overridden by the given options."""
-    if given.hosts is not None:
-        pipeline = replace_hosts(settings.pipeline, read_hosts(given.hosts))
+    if options.hosts is not None:
+        pipeline = replace_hosts(settings.pipeline, read_hosts(options.hosts))
         settings = msgspec.structs.replace(settings, pipeline=pipeline)
-    if given.deadline is not None:
-        settings = msgspec.structs.replace(settings, deadline=given.deadline)
-    if given.metrics_host is not None:
-        settings = msgspec.structs.replace(settings, metrics_host=given.metrics_host)
-    if given.metrics_port is not None:
-        settings = msgspec.structs.replace(settings, metrics_port=given.metrics_port)
-    if given.without_keys:
+    if options.deadline is not None:
+        settings = msgspec.structs.replace(settings, deadline=options.deadline)
+    if options.metrics_host is not None:
+        settings = msgspec.structs.replace(settings, metrics_host=options.metrics_host)
+    if options.metrics_port is not None:
+        settings = msgspec.structs.replace(settings, metrics_port=options.metrics_port)
+    if options.without_keys:
         if settings.auth.is_closed or settings.auth.anonymous:
             what = "auth in the file says who comes in: take it out, or leave out --without-keys"
             raise ConfigError(what, key="auth")
         auth = msgspec.structs.replace(settings.auth, everybody=True)
         settings = msgspec.structs.replace(settings, auth=auth)
-    if given.max_text is not None:
-        limits = msgspec.structs.replace(settings.limits, text=given.max_text)
+    if options.max_text is not None:
+        limits = msgspec.structs.replace(settings.limits, text=options.max_text)
         settings = msgspec.structs.replace(settings, limits=limits)
     return settings
 

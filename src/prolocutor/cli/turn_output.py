@@ -148,13 +148,13 @@ def show_summary(turn: TurnOutput, console: Console) -> None:
     console.print(Text(summary(turn)))
 
 
-def _cells(one: ServiceSummary) -> tuple[str, ...]:
+def _cells(service_summary: ServiceSummary) -> tuple[str, ...]:
     return (
-        one.name,
-        "answered" if one.answered else one.outcome,
-        "" if one.confidence is None else f"{one.confidence:.3g}",
-        "" if one.seconds is None else f"{one.seconds * 1000:.1f} ms",
-        one.error or "",
+        service_summary.name,
+        "answered" if service_summary.answered else service_summary.outcome,
+        "" if service_summary.confidence is None else f"{service_summary.confidence:.3g}",
+        "" if service_summary.seconds is None else f"{service_summary.seconds * 1000:.1f} ms",
+        service_summary.error or "",
     )
 
 
@@ -167,5 +167,5 @@ def _skill(hypothesis_id: str) -> str:
     return hypothesis_id.rpartition(".")[0]
 
 
-def _seconds(one: ServiceRecord) -> float | None:
-    return None if one.started is None or one.ended is None else one.ended - one.started
+def _seconds(record: ServiceRecord) -> float | None:
+    return None if record.started is None or record.ended is None else record.ended - record.started

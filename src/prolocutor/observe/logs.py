@@ -117,16 +117,16 @@ def _troubles(record: TurnRecord) -> list[str]:
     return [" ".join(one.split())[:MAX_TROUBLE] for one in found]
 
 
-def _summarize(one: ServiceRecord) -> dict[str, Any]:
-    if one.started is None or one.ended is None:
-        shown: dict[str, Any] = {"outcome": one.outcome}
+def _summarize(record: ServiceRecord) -> dict[str, Any]:
+    if record.started is None or record.ended is None:
+        shown: dict[str, Any] = {"outcome": record.outcome}
     else:
-        shown = {"outcome": one.outcome, "seconds": round(one.ended - one.started, 6)}
-    if one.calls > 1:
-        shown["calls"] = one.calls
-    if one.code is not None:
-        shown["code"] = one.code
-        shown["error"] = one.error
+        shown = {"outcome": record.outcome, "seconds": round(record.ended - record.started, 6)}
+    if record.calls > 1:
+        shown["calls"] = record.calls
+    if record.code is not None:
+        shown["code"] = record.code
+        shown["error"] = record.error
     return shown
 
 

@@ -330,15 +330,15 @@ def _window_start(window: list[UtteranceParts], size: int | None) -> int:
     return start
 
 
-def _human_body(said: HumanInput, slots: Slots) -> bytes:
-    return b'%b,"annotations":%b}' % (said.encoded, encoded_slots(slots))
+def _human_body(human_input: HumanInput, slots: Slots) -> bytes:
+    return b'%b,"annotations":%b}' % (human_input.encoded, encoded_slots(slots))
 
 
 def _human_parts(
-    said: HumanInput, slots: Slots, user: bytes, hypotheses: list[DraftHypothesis]
+    human_input: HumanInput, slots: Slots, user: bytes, hypotheses: list[DraftHypothesis]
 ) -> UtteranceParts:
     encoded = _encoded_hypotheses(hypotheses)
-    return UtteranceParts(False, _human_body(said, slots), user, encoded)
+    return UtteranceParts(False, _human_body(human_input, slots), user, encoded)
 
 
 def _encoded_hypotheses(hypotheses: list[DraftHypothesis]) -> bytes:

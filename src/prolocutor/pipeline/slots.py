@@ -211,8 +211,8 @@ class SlotWriter:
             draft.say_own_words(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
 
 
-def _number_parts(found: list[replies.SkillReply], part: int) -> list[replies.SkillReply]:
-    return [one.mark_part(part) for one in found]
+def _number_parts(skill_replies: list[replies.SkillReply], part: int) -> list[replies.SkillReply]:
+    return [reply.mark_part(part) for reply in skill_replies]
 
 
 class _WaveChooser:

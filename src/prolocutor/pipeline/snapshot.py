@@ -290,11 +290,11 @@ class DialogSnapshot:
         """Return a copy of the bot utterance of this turn, None before the reply is chosen."""
         return None if self._bot is None else self._alone(self._bot, self._head.bot, "bot")
 
-    def _alone(self, one: CurrentUtterance, user: bytes, who: str) -> State:
+    def _alone(self, utterance: CurrentUtterance, user: bytes, who: str) -> State:
         """Return a copy of an utterance with its user: `who`, where `user` is that profile."""
-        state: State = one.flat | copied(one.inner)
-        same = one.user == user
-        state["user"] = copied(self._head.template().inner[who]) if same else decode(one.user)
+        state: State = utterance.flat | copied(utterance.inner)
+        same = utterance.user == user
+        state["user"] = copied(self._head.template().inner[who]) if same else decode(utterance.user)
         return state
 
     def shared_state(self) -> State:

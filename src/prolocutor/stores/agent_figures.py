@@ -49,18 +49,22 @@ def winners(record: TurnRecord) -> set[str]:
     return {one.rpartition(".")[0] for one in record.chosen} or {record.active_skill}
 
 
-def count_service(span: AgentSpan, one: ServiceRecord, record: TurnRecord) -> None:
+def count_service(span: AgentSpan, service_record: ServiceRecord, record: TurnRecord) -> None:
     """Add a service's figures in a turn, except the outcome of its hypotheses."""
     span.asked += 1
-    span.cost += one.cost
-    span.declined += one.stage == _SKILLS and one.declined
-    if one.outcome in FAILURES:
-        code = one.code or one.outcome
+    span.cost += service_record.cost
+    span.declined += service_record.stage == _SKILLS and service_record.declined
+    if service_record.outcome in FAILURES:
+        code = service_record.code or service_record.outcome
         span.failed += 1
         span.kinds[code] = span.kinds.get(code, 0) + 1
         span.latest[code] = LatestFailure(record.started, record.utt_id)
-    if one.started is not None and one.ended is not None and one.outcome in _TIMED:
-        seconds = one.ended - one.started
+    if (
+        service_record.started is not None
+        and service_record.ended is not None
+        and service_record.outcome in _TIMED
+    ):
+        seconds = service_record.ended - service_record.started
         span.seconds += seconds
         span.buckets[bisect_left(BOUNDS, seconds)] += 1
 

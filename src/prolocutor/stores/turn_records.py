@@ -125,10 +125,10 @@ def pack(record: TurnRecord) -> bytes:
     return encoded if len(encoded) <= _PACKED_PLAIN else b"z" + zlib.compress(encoded, 1)
 
 
-def _packed_service(one: ServiceRecord) -> tuple[Any, ...]:
-    if one.error is not None and len(one.error) > _ERROR_CHARACTERS:
-        one = msgspec.structs.replace(one, error=one.error[:_ERROR_CHARACTERS])
-    return _of_service(one)
+def _packed_service(record: ServiceRecord) -> tuple[Any, ...]:
+    if record.error is not None and len(record.error) > _ERROR_CHARACTERS:
+        record = msgspec.structs.replace(record, error=record.error[:_ERROR_CHARACTERS])
+    return _of_service(record)
 
 
 def unpack(packed: bytes | None, *, user: str, dialog_id: str, utt_id: str) -> TurnRecord | None:
@@ -382,13 +382,13 @@ def joined_turns(rows: Sequence[TurnRow], ratings: Mapping[int, Any]) -> list[Co
     return turns
 
 
-def _turn(asked: TurnRow | None, replied: TurnRow, rating: Any) -> ConversationTurn:
+def _turn(row: TurnRow | None, replied: TurnRow, rating: Any) -> ConversationTurn:
     reply = spoken_body(replied.body)
     record = unpack(replied.record, user="", dialog_id="", utt_id=replied.utt_id)
     return ConversationTurn(
         position=replied.position,
-        at=turn_time((asked or replied).date_time) if replied.at is None else replied.at,
-        said=None if asked is None else spoken_body(asked.body).text,
+        at=turn_time((row or replied).date_time) if replied.at is None else replied.at,
+        said=None if row is None else spoken_body(row.body).text,
         utt_id=replied.utt_id,
         reply=reply.text,
         spoke=[one for one in (reply.active_skill,) if one] if record is None else record.speakers,

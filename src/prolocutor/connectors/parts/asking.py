@@ -81,20 +81,20 @@ def _read_state(state: Mapping[str, Any]) -> PeerQuestion:
     return question
 
 
-def _take_answer(asked: PeerQuestion, answer: Mapping[str, Any]) -> None:
+def _take_answer(question: PeerQuestion, answer: Mapping[str, Any]) -> None:
     kind, value, raw = answer.get("kind"), answer.get("value"), answer.get("raw")
     if isinstance(raw, str) and raw:
-        asked.text = raw
+        question.text = raw
     if kind in ("raw_string", "password"):
-        asked.text = value if isinstance(value, str) else asked.text
+        question.text = value if isinstance(value, str) else question.text
     elif kind in ("button", "command") and isinstance(value, dict):
-        asked.parsed = value
+        question.parsed = value
     elif kind == "button":
-        asked.text = str(value)
+        question.text = str(value)
     else:
-        asked.parsed = _parsed_answer(kind, value)
-        if asked.parsed is None and isinstance(value, str) and not asked.text:
-            asked.text = value
+        question.parsed = _parsed_answer(kind, value)
+        if question.parsed is None and isinstance(value, str) and not question.text:
+            question.text = value
 
 
 def _parsed_answer(kind: Any, value: Any) -> JsonObject | None:

@@ -343,11 +343,11 @@ class HttpClient:
         seen = wire_exchanges.get()
         if seen is None:
             return await self._exchange_twice(request, max_bytes, stream)
-        one = WireExchange(url=self._address.shown, request=body, began=monotonic())
-        seen.append(one)
-        watched = stream and _SeenStream(stream, one)
+        exchange = WireExchange(url=self._address.shown, request=body, began=monotonic())
+        seen.append(exchange)
+        watched = stream and _SeenStream(stream, exchange)
         reply = await self._exchange_twice(request, max_bytes, watched)
-        one.end(reply.status, reply.body)
+        exchange.end(reply.status, reply.body)
         return reply
 
     async def _exchange_twice(

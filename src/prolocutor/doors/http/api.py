@@ -80,18 +80,23 @@ class TurnEndpoints:
         return reply or "command_performed"
 
     async def _answer(
-        self, said: SayRequest, visitor: Visitor, channel: str, key: str | None, skill: str | None
+        self,
+        request: SayRequest,
+        visitor: Visitor,
+        channel: str,
+        key: str | None,
+        skill: str | None,
     ) -> SayReply | None:
         """Return the reply to an input, of a single skill if named; None for a command."""
-        user = speaker(visitor, said.user_id)
-        text = "" if said.payload is None else text_or_number(said.payload)
+        user = speaker(visitor, request.user_id)
+        text = "" if request.payload is None else text_or_number(request.payload)
         if text in COMMANDS:
             await self._assistant.archive.close(user)
             return None
         input = TurnInput(
             text,
             user,
-            attributes=said.attributes(),
+            attributes=request.attributes(),
             request_id=key,
             channel=channel,
             skill=skill,
@@ -102,12 +107,12 @@ class TurnEndpoints:
         reply = SayReply(
             dialog_id=result.dialog_id,
             utt_id=spoken.utt_id,
-            user_id=user if said.user_id is None else said.user_id,
+            user_id=user if request.user_id is None else request.user_id,
             response=said_as_text(spoken.text, spoken.attributes),
             attributes=spoken.attributes,
             active_skill=spoken.active_skill,
         )
-        if said.debug_output is not UNSET and said.debug_output:
+        if request.debug_output is not UNSET and request.debug_output:
             reply.debug_output = await self._debug_output(result)
         return reply
 

@@ -347,13 +347,13 @@ class AgUi:
         happened = await begun(stream)
         return event_stream(_write_events(events, stream, happened), events.failure)
 
-    async def _check_open(self, user: str, asked: RunAgentInput, id_: str) -> None:
+    async def _check_open(self, user: str, run_input: RunAgentInput, id_: str) -> None:
         """Raise `Conflict` or `NotFound` for an interrupt that is not open in a thread.
 
         A repeated run that answered it before gets the stored reply.
         """
         store = self._assistant.store
-        dialog_id = await store.active_dialog_id(user, asked.thread_id)
+        dialog_id = await store.active_dialog_id(user, run_input.thread_id)
         dialog = None if dialog_id is None else await store.dialog(dialog_id)
         said = [] if dialog is None else dialog.utterances
         place = next((n for n, one in enumerate(said) if one.utt_id == id_), None)
@@ -362,21 +362,21 @@ class AgUi:
         answer = next((one for one in said[place:] if isinstance(one, HumanUtterance)), None)
         if answer is not None:
             sent = answer.attributes.get("agui")
-            if not isinstance(sent, dict) or sent.get(RUN) != asked.run_id:
+            if not isinstance(sent, dict) or sent.get(RUN) != run_input.run_id:
                 raise NotFound(f"the interrupt {id_!r} is not open any more", field="resume")
 
     def _stream(
-        self, user: str, said: GivenAnswer, asked: RunAgentInput, params: AgUiParams
+        self, user: str, answer: GivenAnswer, run_input: RunAgentInput, params: AgUiParams
     ) -> TurnStream:
         input = TurnInput(
-            said.text,
+            answer.text,
             user,
-            asked.thread_id,
-            asked.attributes(),
-            params.idempotency_key or asked.run_id,
+            run_input.thread_id,
+            run_input.attributes(),
+            params.idempotency_key or run_input.run_id,
             "agui",
-            said.parsed,
-            skill=params.skill or asked.skill,
+            answer.parsed,
+            skill=params.skill or run_input.skill,
         )
         return self._assistant.stream(input)
 

@@ -127,19 +127,21 @@ class AssistantConnector:
         events.end()
         return streamed.whole()
 
-    def _body(self, asked: PeerQuestion, chain: list[str], streams: bool) -> JsonObject:
+    def _body(self, question: PeerQuestion, chain: list[str], streams: bool) -> JsonObject:
         model = self._model if self._skill is None else f"{self._model}/{self._skill}"
         body: JsonObject = {
             "model": model,
-            "messages": [{"role": "user", "content": asked.text}],
-            "attributes": {**asked.attributes, CHAIN: chain},
+            "messages": [{"role": "user", "content": question.text}],
+            "attributes": {**question.attributes, CHAIN: chain},
         }
         if self._user != "token":
-            body["user"] = asked.user if self._user == "person" and asked.user else asked.dialog_id
+            body["user"] = (
+                question.user if self._user == "person" and question.user else question.dialog_id
+            )
         else:
-            body["metadata"] = {"conversation_id": asked.dialog_id}
-        if asked.parsed is not None:
-            body["parsed"] = asked.parsed
+            body["metadata"] = {"conversation_id": question.dialog_id}
+        if question.parsed is not None:
+            body["parsed"] = question.parsed
         if streams:
             body["stream"] = True
         return body

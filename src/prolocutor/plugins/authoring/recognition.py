@@ -294,21 +294,21 @@ async def _take_reading(name: str, probe: SharedProbe) -> FoundService:
 
 
 def _complete_reading(
-    found: FoundService, name: str, kind: Any, probe: SharedProbe
+    service: FoundService, name: str, kind: Any, probe: SharedProbe
 ) -> FoundService:
     """Return the reading with its name, its connector, and the query of the address."""
-    call: Any = found.call
+    call: Any = service.call
     if isinstance(call, dict) and isinstance(call.get("url"), str):
         call = {**call, "url": probe.append_query(call["url"])}
     elif isinstance(call, str):
         call = probe.append_query(call)
     is_plain = isinstance(call, str) and _is_of_scheme(call, kind)
     return msgspec.structs.replace(
-        found,
-        what=printable(found.what),
-        notes=[printable(note) for note in found.notes],
+        service,
+        what=printable(service.what),
+        notes=[printable(note) for note in service.notes],
         call=call,
-        name=_slug(found.name or f"{name}_{probe.given.host}"),
+        name=_slug(service.name or f"{name}_{probe.given.host}"),
         connector=None if is_plain else name,
     )
 

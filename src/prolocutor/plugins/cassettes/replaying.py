@@ -263,12 +263,12 @@ class CassettePlayer:
         return RecordedReply(reply=reply.reply, agent=reply.agent, asks=reply.asks)
 
     def _compare_calls(
-        self, turn: RecordedTurn, asked: Sequence[PendingCall]
+        self, turn: RecordedTurn, calls: Sequence[PendingCall]
     ) -> Iterator[Difference]:
         recorded: dict[tuple[str, str], list[RecordedCall]] = defaultdict(list)
         for call in turn.calls:
             recorded[call.call, call.piece].append(call)
-        for now in asked:
+        for now in calls:
             before = recorded[now.key, now.piece]
             if not before:
                 if now.key in turn.reply.failed:

@@ -66,8 +66,8 @@ def summary_line(outcomes: Sequence[TestOutcome]) -> str:
     return f"{', '.join(told) or 'no tests'} in {seconds:.2f} s"
 
 
-def _title(one: TestOutcome) -> str:
-    return f"{one.file}: {one.name}" if one.name else one.file
+def _title(outcome: TestOutcome) -> str:
+    return f"{outcome.file}: {outcome.name}" if outcome.name else outcome.file
 
 
 _UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

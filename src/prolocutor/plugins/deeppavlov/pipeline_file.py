@@ -143,44 +143,47 @@ class _Planner:
         remarks = self._remarks
         return PlannedFile(pipeline, keys, said, remarks.faults, remarks.warnings, remarks.notes())
 
-    def _service(self, one: PipelineEntry) -> StageService:
-        connector = one.connector
-        formatter, options, window = self._formatter(one)
+    def _service(self, entry: PipelineEntry) -> StageService:
+        connector = entry.connector
+        formatter, options, window = self._formatter(entry)
         http = connector.get("protocol") == "http" or _is_batch(connector)
-        needed = [name for name in one.requires if not self._entries.may_be_skipped(name)]
-        before = [*one.before, *(name for name in one.requires if name not in needed)]
-        own, keys = self._stage_options(one, http)
-        service = STAGE_TYPES[one.stage](
-            self._target(one),
-            name=one.name,
+        needed = [name for name in entry.requires if not self._entries.may_be_skipped(name)]
+        before = [*entry.before, *(name for name in entry.requires if name not in needed)]
+        own, keys = self._stage_options(entry, http)
+        service = STAGE_TYPES[entry.stage](
+            self._target(entry),
+            name=entry.name,
             after=[self._entries.path(name) for name in dict.fromkeys(before)],
             requires=[self._entries.path(name) for name in needed] or (),
-            timeout=self._timeout(one, http),
+            timeout=self._timeout(entry, http),
             window=window,
-            response_formatter=self._response_formatter(one),
-            label=None if one.label == one.name else one.label,
+            response_formatter=self._response_formatter(entry),
+            label=None if entry.label == entry.name else entry.label,
             breaker=Breaker(failures=MAX_FAILURES),
             batch_size=_batch_size(connector) if http else 1,
         )
         service = keys.apply_to_service(msgspec.structs.replace(service, **own))
         return msgspec.structs.replace(service, formatter=formatter, formatter_options=options)
 
-    def _stage_options(self, one: PipelineEntry, http: bool) -> tuple[JsonObject, DreamKeys]:
+    def _stage_options(self, entry: PipelineEntry, http: bool) -> tuple[JsonObject, DreamKeys]:
         """Return the options of a service by its stage, and the treatment of its reply."""
-        method = one.service.state_manager_method
-        match one.stage:
+        method = entry.service.state_manager_method
+        match entry.stage:
             case Stage.ANNOTATOR:
-                return {}, _writing(method, one.selects)
+                return {}, _writing(method, entry.selects)
             case Stage.SKILL_SELECTOR:
                 return {"empty": "all"}, DreamKeys(selects=True)
             case Stage.SKILL:
                 lingers = self._lingering if http else 0.0
                 return {
-                    "always": not self._entries.is_selected(one),
+                    "always": not self._entries.is_selected(entry),
                     "lingers": lingers,
                 }, DreamKeys()
             case Stage.CANDIDATE_ANNOTATOR:
-                several = _short(one.service.dialog_formatter) in (*dream.SEVERAL, EACH_HYPOTHESIS)
+                several = _short(entry.service.dialog_formatter) in (
+                    *dream.SEVERAL,
+                    EACH_HYPOTHESIS,
+                )
                 batch = method == "add_hypothesis_annotation_batch"
                 own = {"together": batch and not several, "fan_out": several}
                 return own, DreamKeys(mismatch="empty" if batch else "fails")
@@ -191,11 +194,11 @@ class _Planner:
                 return {"lingers": self._lingering}, DreamKeys(carries="nothing")
         return {}, DreamKeys()
 
-    def _timeout(self, one: PipelineEntry, http: bool) -> float:
-        given, key = one.connector.get("timeout"), f"{one.key}.connector"
+    def _timeout(self, entry: PipelineEntry, http: bool) -> float:
+        given, key = entry.connector.get("timeout"), f"{entry.key}.connector"
         if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
             return min(max(float(given), LEAST_TIMEOUT), YEAR)
-        if not http and self._program(one.connector.get("class_name")):
+        if not http and self._program(entry.connector.get("class_name")):
             return PROCESS_TIMEOUT
         if http and given:
             what = f"expected more than 0 s, found {given!r:.80}: it is {TIMEOUT:g} s here"
@@ -204,8 +207,8 @@ class _Planner:
             self._remarks.warn(key, f"has no timeout: it is {TIMEOUT:g} s here")
         return TIMEOUT
 
-    def _target(self, one: PipelineEntry) -> Target:
-        connector, key = one.connector, f"{one.key}.connector"
+    def _target(self, entry: PipelineEntry) -> Target:
+        connector, key = entry.connector, f"{entry.key}.connector"
         protocol = connector.get("protocol")
         if protocol == "http" or _is_batch(connector):
             url = connector.get("url")
@@ -244,15 +247,15 @@ class _Planner:
             return None
         return self._own.program(name)
 
-    def _formatter(self, one: PipelineEntry) -> tuple[str | None, JsonObject | None, int | None]:
-        given = one.service.dialog_formatter
+    def _formatter(self, entry: PipelineEntry) -> tuple[str | None, JsonObject | None, int | None]:
+        given = entry.service.dialog_formatter
         if given is None:
-            return None, None, 3 if one.stage is Stage.ANNOTATOR else 1
+            return None, None, 3 if entry.stage is Stage.ANNOTATOR else 1
         options: JsonObject = {}
         if isinstance(given, dict):
             options = {key: value for key, value in given.items() if key != "name"}
             given = given.get("name")
-        key = f"{one.key}.dialog_formatter"
+        key = f"{entry.key}.dialog_formatter"
         if not isinstance(given, str):
             self._remarks.fault(key, f"expected the name of a formatter, found {given!r:.80}")
             return None, None, None
@@ -275,9 +278,9 @@ class _Planner:
         self._remarks.fault(key, f"no formatter is called '{given}'", hint)
         return None, None, None
 
-    def _response_formatter(self, one: PipelineEntry) -> str | None:
-        response_formatter = one.service.response_formatter
-        short, key = _short(response_formatter), f"{one.key}.response_formatter"
+    def _response_formatter(self, entry: PipelineEntry) -> str | None:
+        response_formatter = entry.service.response_formatter
+        short, key = _short(response_formatter), f"{entry.key}.response_formatter"
         if response_formatter is None or short == "simple_formatter_service":
             return None
         if response_formatter in NAMED:
@@ -311,9 +314,9 @@ class _Planner:
         return False
 
 
-def _fixed_text(one: PipelineEntry) -> str | None:
+def _fixed_text(entry: PipelineEntry) -> str | None:
     """Return the text of a service with a fixed text."""
-    said = one.connector.get("response_text")
+    said = entry.connector.get("response_text")
     return said if isinstance(said, str) else None
 
 

@@ -154,8 +154,8 @@ def _lines(found: EffectList) -> Iterator[str]:
         yield f"{when}  {state:<18}  {clean(item.service)}  {title}  {clean(item.key)}"
 
 
-def _who(one: EffectLine) -> str:
-    return "an operator" if one.approver == "operator" else "its person"
+def _who(line: EffectLine) -> str:
+    return "an operator" if line.approver == "operator" else "its person"
 
 
 def _details(found: EffectList) -> Iterator[str]:

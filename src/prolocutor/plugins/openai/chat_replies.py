@@ -289,14 +289,14 @@ def _completion(data: bytes) -> _Completion:
     return completion
 
 
-def _check_message(said: _ChatMessage, finish: str | None, calls: Sequence[JsonObject]) -> str:
-    if said.refusal:
-        raise BadReply(f"it refuses: {said.refusal:.200}")
+def _check_message(message: _ChatMessage, finish: str | None, calls: Sequence[JsonObject]) -> str:
+    if message.refusal:
+        raise BadReply(f"it refuses: {message.refusal:.200}")
     if calls and finish != "content_filter":
-        return (said.content or "").strip()
-    if finish in _NO_TEXT and (finish == "content_filter" or not said.content):
+        return (message.content or "").strip()
+    if finish in _NO_TEXT and (finish == "content_filter" or not message.content):
         raise BadReply(_NO_TEXT[finish])
-    return (said.content or "").strip()
+    return (message.content or "").strip()
 
 
 def _read_reply(response: _ModelResponse) -> ModelReply:

@@ -186,22 +186,24 @@ class TurnSpans:
         return tracer.start_span(shown, parent, kind, start_time=at, attributes=attributes)
 
     def _end_service(
-        self, span: Span, one: ServiceRecord, record: TurnRecord, usage: _Usage | None
+        self, span: Span, service_record: ServiceRecord, record: TurnRecord, usage: _Usage | None
     ) -> None:
         attributes: dict[str, Any] = {
-            "prolocutor.outcome": one.outcome,
-            "prolocutor.calls": one.calls,
+            "prolocutor.outcome": service_record.outcome,
+            "prolocutor.calls": service_record.calls,
         }
-        if one.stage == _SKILL:
+        if service_record.stage == _SKILL:
             attributes["gen_ai.conversation.id"] = record.dialog_id
             if usage is not None:
                 attributes |= usage.attributes()
             if self._words:
-                texts = [text for skill, text in _texts(record) if skill == one.name]
+                texts = [text for skill, text in _texts(record) if skill == service_record.name]
                 attributes |= _messages(record.text, texts)
-        if one.failed:
-            attributes["error.type"] = one.code or one.outcome
-            span.set_status(Status(StatusCode.ERROR, one.error or one.outcome))
+        if service_record.failed:
+            attributes["error.type"] = service_record.code or service_record.outcome
+            span.set_status(
+                Status(StatusCode.ERROR, service_record.error or service_record.outcome)
+            )
         span.set_attributes(attributes)
 
     def _end_turn(self, span: Span, record: TurnRecord) -> None:

@@ -326,42 +326,42 @@ class PostgresqlTransfer:
                 key if key is None else stored_text(key), turn.request_hash, turn.opening,
             )  # fmt: skip
 
-    async def _put_dialog(self, person: int, one: StoredDialog) -> None:
+    async def _put_dialog(self, person: int, stored: StoredDialog) -> None:
         # beside replicas numbers are theirs to give: to set their sequence could turn it back
-        free = self._alone and first_column(await self._rows("number_is_free", one.number))[0]
+        free = self._alone and first_column(await self._rows("number_is_free", stored.number))[0]
         rows = await self._rows(
-            "copy_dialog", one.number if free else None, person, stored_text(one.name),
-            one.dialog_id, one.id, one.bot_id, stored_text(one.channel_type), one.date_start,
-            one.active, bool(one.ratings), one.attributes, one.round,
+            "copy_dialog", stored.number if free else None, person, stored_text(stored.name),
+            stored.dialog_id, stored.id, stored.bot_id, stored_text(stored.channel_type),
+            stored.date_start, stored.active, bool(stored.ratings), stored.attributes, stored.round,
         )  # fmt: skip
         if free:
             await self._rows("numbers_go_on")
         dialog: int = rows[0][0]
-        await self._versions(person, dialog, one.bot)
+        await self._versions(person, dialog, stored.bot)
         said = [
             (u.position, u.utt_id, u.by_bot, u.user_version, u.date_time, u.body, u.hypotheses)
-            for u in one.utterances
+            for u in stored.utterances
         ]
         await self._rows("copy_utterances", person, dialog, *_columns(said, 7))
-        skills = [stored_text(skill) for skill in one.skills]
+        skills = [stored_text(skill) for skill in stored.skills]
         await self._rows("copy_skills", person, dialog, skills)
-        rated = [(rating.position, rating.value, rating.shown) for rating in one.ratings]
+        rated = [(rating.position, rating.value, rating.shown) for rating in stored.ratings]
         await self._rows("copy_ratings", person, dialog, *_columns(rated, 3))
-        if one.facts is None:
+        if stored.facts is None:
             await self._rows("copy_facts", person, dialog)
         else:
-            facts = structs.replace(one.facts, channel=stored_text(one.facts.channel))
+            facts = structs.replace(stored.facts, channel=stored_text(stored.facts.channel))
             await self._rows("put_facts", person, dialog, *structs.astuple(facts))
-        await self._put_turns(person, dialog, one)
-        await self._rows("copy_words", person, dialog, *_columns(_words(one.utterances), 3))
+        await self._put_turns(person, dialog, stored)
+        await self._rows("copy_words", person, dialog, *_columns(_words(stored.utterances), 3))
 
-    async def _put_turns(self, person: int, dialog: int, one: StoredDialog) -> None:
-        turns = [structs.astuple(turn) for turn in one.turns]
+    async def _put_turns(self, person: int, dialog: int, stored: StoredDialog) -> None:
+        turns = [structs.astuple(turn) for turn in stored.turns]
         await self._rows("copy_turns", person, dialog, *_columns(turns, 6))
-        await self._rows("count_copied", *_columns([(t.at, t.flags) for t in one.turns], 2))
+        await self._rows("count_copied", *_columns([(t.at, t.flags) for t in stored.turns], 2))
         agents = [
             (turn.position, turn.at, *columns)
-            for turn in one.turns
+            for turn in stored.turns
             for record in [unpack(turn.record, user="", dialog_id="", utt_id="")]
             if record is not None
             for _, *columns in agent_rows(record)

@@ -164,15 +164,15 @@ class CallPurse:
         ]
         return [one for one in found if one.kind == "spent" or one.limit is not None]
 
-    def _warn(self, one: Spent, total: float) -> None:
-        key = (one.kind, one.user, one.name, one.period)
-        if one.limit is None or total < WARNING_SHARE * one.limit or key in self.warned:
+    def _warn(self, spent: Spent, total: float) -> None:
+        key = (spent.kind, spent.user, spent.name, spent.period)
+        if spent.limit is None or total < WARNING_SHARE * spent.limit or key in self.warned:
             return
         self.warned.add(key)
         log.warning(
             "%s of %g are spent: %.4g (%s %s %s)",
-            f"{total / one.limit:.0%}" if one.limit else "all",
-            one.limit, total, one.kind, one.name or one.user, one.period,
+            f"{total / spent.limit:.0%}" if spent.limit else "all",
+            spent.limit, total, spent.kind, spent.name or spent.user, spent.period,
         )  # fmt: skip
 
     def amount_text(self, amount: float) -> str:

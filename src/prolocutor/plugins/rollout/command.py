@@ -119,16 +119,16 @@ def _lines(found: TrialList) -> Iterator[str]:
 
 
 def _trial(line: TrialLine) -> Iterator[str]:
-    one = line.trial
-    place = f"instead of {one.instead_of} for {100 * one.share:g} % of people"
-    what = place if one.instead_of is not None else "a shadow"
-    yield f"{clean(one.name)} ({one.stage}): {what}, {one.state}"
-    if one.state != "running" and one.since is not None:
-        yield f"  {one.state} {format_time(one.since)[:19]} by {clean(one.why, 300)}"
-    estimates = one.estimates
+    trial = line.trial
+    place = f"instead of {trial.instead_of} for {100 * trial.share:g} % of people"
+    what = place if trial.instead_of is not None else "a shadow"
+    yield f"{clean(trial.name)} ({trial.stage}): {what}, {trial.state}"
+    if trial.state != "running" and trial.since is not None:
+        yield f"  {trial.state} {format_time(trial.since)[:19]} by {clean(trial.why, 300)}"
+    estimates = trial.estimates
     if estimates is not None:
         yield f"  {line.verdict}"
-        for name, arm in ((one.name, estimates.new), (str(one.instead_of), estimates.old)):
+        for name, arm in ((trial.name, estimates.new), (str(trial.instead_of), estimates.old)):
             yield f"  {clean(name):<24}  {_arm(arm)}"
         for how, gain in (
             ("gain, inverse propensity", estimates.inverse_propensity),
@@ -140,7 +140,7 @@ def _trial(line: TrialLine) -> Iterator[str]:
         if estimates.always is not None:
             low, high = estimates.always
             yield f"  {'at any look':<24}         [{100 * low:+.1f}, {100 * high:+.1f}]"
-    shadow = one.shadow
+    shadow = trial.shadow
     if shadow is not None:
         agreed = f"{100 * shadow.agreed / shadow.compared:.0f} %" if shadow.compared else "-"
         mean = f"{shadow.seconds / shadow.asked:.3f} s" if shadow.asked else "-"

@@ -97,11 +97,14 @@ class TurnTrials:
         shadows: Sequence[tuple[Trial, ServiceStep]],
         noted: set[int],
         turn: Turn,
-        asked: ServiceStep,
+        service_step: ServiceStep,
     ) -> None:
         """Keep the present request of a service for its shadows."""
         for trial, step in shadows:
-            is_of_it = trial.stage is asked.stage and trial.instead_of in (None, asked.name)
+            is_of_it = trial.stage is service_step.stage and trial.instead_of in (
+                None,
+                service_step.name,
+            )
             if is_of_it and step.index not in noted:
                 noted.add(step.index)
                 seen = turn.view.snapshot(step.window, step.only, step.rewrites, step.widens)

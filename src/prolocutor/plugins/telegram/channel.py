@@ -284,17 +284,23 @@ class Telegram:
         except Exception as error:
             await self._say(chat, error_response(error).error)
 
-    async def _turn(self, said: TelegramInput, key: str) -> None:
-        dialog = str(said.chat)
-        await self._delivery.follow(said.user)
-        if _START.fullmatch(said.text) and said.parsed is None:
-            await self._assistant.archive.close(said.user, dialog)
-            await self._say(said.chat, _BEGUN)
+    async def _turn(self, telegram_input: TelegramInput, key: str) -> None:
+        dialog = str(telegram_input.chat)
+        await self._delivery.follow(telegram_input.user)
+        if _START.fullmatch(telegram_input.text) and telegram_input.parsed is None:
+            await self._assistant.archive.close(telegram_input.user, dialog)
+            await self._say(telegram_input.chat, _BEGUN)
             return
         input = TurnInput(
-            said.text, said.user, dialog, {}, key, channel=self.name, parsed=said.parsed
+            telegram_input.text,
+            telegram_input.user,
+            dialog,
+            {},
+            key,
+            channel=self.name,
+            parsed=telegram_input.parsed,
         )
-        with beside(self._typing(said.chat)):
+        with beside(self._typing(telegram_input.chat)):
             await self._assistant.turn(input)
 
     async def _read_input(self, update: BotUpdate) -> TelegramInput | None:

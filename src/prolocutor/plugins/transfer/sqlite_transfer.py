@@ -297,29 +297,29 @@ def _put_records(db: sqlite3.Connection, person: StoredPerson) -> None:
         db.execute(SQL["put_record"], (person.user, record.kind, record.key, record.body, dialog))
 
 
-def _put_dialog(db: sqlite3.Connection, one: StoredDialog, dialog: int | None) -> None:
+def _put_dialog(db: sqlite3.Connection, stored: StoredDialog, dialog: int | None) -> None:
     db.executemany(
         SQL["add_versions"],
-        [(one.bot_id, v.number, v.changes, v.state) for v in one.bot],
+        [(stored.bot_id, v.number, v.changes, v.state) for v in stored.bot],
     )
     places: dict[int, int | None] = {}
-    for said in one.utterances:
+    for said in stored.utterances:
         values = (None, dialog, said.position, said.utt_id, said.by_bot, said.user_version,
                   said.date_time, said.body)  # fmt: skip
         place = places[said.position] = db.execute(SQL["add_utterances"], values).lastrowid
         if said.hypotheses is not None:
             db.execute(SQL["add_hypotheses"], (place, said.hypotheses))
-    db.executemany(SQL["add_spoke"], [(skill, dialog) for skill in one.skills])
-    if one.facts is None:
+    db.executemany(SQL["add_spoke"], [(skill, dialog) for skill in stored.skills])
+    if stored.facts is None:
         db.execute(SQL["copy_facts"], (dialog,))
     else:
-        *counts, last, channel = structs.astuple(one.facts)
+        *counts, last, channel = structs.astuple(stored.facts)
         place = None if last is None else places[last]
         db.execute(SQL["add_facts"], (dialog, *counts, place, channel))
-    ids = {said.position: said.utt_id for said in one.utterances}
+    ids = {said.position: said.utt_id for said in stored.utterances}
     _records(db).put_back(
-        [(places[turn.position] or 0, ids[turn.position], turn) for turn in one.turns]
+        [(places[turn.position] or 0, ids[turn.position], turn) for turn in stored.turns]
     )
-    for rating in one.ratings:
+    for rating in stored.ratings:
         place = None if rating.position is None else places[rating.position]
         db.execute(SQL["add_rating"], (dialog, place, rating.value, rating.shown))

@@ -135,24 +135,24 @@ def _read_state(state: Mapping[str, Any], service: str) -> AgentQuestion:
     return question
 
 
-def _answer(asked: AgentQuestion, answer: Mapping[str, Any]) -> None:
+def _answer(question: AgentQuestion, answer: Mapping[str, Any]) -> None:
     """Answer in the task that asked."""
     try:
-        asked.waiting = msgspec.convert(answer.get("context"), OpenTask)
+        question.waiting = msgspec.convert(answer.get("context"), OpenTask)
     except msgspec.ValidationError:
-        asked.waiting = None  # a button of its own, or an ask of another connector
-    structured = asked.waiting is not None and asked.waiting.structured
+        question.waiting = None  # a button of its own, or an ask of another connector
+    structured = question.waiting is not None and question.waiting.structured
     is_over = answer.get("kind") == "cancelled"
-    asked.is_given_up = not is_over and not structured and gives_up(answer)
-    asked.is_cancelled = is_over or asked.is_given_up
+    question.is_given_up = not is_over and not structured and gives_up(answer)
+    question.is_cancelled = is_over or question.is_given_up
     value, raw = answer.get("value"), answer.get("raw")
     if isinstance(raw, str) and raw:
-        asked.parts = [A2aPart(text=raw)]
+        question.parts = [A2aPart(text=raw)]
     elif isinstance(value, str):
-        asked.parts = [A2aPart(text=value)]
-    if value is not None and (structured or not asked.parts):
+        question.parts = [A2aPart(text=value)]
+    if value is not None and (structured or not question.parts):
         data = {"type": "answer", "kind": answer.get("kind"), "value": value}
-        asked.parts = [*asked.parts, A2aPart(data=data)]
+        question.parts = [*question.parts, A2aPart(data=data)]
 
 
 def _parts(given: Any) -> list[A2aPart]:

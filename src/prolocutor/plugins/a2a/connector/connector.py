@@ -307,17 +307,17 @@ class A2aConnector:
         return check(read_hypotheses(answer, question, self.name, self._confidence))
 
     async def _answer(
-        self, endpoint: AgentEndpoint, asked: AgentQuestion, request: Request
+        self, endpoint: AgentEndpoint, question: AgentQuestion, request: Request
     ) -> GatheredAnswer:
         """Send the message; if the agent refuses its task or context, send it without them."""
-        task, context = asked.waiting is not None, True
+        task, context = question.waiting is not None, True
         while True:
             try:
-                return await self._sent(endpoint, asked, request, task=task, context=context)
+                return await self._sent(endpoint, question, request, task=task, context=context)
             except AgentRefusal as error:
                 if task and error.is_gone:
                     task = False
-                elif context and not asked.own_context and error.number == _INVALID_PARAMS:
+                elif context and not question.own_context and error.number == _INVALID_PARAMS:
                     task = context = False
                 else:
                     raise
@@ -325,14 +325,14 @@ class A2aConnector:
     async def _sent(
         self,
         endpoint: AgentEndpoint,
-        asked: AgentQuestion,
+        question: AgentQuestion,
         request: Request,
         *,
         task: bool,
         context: bool,
     ) -> GatheredAnswer:
         answer = GatheredAnswer(request.deltas)
-        message = asked.message(request.key, task=task, context=context)
+        message = question.message(request.key, task=task, context=context)
         headers = call_headers((request,))
         streams = self._streams and endpoint.streams
         try:

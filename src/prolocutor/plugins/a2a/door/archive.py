@@ -153,12 +153,12 @@ class TaskArchive:
         """Record that a client cancelled a running task, whose reply then does not count."""
         await self._store.put_record(user, CANCELLED, id_, b"{}")
 
-    async def _task_view(self, user: str, found: FoundTask) -> A2aTask:
+    async def _task_view(self, user: str, task: FoundTask) -> A2aTask:
         waiting: PendingAsk | None = None
-        if found.asks and found.is_last:
-            waiting = await self._assistant.archive.waiting(user, found.context)
-        is_cancelled = found.id in await self._store.records(user, CANCELLED)
-        return task_view(found, waiting, is_cancelled=is_cancelled)
+        if task.asks and task.is_last:
+            waiting = await self._assistant.archive.waiting(user, task.context)
+        is_cancelled = task.id in await self._store.records(user, CANCELLED)
+        return task_view(task, waiting, is_cancelled=is_cancelled)
 
 
 def task_view(
@@ -239,19 +239,19 @@ def task_history(found: FoundTask) -> list[A2aMessage]:
     return history
 
 
-def _message(said: HumanUtterance, found: FoundTask) -> A2aMessage:
-    parts = [A2aPart(text=said.text)] if said.text else []
-    given = said.attributes.get(PARTS)
+def _message(utterance: HumanUtterance, task: FoundTask) -> A2aMessage:
+    parts = [A2aPart(text=utterance.text)] if utterance.text else []
+    given = utterance.attributes.get(PARTS)
     for one in given if isinstance(given, list) else ():
         try:
             parts.append(msgspec.convert(one, A2aPart))
         except msgspec.ValidationError:
             parts.append(A2aPart(data=one))
-    metadata = said.attributes.get("metadata")
+    metadata = utterance.attributes.get("metadata")
     return A2aMessage(
-        message_id=find_message_id(said),
-        context_id=found.context,
-        task_id=found.id,
+        message_id=find_message_id(utterance),
+        context_id=task.context,
+        task_id=task.id,
         role=USER,
         parts=parts or [A2aPart(text="")],
         metadata=metadata if isinstance(metadata, dict) else None,

@@ -237,7 +237,7 @@ def _token(task_id: str) -> str:
     return base64.urlsafe_b64encode(task_id.encode()).rstrip(b"=").decode()
 
 
-def _start(token: str, found: list[A2aTask]) -> int:
+def _start(token: str, tasks: list[A2aTask]) -> int:
     """Return the index at which a page begins; its token is the id of the task before it."""
     if not token:
         return 0
@@ -246,7 +246,7 @@ def _start(token: str, found: list[A2aTask]) -> int:
         last = base64.urlsafe_b64decode(padded).decode()
     except (binascii.Error, ValueError):
         last = ""
-    for position, task in enumerate(found):
+    for position, task in enumerate(tasks):
         if task.id == last:
             return position + 1
     raise A2aFault(INVALID_PARAMS, "pageToken is none that was given here", field="pageToken")

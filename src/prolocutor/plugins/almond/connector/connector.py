@@ -122,12 +122,12 @@ class AlmondConnector:
         return found
 
 
-def _frame(asked: PeerQuestion) -> JsonObject:
+def _frame(question: PeerQuestion) -> JsonObject:
     """Return a client's frame: the text, or its parsed form with the text as title."""
-    if asked.parsed is None:
-        return {"type": "command", "text": asked.text}
-    frame: dict[str, Any] = {"type": "parsed", "json": asked.parsed}
-    return {**frame, "title": asked.text} if asked.text else frame
+    if question.parsed is None:
+        return {"type": "command", "text": question.text}
+    frame: dict[str, Any] = {"type": "parsed", "json": question.parsed}
+    return {**frame, "title": question.text} if question.text else frame
 
 
 class AlmondServer(AgentOptions, frozen=True, kw_only=True):

@@ -163,10 +163,10 @@ class StatementRunner:
         ]
 
 
-def _messages(shown: Sequence[ShownResult], rows: int) -> list[Message]:
+def _messages(results: Sequence[ShownResult], rows: int) -> list[Message]:
     """Return the messages of the shown results, and how many more there are of `rows`."""
-    messages = [message for one in shown for message in one.messages]
-    left = rows - len(shown)
+    messages = [message for result in results for message in result.messages]
+    left = rows - len(results)
     return messages if left <= 0 else [*messages, result_messages.text(f"And {left:,} more.")]
 
 

@@ -92,9 +92,9 @@ class QuestionAnswers:
         return [] if dialog is None else list(dialog.utterances)
 
 
-def _answered_question(said: HumanUtterance | BotUtterance) -> object:
+def _answered_question(utterance: HumanUtterance | BotUtterance) -> object:
     """Return the id of the reply whose question an utterance answers, or None."""
-    ids = said.attributes.get(ATTRIBUTE) if isinstance(said, HumanUtterance) else None
+    ids = utterance.attributes.get(ATTRIBUTE) if isinstance(utterance, HumanUtterance) else None
     return ids.get(ANSWERS) if isinstance(ids, dict) else None
 
 
@@ -261,7 +261,7 @@ class _Call:
     async def _turn(
         self,
         conversation: PersonDialog,
-        said: GivenAnswer,
+        answer: GivenAnswer,
         skill: str | None = None,
         attributes: JsonObject | None = None,
         key: str | None = None,
@@ -271,13 +271,13 @@ class _Call:
             key = f"{key}/{self._turns}"
         self._turns += 1
         input = TurnInput(
-            said.text,
+            answer.text,
             conversation.user,
             conversation.id,
             attributes or {},
             key,
             "mcp",
-            said.parsed,
+            answer.parsed,
             skill=skill,
         )
         is_shown = self._token is not None and self._client.back is not None
@@ -322,10 +322,10 @@ def tool_name(skill: str) -> str:
     return f"{name}_skill" if name == ASK else name
 
 
-def _answer(waiting: PendingAsk, given: ElicitedAnswer) -> GivenAnswer:
-    if given.action != "accept":
+def _answer(waiting: PendingAsk, answer: ElicitedAnswer) -> GivenAnswer:
+    if answer.action != "accept":
         return CANCEL
-    return given_answer(waiting, (given.content or {}).get(FIELD))
+    return given_answer(waiting, (answer.content or {}).get(FIELD))
 
 
 def _tool(name: str, title: str, description: str) -> JsonObject:

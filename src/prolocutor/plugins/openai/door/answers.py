@@ -206,17 +206,17 @@ class Answering:
         return event_stream(pieces, writer.failure, {"X-Request-Id": first.turn_id})
 
     async def _find_skill(
-        self, found: FoundDialog, given: ChatInput, skill: str | None
+        self, dialog: FoundDialog, chat_input: ChatInput, skill: str | None
     ) -> str | None:
         """Return the skill to ask alone: the skill with the calls of these results."""
-        if not given.results or given.wishes is None:
+        if not chat_input.results or chat_input.wishes is None:
             return skill
-        return await self._tools.go_on(found.user, given.results, given.wishes)
+        return await self._tools.go_on(dialog.user, chat_input.results, chat_input.wishes)
 
     async def _write_events(
         self,
-        found: FoundDialog,
-        given: ChatInput,
+        dialog: FoundDialog,
+        chat_input: ChatInput,
         stream: TurnStream,
         happened: list[TurnEvent],
         writer: AnswerWriter,
@@ -235,17 +235,19 @@ class Answering:
                     elif isinstance(event, Replaced):
                         sent.replace()
                     elif isinstance(event, ReplyGiven):
-                        answer = await self._answer(found, given, stream.result, sent, operator)
+                        answer = await self._answer(
+                            dialog, chat_input, stream.result, sent, operator
+                        )
                         pieces.append(writer.end(answer))
                 yield b"".join(pieces)
                 pieces = []
         finally:
-            self._finder.release(found)
+            self._finder.release(dialog)
 
     async def _answer(
         self,
-        found: FoundDialog,
-        given: ChatInput,
+        dialog: FoundDialog,
+        chat_input: ChatInput,
         result: TurnResult,
         sent: SentWords,
         operator: bool,
@@ -254,8 +256,8 @@ class Answering:
         reply = result.spoken
         said = said_as_text(reply.text, reply.attributes)
         calls: Sequence[dict[str, Any]] = ()
-        if (wishes := given.wishes) is not None:
-            round_ = await self._tools.make_round(found.user, reply, wishes)
+        if (wishes := chat_input.wishes) is not None:
+            round_ = await self._tools.make_round(dialog.user, reply, wishes)
             if round_ is None:
                 check_form(said, reply.active_skill, wishes.response_format)
             else:
@@ -263,12 +265,12 @@ class Answering:
         rest = sent.finish(said)
         ids = [str(call["id"]) for call in calls]
         await self._finder.note(
-            found, given, sent.text, reply.utt_id, repeated=result.repeated, calls=ids
+            dialog, chat_input, sent.text, reply.utt_id, repeated=result.repeated, calls=ids
         )
-        details = _details(found, result, operator)
+        details = _details(dialog, result, operator)
         details.replaced = sent.was_replaced
         details.text = said if sent.was_replaced else None
-        usage = Usage(sum(map(tokens, given.prompt)), tokens(sent.text))
+        usage = Usage(sum(map(tokens, chat_input.prompt)), tokens(sent.text))
         return ChatAnswer(
             text=sent.text,
             rest=rest,
@@ -279,26 +281,26 @@ class Answering:
         )
 
 
-def _turn_input(found: FoundDialog, given: ChatInput, skill: str | None) -> TurnInput:
+def _turn_input(dialog: FoundDialog, chat_input: ChatInput, skill: str | None) -> TurnInput:
     return TurnInput(
-        given.text,
-        found.user,
-        found.dialog,
-        given.attributes,
-        found.key,
+        chat_input.text,
+        dialog.user,
+        dialog.dialog,
+        chat_input.attributes,
+        dialog.key,
         "openai",
-        given.parsed,
+        chat_input.parsed,
         skill=skill,
-        wishes=given.wishes,
+        wishes=chat_input.wishes,
     )
 
 
-def _details(found: FoundDialog, result: TurnResult, operator: bool) -> AnswerDetails:
+def _details(dialog: FoundDialog, result: TurnResult, operator: bool) -> AnswerDetails:
     reply, turn, waiting = result.spoken, result.turn, result.waiting
     messages = reply.attributes.get("messages")
     reasons = turn.reasons if turn is not None else []
     return AnswerDetails(
-        conversation_id=found.id,
+        conversation_id=dialog.id,
         dialog_id=result.dialog_id,
         utt_id=reply.utt_id,
         skill=reply.active_skill,

@@ -170,8 +170,8 @@ class ConversationEndpoints:
             raise NotFound(f"there is no conversation {id_!r:.80}", field="conversation_id")
         return dialog, ConversationObject(id=id_, created_at=0, metadata={})
 
-    async def _put(self, found: FoundDialog, made: ConversationObject) -> None:
-        await self._store.put_record(found.user, KIND, made.id, plain.encode(made))
+    async def _put(self, dialog: FoundDialog, created: ConversationObject) -> None:
+        await self._store.put_record(dialog.user, KIND, created.id, plain.encode(created))
 
     def _find_dialog(self, request: TypedRequest[Any, Any], id_: str) -> FoundDialog:
         person = find_person(request.visitor, request.params.web_user)

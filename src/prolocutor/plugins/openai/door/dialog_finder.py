@@ -283,7 +283,7 @@ class DialogFinder:
         return turns[-MAX_RETOLD:]
 
     async def _first(
-        self, owner: str, person: str | None, key: str | None, given: ChatInput
+        self, owner: str, person: str | None, key: str | None, chat_input: ChatInput
     ) -> FoundDialog:
         """Return the dialog of a request without a history.
 
@@ -291,7 +291,7 @@ class DialogFinder:
         "main".
         """
         token = _conversation_name(owner, key)
-        came = attributes_hash("", given)
+        came = attributes_hash("", chat_input)
         if person is None:
             return FoundDialog(
                 user=f"{PREFIX}conversation-{token}", dialog="main", id=f"conv_{token}",
@@ -301,10 +301,17 @@ class DialogFinder:
         return FoundDialog(user=person, dialog=name, id=name, owner=owner, came=came, key=key)
 
     async def _gone_on(
-        self, visitor: Visitor, owner: str, person: str | None, key: str | None, given: ChatInput
+        self,
+        visitor: Visitor,
+        owner: str,
+        person: str | None,
+        key: str | None,
+        chat_input: ChatInput,
     ) -> FoundDialog:
         """Return the dialog with this history, or a new dialog beginning with it."""
-        kind = history_kind(given.history, (result.tool_call_id or "" for result in given.results))
+        kind = history_kind(
+            chat_input.history, (result.tool_call_id or "" for result in chat_input.results)
+        )
         endings = {
             name: read_ending(body)
             for name, body in (await self._store.records(owner, kind)).items()
@@ -322,10 +329,10 @@ class DialogFinder:
                     user=ending.user, dialog=ending.dialog,
                     id=_client_id(ending.user, ending.dialog), owner=owner,
                     claimed=ClaimedEnding(claim, ending),
-                    came=attributes_hash(ending.came, given), key=key,
+                    came=attributes_hash(ending.came, chat_input), key=key,
                 )  # fmt: skip
         branched = [*endings.values()][-1] if endings and alike else None
-        earlier = retold(given.history)
+        earlier = retold(chat_input.history)
         if branched is not None:
             earlier[-1:] = await self._last_turn(branched, earlier[-1])
         token = _conversation_name(owner, key)
@@ -338,15 +345,15 @@ class DialogFinder:
             dialog = "main"
         return FoundDialog(
             user=user, dialog=dialog, id=_client_id(user, dialog), owner=owner, earlier=earlier,
-            came=attributes_hash(branched.came if branched else "", given), key=key,
+            came=attributes_hash(branched.came if branched else "", chat_input), key=key,
         )  # fmt: skip
 
-    async def _last_turn(self, ending: Ending, told: EarlierTurn) -> list[EarlierTurn]:
+    async def _last_turn(self, ending: Ending, turn: EarlierTurn) -> list[EarlierTurn]:
         """Return the last turn of a history as it is stored, with its open question."""
         stored = await self._store.turn(ending.utt_id)
         reply = stored[-1] if stored else None
         if len(stored) != 2 or not isinstance(reply, BotUtterance):
-            return [told]
+            return [turn]
         return [make_earlier(stored[0].text, reply)]
 
     async def _note_resender(self, person: str) -> None:
@@ -374,11 +381,11 @@ def find_person(visitor: Visitor, user: str | None) -> str | None:
     return PERSONS.find(visitor, user)
 
 
-def _caller(visitor: Visitor, headers: CallerHeaders, given: ChatInput) -> str:
+def _caller(visitor: Visitor, headers: CallerHeaders, chat_input: ChatInput) -> str:
     """Return the owner of histories without a person."""
     told = [headers.authorization or ""]
     if visitor.kind == "anonymous":
-        told.append(given.instructions)
+        told.append(chat_input.instructions)
     return _NOBODY + digest("\n".join(told))
 
 

@@ -131,9 +131,9 @@ def overview_lines(found: ReplicaOverview) -> Iterator[str]:
         )
 
 
-def _state(one: ReplicaStatus) -> str:
-    if one.dead:
+def _state(status: ReplicaStatus) -> str:
+    if status.dead:
         return "dead"
-    if one.left < 0:
-        return f"late {-one.left:.1f} s"
-    return f"lives {one.left:.1f} s"
+    if status.left < 0:
+        return f"late {-status.left:.1f} s"
+    return f"lives {status.left:.1f} s"
