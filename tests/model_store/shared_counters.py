@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from prolocutor.plugins.postgresql.replicas.shared_counters import CounterTotals, CounterUse
+from prolocutor.plugins.postgresql.replicas.shared_store import CounterTotals, CounterUse
 from tests.model_store.shared_state import ModelReplica, SharedModel
 
 

@@ -57,7 +57,7 @@ MAX_TRIED: Final = 160
 
 
 class SharedProbe:
-    """The probe of one address (`contracts.probe.UrlProbe`).
+    """The probe of an address (`contracts.probe.UrlProbe`).
 
     `tried`: the tries and their outcomes. `is_refused`: a server asked for a key. `is_late`: an
     answer did not come in time. `leads_to`: the target of the address's redirect. Addresses named
@@ -122,7 +122,7 @@ class SharedProbe:
         return await self._once("open", url, b"", self._listen_at)
 
     def note(self, tried: str) -> None:
-        """Note a try, in one line and without the page's text."""
+        """Note a try, as a line and without the page's text."""
         self.tried.append(printable(" ".join(tried.partition("<")[0].split()))[:MAX_TRIED])
 
     async def aclose(self) -> None:
@@ -264,7 +264,7 @@ def _kinds_that_recognize(probe: SharedProbe) -> dict[str, Any]:
 
 
 async def _ask(name: str, kind: Any, probe: SharedProbe) -> FoundService | None:
-    """Ask one connector; its failure does not keep the others from an answer."""
+    """Ask a connector; its failure does not keep the others from an answer."""
     try:
         async with asyncio.timeout(CONNECTOR_TIMEOUT):
             found: FoundService | None = await kind.recognize(probe)

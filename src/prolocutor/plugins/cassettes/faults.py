@@ -34,7 +34,7 @@ _GARBAGE: Final[Sequence[Any]] = (
 
 
 class FaultyAgents:
-    """Makes a `share` of the calls of agents fail, in one of some `kinds`.
+    """Makes a `share` of the calls of agents fail, in a random kind of `kinds`.
 
     `late` never answers, `garbage` answers with a foreign value, `dead` cannot be reached, `slow`
     takes most of its time-out. Seed and call alone decide whether a call fails. `told` counts the

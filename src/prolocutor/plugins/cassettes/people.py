@@ -202,7 +202,7 @@ class ModelPerson(RulePerson):
 
 
 def add_typo(words: str, chance: random.Random) -> str:
-    """Return words with one typing mistake."""
+    """Return words with a typing mistake."""
     if len(words) < 3:
         return words
     at = chance.randrange(1, len(words) - 1)

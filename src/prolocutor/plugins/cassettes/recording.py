@@ -85,7 +85,7 @@ class CassetteRecorder:
         return connector
 
     def endpoint(self, name: str, call: Call, verb: str, make: Callable[[], Any]) -> Any:
-        """Return an endpoint that records the calls of another one."""
+        """Return an endpoint to record the calls of another endpoint."""
         self._settings.add_endpoint(name, call)
         return RecordedEndpoint(self, f"{MODELS}.{name}", verb, make())
 
@@ -95,7 +95,7 @@ class CassetteRecorder:
         turn.add_done_callback(lambda done: self._turn_over(input, at, began, done))
 
     def keep(self, header: Header, path: Path) -> None:
-        """Keep what people wrote in the header of an earlier cassette, which lies at a path."""
+        """Keep people's entries in the header of an earlier cassette, which lies at a path."""
         self._settings.keep(header, path)
 
     def note(self, turn_id: str, call: PendingCall) -> None:

@@ -410,7 +410,7 @@ _BY_TIME: Final = (ServiceLate.code, BreakerOpen.code, NoPlace.code)
 
 
 class PlayedConnector:
-    """A connector that answers from a cassette; an `inline` one answers without waiting."""
+    """A connector that answers from a cassette; an `inline` service answers without waiting."""
 
     def __init__(
         self, player: CassettePlayer, key: str, *, inline: bool, format: str = "plain"

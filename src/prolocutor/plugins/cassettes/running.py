@@ -89,7 +89,7 @@ def test_files(paths: Sequence[Path]) -> list[Path]:
 
 
 class TestRun:
-    """Runs tests one after the other, and reports each."""
+    """Runs tests in sequence, and reports each."""
 
     __test__ = False
 

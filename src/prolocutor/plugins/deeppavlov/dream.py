@@ -97,7 +97,7 @@ def window_size(formatter: DialogFormatter) -> int | None:
 
 
 class ImportedFormatter:
-    """A dialog formatter of one's own, which may look at the whole dialog."""
+    """A dialog formatter of the user's own, which may look at the whole dialog."""
 
     hypotheses = True
     counts = False
@@ -129,7 +129,7 @@ def _only(requests: Any) -> Any:
 
 
 class CallbackConnector:
-    """A class connector of one's own: `send` is given a callback, by which the reply comes."""
+    """A class connector of the user's own: `send` is given a callback, by which the reply comes."""
 
     def __init__(self, send: Callable[..., Any]) -> None:
         self._send = send

@@ -112,7 +112,7 @@ class PipelineEntry(msgspec.Struct):
 
 
 class PipelineEntries:
-    """The services of one file by full name, linked, staged and named."""
+    """The services of a file by full name, linked, staged and named."""
 
     def __init__(self, file: PipelineFile, remarks: FileRemarks) -> None:
         self.last_chance: list[PipelineEntry] = []

@@ -1,6 +1,6 @@
 """A DREAM pipeline file planned: the pipeline that its services come to.
 
-Formatters and Python connectors are built in, or imported where they are one's own.
+Formatters and Python connectors are built in, or imported from the user's code.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ class _Planner:
         return None
 
     def _is_imported(self, name: str, built_in: bool, what: str, key: str) -> bool:
-        """Return whether a name is one's own code rather than built in, and note which."""
+        """Return whether a name is the user's code rather than built in, and note which."""
         short = name.rpartition(":")[2]
         if ":" in name and (self._own.first or not built_in):
             obstacle = self._own.obstacle(name)

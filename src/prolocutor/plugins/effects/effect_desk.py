@@ -2,7 +2,7 @@
 
 Every few seconds it looks through the open effects: overdue approvals, calls of dead processes,
 outcomes to tell the person. Several processes may do so at once, because each step in the ledger is
-made by one process only.
+made by a single process.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def field_lines(fields: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[str
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, without control characters."""
+    """Return a text as a single line, without control characters."""
     return " ".join(_visible(text).split())
 
 

@@ -1,8 +1,8 @@
 """EffectLedger: the state of each effect, as a document of its person in the store.
 
 An effect goes from `waiting` (for an approval) or nothing to `started`, and from there to `done`,
-`not_done` or `unknown`. Each step is written only if no other process was faster, so one of several
-processes starts an effect. Open effects have their own kind of record, to be found quickly.
+`not_done` or `unknown`. Each step is written only if no other process was faster, so a single
+process starts an effect. Open effects have their own kind of record, to be found quickly.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """NatsConnector: a service whose workers wait at NATS for calls (extra `nats`).
 
-One request, one message; workers gather what waits into batches. The wire is described in
+A request, a message; workers gather waiting requests into batches. The wire is described in
 `docs/reference/workers.md`.
 """
 

@@ -26,7 +26,7 @@ _OPTIONS: Final = ("creds", "nkey", "ca", "cert", "key", "hostname")
 
 
 class NatsServers(msgspec.Struct, frozen=True, kw_only=True):
-    """The servers of one NATS cluster, as `host:port`, and how to log in there.
+    """The servers of a NATS cluster, as `host:port`, and how to log in there.
 
     Its text and `repr` leave out user, password and token.
     """

@@ -1,7 +1,7 @@
 """NatsConnection: a connection to NATS, opened and reopened in the background.
 
 Only this file handles nats-py's connecting and its errors. Nothing is buffered while there
-is no connection: what could be sent late would run late.
+is no connection: a request sent late would run late.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class NatsClient(Client):
         self._inbox_sid = subscription._id
 
     async def flush(self, timeout: int = 10) -> None:
-        """Wait until the server has got what was sent before.
+        """Wait until the server has got everything sent before.
 
         nats-py's own sends a ping, which overtakes subscriptions that still wait to be sent.
         """
@@ -56,7 +56,7 @@ class NatsClient(Client):
         await super().flush(timeout)
 
     def hand_over(self, command: bytes) -> None:
-        """Queue a command; all commands of one iteration of the event loop are sent together."""
+        """Queue a command; all commands of an iteration of the event loop are sent together."""
         self._pending.append(command)
         self._pending_data_size += len(command)
         if self._flush_queue is not None and self._flush_queue.empty():
@@ -106,7 +106,7 @@ class NatsConnection:
     """A connection to `servers` that several users share; the first `open` starts it.
 
     Each `open` needs its own `aclose`; the last `aclose` closes the connection. All methods belong
-    to one event loop.
+    to the same event loop.
     """
 
     def __init__(self, servers: NatsServers, *, name: str = "prolocutor") -> None:
@@ -255,7 +255,7 @@ class NatsConnection:
     async def _stay_connected(self, tls: ssl.SSLContext | None) -> None:
         """Stay connected: try the servers in turn, each time with a new client.
 
-        nats-py's own reconnecting sends unsent messages late, gives up after one refusal of a
+        nats-py's own reconnecting sends unsent messages late, gives up after a single refusal of a
         server, and waits for ever for a dead line.
         """
         urls = self.servers.urls
@@ -391,6 +391,6 @@ async def _close(client: NatsClient, *, gently: bool) -> None:
 
 
 def error_text(error: BaseException) -> str:
-    """Return the text of a nats-py error as one line of at most 200 characters."""
+    """Return the text of a nats-py error as a line of at most 200 characters."""
     text = " ".join(str(error).removeprefix("nats: ").split())[:200]
     return text or type(error).__name__

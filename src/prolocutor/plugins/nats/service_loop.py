@@ -26,7 +26,7 @@ class ServiceLoop:
         self._thread.start()
 
     def post(self, work: Callable[..., None], *given: Any) -> None:
-        """Schedule a function call in the loop; calls in quick succession share one wake-up."""
+        """Schedule a function call in the loop; calls in quick succession share a wake-up."""
         self._posted.append((work, given))
         if len(self._posted) == 1:
             self._loop.call_soon_threadsafe(self._work)

@@ -23,7 +23,7 @@ _REPLICA = "Prolocutor-Replica"
 class NatsWakeUps:
     """Sends hints about persons to the other replicas of an assistant, and receives theirs.
 
-    The hints of one iteration of the event loop are sent together, one for each person. While
+    The hints of an iteration of the event loop are sent together, a hint for each person. While
     `is_connected` is false no hints go out, and the caller needs another way.
     """
 

@@ -1,4 +1,4 @@
-"""Worker: serves one service to all replicas over NATS, the twin of `host.py` over HTTP.
+"""Worker: serves a service to all replicas over NATS, the twin of `host.py` over HTTP.
 
 The connection uses the event loop of the main thread, the service a loop in another thread: a
 function that blocks its loop delays neither the `alive` messages nor signals.
@@ -141,7 +141,7 @@ class CallAges:
 
 
 class _Quickest:
-    """The shortest travel time among a sender's last calls: this generation and the one before."""
+    """The shortest travel time among a sender's last calls, of this and the last generation."""
 
     __slots__ = ("_before", "_count", "_now")
 
@@ -184,10 +184,10 @@ class CountedConnector:
 
 
 class Worker:
-    """Takes the calls of one service from NATS and answers them by a connector.
+    """Takes the calls of a service from NATS and answers them by a connector.
 
-    `connector` gets one request at a time and may gather batches itself; `counted` is the connector
-    behind it and counts their sizes. Both run in the loop of `services`.
+    `connector` gets a single request at a time and may gather batches itself; `counted` is the
+    connector behind it and counts their sizes. Both run in the loop of `services`.
     """
 
     def __init__(

@@ -122,10 +122,11 @@ CLOSE_SECONDS: Final = 5.0
 async def run_workers(
     served: Sequence[ServedService], *, hold: int | None, host: str, port: int | None
 ) -> None:
-    """Run services until SIGTERM or SIGINT, then finish accepted calls; a second one ends at once.
+    """Run services until SIGTERM or SIGINT, then finish accepted calls; a second ends at once.
 
     `hold`: the limit of accepted calls of each worker. `port`: where metrics are served; None:
     nowhere.
+
     """
     stop = _stop_by_signal()
     services = ServiceLoop()

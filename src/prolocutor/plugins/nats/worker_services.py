@@ -1,4 +1,4 @@
-"""The services that a worker runs: services of a file, or one function."""
+"""The services of a worker: services of a file, or a function."""
 
 from __future__ import annotations
 

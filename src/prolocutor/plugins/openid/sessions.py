@@ -207,7 +207,7 @@ class Sessions:
         return _decrypt(held.session.tokens, held.secret)
 
     async def end_all(self, person: str, sid: str | None) -> int:
-        """End all sessions of a person, or of one provider session `sid`; return their number."""
+        """End all sessions of a person, or of a provider session `sid`; return their number."""
         sessions = [
             session
             for session in (await self._find_sessions(person)).values()
@@ -289,7 +289,7 @@ class Sessions:
     # -- asking the provider again ----------------------------------------------------------
 
     async def _renew_once(self, held: _Held) -> bool:
-        """Fetch the present claims, one request at a time; return whether the session is valid."""
+        """Fetch the present claims, in turn; return whether the session is valid."""
         if self._clock() < self._away_until:
             return True
         if held.renewing is None or held.renewing.done():

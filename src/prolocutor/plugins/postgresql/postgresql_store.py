@@ -38,8 +38,11 @@ from prolocutor.plugins.postgresql.postgresql_transfer import PostgresqlTransfer
 from prolocutor.plugins.postgresql.reader import PostgresqlReader
 from prolocutor.plugins.postgresql.remembered import Remembered
 from prolocutor.plugins.postgresql.replica_work import ReplicaWork
-from prolocutor.plugins.postgresql.replicas.shared_counters import CounterTotals, CounterUse
-from prolocutor.plugins.postgresql.replicas.shared_store import StoreTraffic
+from prolocutor.plugins.postgresql.replicas.shared_store import (
+    CounterTotals,
+    CounterUse,
+    StoreTraffic,
+)
 from prolocutor.plugins.postgresql.replicas.succession import Succession
 from prolocutor.plugins.postgresql.turn_records import PostgresqlTurnRecords
 from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps

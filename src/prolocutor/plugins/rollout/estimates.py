@@ -8,7 +8,7 @@ its service was chosen. Three estimators of the gain in the mean reward, new les
 - doubly robust (Robins, Rotnitzky and Zhao 1994; Dudík, Langford and Li 2011): a regression of
   the reward on the router's score in each arm, and the weighted residuals
 
-A person stays with one service, so persons are the sampling units: variances are sums of squares
+A person stays with a service, so persons are the sampling units: variances are sums of squares
 over persons (linearised, with the small-sample factor n / (n - 1) in each arm), and quantiles are
 Student's with Satterthwaite's degrees of freedom.
 """
@@ -85,7 +85,7 @@ class TrialEstimates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnSums(msgspec.Struct):
-    """The turns of one person with one service at one probability, as sums over them.
+    """The turns of a person with a service at a probability, as sums over them.
 
     `rewards` and `scores` are sums, `squares` is the sum of the scores' squares, `products` the sum
     of score times reward; `scored` counts the turns with a score.
@@ -129,11 +129,11 @@ class TrialLog:
         return [*self._sums.values()]
 
     def arm(self, *, new: bool) -> list[TurnSums]:
-        """Return the turns of the new service, or of the old one."""
+        """Return the turns of the new service, or of the old service."""
         return [one for one in self._sums.values() if one.new is new]
 
     def figures(self, *, new: bool) -> ArmFigures:
-        """Return persons, turns and the mean reward of one service."""
+        """Return persons, turns and the mean reward of a service."""
         own = self.arm(new=new)
         turns = sum([one.turns for one in own])
         mean = sum([one.rewards for one in own]) / turns if turns else None
@@ -220,7 +220,7 @@ def always_valid(found: GainEstimate, error: float = 0.05) -> tuple[float, float
     It is the two-sided normal mixture of Robbins (1970) in the form of Howard, Ramdas, McAuliffe
     and Sekhon (2021, "Time-uniform, nonparametric, nonasymptotic confidence sequences"), taken
     asymptotically (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2021): the sum of scores is a
-    Brownian motion in the information 1 / error^2, so logs may be looked at whenever one likes.
+    Brownian motion in the information 1 / error^2, so logs may be looked at any time.
     """
     if not 0 < found.error < inf:
         return -1.0, 1.0

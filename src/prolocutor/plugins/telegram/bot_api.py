@@ -107,7 +107,7 @@ class _BotAnswer(msgspec.Struct):
 
 
 class BotApi:
-    """Calls methods of one bot. `first_pause` is in seconds; pauses double up to 30 s."""
+    """Calls methods of a bot. `first_pause` is in seconds; pauses double up to 30 s."""
 
     def __init__(self, token: str, api: str) -> None:
         self._token = token

@@ -175,7 +175,7 @@ class TelegramDoor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Telegram:
-    """The door for one bot, by its `token`; `api` is the Bot API's server."""
+    """The door for a bot, by its `token`; `api` is the Bot API's server."""
 
     name: Final = "telegram"
     prefix: Final = "telegram:"

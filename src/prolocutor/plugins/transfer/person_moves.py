@@ -1,4 +1,4 @@
-"""Moves persons from one store to another while replicas use both."""
+"""Moves persons from a store to another while replicas use both."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class SqliteTransfer:
         return await self._run_threaded(read)
 
     async def put_person(self, person: StoredPerson) -> None:
-        """Replace the stored data of a user by this person, in one transaction."""
+        """Replace the stored data of a user by this person, in a transaction."""
 
         def write(db: sqlite3.Connection) -> None:
             _delete(db, person.user)

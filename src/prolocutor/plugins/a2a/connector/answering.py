@@ -55,9 +55,9 @@ def read_hypotheses(
 
 
 def _add_parts(found: JsonObject, parts: list[A2aPart], answer: GatheredAnswer) -> list[JsonObject]:
-    """Add an answer's parts to a hypothesis; return the parts that are not messages of ours.
+    """Add an answer's parts to a hypothesis; return all parts other than messages of ours.
 
-    A text of several pieces is one message; else texts and other messages keep their order.
+    A text of several pieces is a single message; else texts and other messages keep their order.
     """
     messages, others = _sorted_parts(parts)
     rich = [message for message in messages if message["type"] != "text"]

@@ -123,7 +123,7 @@ class AgentOperations:
         return await self._webhooks.add(place, params, legacy=caller.legacy, trusted=caller.trusted)
 
     async def get_webhook(self, params: A2aPushParams, caller: A2aCaller) -> A2aPushConfig:
-        """Return a webhook of a task, without an id the first one."""
+        """Return a webhook of a task, without an id the first webhook."""
         for config in (await self.list_webhooks(params, caller)).configs:
             if params.id in ("", config.id):
                 return config

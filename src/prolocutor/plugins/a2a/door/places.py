@@ -31,7 +31,7 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9_-]{1,120}")
 
 
 class A2aPlace(msgspec.Struct, frozen=True):
-    """A person and one of their contexts.
+    """A person and a context of theirs.
 
     - `user` is the assistant's name for the person.
     - `is_new`: the id of the context was just made.
@@ -45,11 +45,11 @@ class A2aPlace(msgspec.Struct, frozen=True):
 
 
 def find_place(speaker: DoorSpeaker, context: str, seed: str) -> A2aPlace:
-    """Return the place of a message; a message without a context opens a new one.
+    """Return the place of a message; a message without a context opens a new context.
 
-    The id of a new context is made of `seed`, so that a repeated message finds it. A caller may
-    choose the id of a context; an id of our form that belongs to another person is refused as
-    unknown. For a caller who names no person, each context is a person.
+    The id of a new context is made of `seed`, so a repeated message finds it. A caller may choose
+    the id of a context; an id of our form that belongs to another person is refused as unknown. For
+    a caller who names no person, each context is a person.
     """
     if len(context) > MAX_ID:
         raise A2aFault(

@@ -41,7 +41,7 @@ AT_ONCE: Final = 16
 
 
 class PushDelivery:
-    """Watches the feeds of persons with webhooks, in one background task for each person."""
+    """Watches the feeds of persons with webhooks, in a background task for each person."""
 
     def __init__(self, assistant: Assistant, webhooks: TaskWebhooks, archive: TaskArchive) -> None:
         self._assistant = assistant

@@ -1,4 +1,4 @@
-"""RpcEndpoint: A2A over JSON-RPC, both versions at one address."""
+"""RpcEndpoint: A2A over JSON-RPC, both versions at the same address."""
 
 from __future__ import annotations
 

@@ -119,9 +119,9 @@ class RunningTasks:
         self._beginning: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, user: str) -> asyncio.Lock:
-        """Return the lock under which a person's messages find their tasks, one at a time.
+        """Return the lock under which a person's messages find their tasks in turn.
 
-        Without it two answers to one question would both continue its task.
+        Without it two answers to the same question would both continue its task.
         """
         return self._beginning.setdefault(user, asyncio.Lock())
 
@@ -151,7 +151,7 @@ class RunningTasks:
         ]
 
     def person_tasks(self, user: str, context: str = "") -> list[A2aTask]:
-        """Return the running tasks of a person, or of one of their contexts."""
+        """Return the running tasks of a person, or of a context of theirs."""
         return [
             task.task()
             for task in self._tasks.values()

@@ -243,7 +243,7 @@ class TaskSender:
         return cancel_task(task)
 
     def running(self, speaker: DoorSpeaker, context: str) -> list[A2aTask]:
-        """Return the running tasks of a caller, or of one of their contexts."""
+        """Return the running tasks of a caller, or of a context of theirs."""
         if context:
             return self._running.person_tasks(find_place(speaker, context, "").user, context)
         return self._running.caller_tasks(speaker)

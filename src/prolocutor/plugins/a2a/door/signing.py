@@ -1,7 +1,7 @@
 """CardSigner: signs the agent card, so that clients can verify its origin.
 
 Source: A2A 1.0, section 8.4: a detached JWS (RFC 7515) over the card without its signatures, in the
-canonical form of RFC 8785 and without what is empty.
+canonical form of RFC 8785 and without empty members.
 """
 
 from __future__ import annotations

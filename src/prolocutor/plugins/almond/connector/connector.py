@@ -58,7 +58,7 @@ class AlmondConnector:
     A dialog is a conversation of the peer, named by the dialog's id (or by `?id=` of the address,
     for all dialogs), with a connection of its own. Of more than `connections` connections the
     longest idle is closed, like any connection idle for `idle` seconds; it is opened again when
-    needed. All messages until `askSpecial` are one hypothesis of `confidence`; the peer's ask
+    needed. All messages until `askSpecial` make a hypothesis of `confidence`; the peer's ask
     becomes our ask, and the answer goes back as a value. `key` is sent as a bearer token.
     """
 

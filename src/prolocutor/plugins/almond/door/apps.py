@@ -92,7 +92,7 @@ class AppEndpoints:
         return await self.load_apps(_user(request.visitor, request.params))
 
     async def get_app(self, request: TypedRequest[AppPath, None]) -> AlmondApp:
-        """Return one running program."""
+        """Return a running program."""
         id_ = request.params.id
         for app in await self.load_apps(_user(request.visitor, request.params)):
             if app.unique_id == id_:

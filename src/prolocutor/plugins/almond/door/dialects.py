@@ -27,7 +27,7 @@ NO_CONTEXT: Final = ("null",)
 
 
 class Dialect(Protocol):
-    """The wire form of one generation of clients."""
+    """The wire form of a generation of clients."""
 
     opens_with_id: bool
     """Whether the first frame of a socket has the conversation's id."""

@@ -1,7 +1,7 @@
 """Almond: the door for clients of the Almond Dialog API, in both generations of its wire.
 
 Sources: the Almond Dialog API, almond-cloud, almond-server and Genie. Unlike in these, every turn
-ends with exactly one `askSpecial`, also after an error, and credentials are never sent.
+ends with a single `askSpecial`, also after an error, and credentials are never sent.
 """
 
 from __future__ import annotations

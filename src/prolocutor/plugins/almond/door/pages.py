@@ -122,7 +122,7 @@ def form(factory: Factory, submit: str) -> str:
 
 
 def button(name: str, value: str, title: str) -> str:
-    """Return a button that posts one value to its own address."""
+    """Return a button to post a value to its own address."""
     return (
         f'<form method="post"><button name="{text(name)}" value="{text(value)}">{text(title)}'
         "</button></form>"

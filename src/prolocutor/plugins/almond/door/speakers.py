@@ -43,7 +43,7 @@ class UserQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Speaker(msgspec.Struct, frozen=True):
-    """A person and one of their dialogs.
+    """A person and a dialog of theirs.
 
     `user` and `dialog` are the assistant's names, `conversation` is the client's id. This id is the
     only key to an anonymous person's dialog, so it cannot be guessed; an id chosen by the client
@@ -68,7 +68,7 @@ def find_speaker(
     """Return the speaker of a visitor, by the given `user` and id of a conversation.
 
     Operators speak for the named user. `fresh` is the prefix of a new conversation's id; without it
-    the dialog is the main one. Raise `BadInput` for a bad name, `Forbidden` for another user.
+    the dialog is `main`. Raise `BadInput` for a bad name, `Forbidden` for another user.
     """
     given = _name(conversation)
     if visitor.kind == "anonymous":

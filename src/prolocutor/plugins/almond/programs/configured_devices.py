@@ -34,7 +34,7 @@ class OpenChoice(msgspec.Struct, frozen=True):
 
 
 class ConfiguredDevices:
-    """The devices set up by one person, from their records."""
+    """The devices set up by a person, from their records."""
 
     def __init__(self, records: Mapping[str, bytes]) -> None:
         self._devices = [_device(id_, plain.decode(body)) for id_, body in records.items()]

@@ -189,7 +189,7 @@ def _find_index(number: int, length: int) -> int | None:
 
 
 def _total(values: list[Any], field: str, parts: int) -> Any:
-    """Return the sum of numbers, or of money of one currency, divided by `parts`."""
+    """Return the sum of numbers, or of money of a single currency, divided by `parts`."""
     codes = {str(value.get("code", "")).lower() for value in values if isinstance(value, dict)}
     amounts: list[Any] = [
         value.get("value") if isinstance(value, dict) else value for value in values

@@ -1,4 +1,4 @@
-"""Slot filling: asks for a program's missing values, one in each turn, and inserts the answers."""
+"""Slot filling: asks for a program's missing values, turn by turn, and inserts the answers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class SlotFilling:
-    """Completes the programs of one person: each step asks for a value, or returns the program.
+    """Completes the programs of a person: each step asks for a value, or returns the program.
 
     `learned` are the person's attributes learned from their answers.
     """

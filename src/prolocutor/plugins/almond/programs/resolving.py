@@ -1,4 +1,4 @@
-"""Resolving values: as JSON, for one person at one moment."""
+"""Resolving values: as JSON, for a person at a moment."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EVENT: Final = "$event"
 
 
 class ValueResolver:
-    """Resolves values to JSON (`thingtalk/json_values.py`) for one person at one moment.
+    """Resolves values to JSON (`thingtalk/json_values.py`) for a person at a moment.
 
     `now` is the moment in the person's time zone. Beside constants: now and the edges of days are
     ISO moments in UTC, missing parts of a date are today's, a named place is `{"latitude": null,

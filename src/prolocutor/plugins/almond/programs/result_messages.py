@@ -46,7 +46,7 @@ def show_result(row: ResultRow) -> list[Message]:
 
 
 def event_text(row: ResultRow) -> str:
-    """Return a result as one text, the value of `$event`."""
+    """Return a result as a text, the value of `$event`."""
     return plain_text(show_result(row))
 
 

@@ -1,4 +1,4 @@
-"""Statements: runs one statement of a program and makes the messages about it."""
+"""Statements: runs a statement of a program and makes the messages about it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class StatementOutcome(msgspec.Struct, kw_only=True):
 
 
 class StatementRunner:
-    """Runs statements for one person at one moment; `app` is the id of the program."""
+    """Runs statements for a person at a moment; `app` is the id of the program."""
 
     def __init__(self, devices: DeviceClasses, calls: ProgramCalls, app: str) -> None:
         self._devices = devices
@@ -75,9 +75,10 @@ class StatementRunner:
     async def run_stream(
         self, statement: CheckedStatement, seen: list[str] | None, *, held: bool = False
     ) -> StatementOutcome:
-        """Run a statement for the current results of its stream: new results, or one for a timer.
+        """Run a statement for the new results of its stream, or for the result of a timer.
 
         If all new results fail, they count as new the next time as well.
+
         """
         done = StatementOutcome(seen=seen, held=held)
         assert statement.stream is not None, "the statement is not a stream"

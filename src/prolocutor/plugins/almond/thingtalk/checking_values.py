@@ -83,7 +83,7 @@ class ValueChecker:
     def value(
         self, value: Value, wanted: ExpectedValue, scope: Fields, position: SourcePosition
     ) -> Value:
-        """Check one value; a missing one becomes a slot."""
+        """Check a value; a missing value becomes a slot."""
         where = value.position if value.position.line else position
         match value:
             case UndefinedValue():
@@ -240,7 +240,7 @@ _EVENTS = {None: STRING} | {
 
 
 def fits(given: Type, wanted: Type) -> bool:
-    """Return whether a value of one type is accepted as another type.
+    """Return whether a value of a type is accepted as another type.
 
     Beside equal types: a number as money, a date as a time, a text as an entity and the reverse, an
     entity as an entity of a wider kind, an enum with fewer choices, lists of accepted types.

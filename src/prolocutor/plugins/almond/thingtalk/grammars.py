@@ -333,7 +333,7 @@ class _Ready(Lexer):
         pass
 
     def lex(self, lexer_state: Any, parser_state: object = None) -> Iterator[Token]:
-        """Return the tokens one by one."""
+        """Yield the tokens in order."""
         return iter(lexer_state)
 
 

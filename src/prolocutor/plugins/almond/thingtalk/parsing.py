@@ -16,7 +16,7 @@ from prolocutor.plugins.almond.thingtalk.tree import Program, Source
 def parse(source: str) -> Source:
     """Read a program or a control command in either surface syntax.
 
-    One grammar holds the new syntax (2.x) and the old one (1.x, `now => ...`). Raise
+    A common grammar holds the new syntax (2.x) and the old syntax (1.x, `now => ...`). Raise
     `ThingTalkError`, with line and column, if the source is neither, is too large, or has an
     unsupported construct; raise `MissingExtra` without Lark.
     """

@@ -111,7 +111,7 @@ def _number(number: float) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text as a string literal, in double quotation marks, on one line."""
+    """Return a text as a string literal, in double quotation marks, on a single line."""
     return '"' + _TO_ESCAPE.sub(_escape, text) + '"'
 
 

@@ -1,4 +1,4 @@
-"""Formatters that ask about all hypotheses of the turn in one request."""
+"""Formatters about all hypotheses of the turn in a single request."""
 
 from __future__ import annotations
 

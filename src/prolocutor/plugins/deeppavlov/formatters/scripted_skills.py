@@ -114,9 +114,9 @@ def _select_keys(utterance: State, keys: tuple[str, ...], only: tuple[str, ...] 
 
 
 def _has_clarification(dialog: State, index: int, state: State) -> bool:
-    """Return whether exactly one clarification was asked for since the skill's last turn.
+    """Return whether a single clarification was asked for since the skill's last turn.
 
-    As in DREAM each human utterance is paired with the reply before it, not the one after it.
+    As in DREAM each human utterance is paired with the reply before it, not the reply after it.
     """
     spoke = state.get("previous_human_utter_index", -1)
     pause = index - spoke

@@ -1,4 +1,4 @@
-"""Whether people choose what to talk about: a topic, any topic, or rather not this one.
+"""Whether people choose a topic to talk about: a topic, any topic, or rather not this topic.
 
 The phrases are from DREAM's rules. Of a person's utterance the first `MAX_CHARACTERS` count,
 of a reply the last.
@@ -115,7 +115,7 @@ class Exchange:
 
     @property
     def opens(self) -> bool:
-        """Whether the reply asks what to talk about, or greets with a question."""
+        """Whether the reply asks for a topic, or greets with a question."""
         return self.greets or bool(_WHICH_TOPIC.search(self.said))
 
     def leaves_topic_open(self) -> bool:

@@ -166,7 +166,7 @@ class _Values:
             self._known["text"] = value
 
     def fill(self, template: Any) -> Any:
-        """Fill the placeholders of a template; return None if one has no value."""
+        """Fill the placeholders of a template; return None if a placeholder has no value."""
         if isinstance(template, dict):
             return {name: self.fill(one) for name, one in template.items()}
         if isinstance(template, list):

@@ -1,7 +1,7 @@
 """Elicitation: a server's question to the person becomes an ask, whose answer goes back.
 
 Source: the specification of 2025-11-25 and 2026-07-28, "Elicitation". A form has one level of
-texts, numbers, booleans and enumerations; the required fields are asked for one after the other.
+texts, numbers, booleans and enumerations; the required fields are asked for in sequence.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Form(msgspec.Struct, omit_defaults=True):
 
     @classmethod
     def read_form(cls, params: JsonObject) -> Form:
-        """Read a server's request; raise `ValidationError` for an invalid one."""
+        """Read a server's request; raise `ValidationError` for an invalid form."""
         given = msgspec.convert(params, ElicitParams)
         if given.mode == "url":
             return cls(given.message, {}, given.url)

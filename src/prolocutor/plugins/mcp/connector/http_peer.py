@@ -1,8 +1,8 @@
 """HttpPeer: an MCP server behind a URL (streamable HTTP).
 
-A request is a POST. Its answer is one JSON message, or a stream of events that ends with it;
-requests of the server in that stream are answered by POSTs of their own. A stream that breaks off
-is resumed after its last id, if it has ids.
+A request is a POST. Its answer is a JSON message, or a stream of events with the message at its
+end; requests of the server in that stream are answered by POSTs of their own. A stream that breaks
+off is resumed after its last id, if it has ids.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class HttpPeer:
         return {**self._headers(), "Last-Event-ID": last_id}
 
     async def _listen(self, session: str) -> None:
-        """Listen to the stream of the session, if the server has one, until it ends."""
+        """Listen to the stream of the session, if any, until it ends."""
         wait = FIRST_WAIT
         while self._session == session:
             stream = ServerEvents(self._hear, max_bytes=MAX_HEARD)
@@ -397,7 +397,7 @@ class _HttpCall:
             raise BadReply(str(fault)) from None
 
     def _refusal(self, reply: HttpReply) -> Exception:
-        """Return the error for a status other than 2xx: the server's own error, if it sent one."""
+        """Return the error for a status other than 2xx: the server's own error, if any."""
         challenge = read_challenge(reply.status, reply.headers.get(b"www-authenticate"))
         if challenge is not None:
             return TokenNeeded(refusal_text(reply), status=reply.status, challenge=challenge)

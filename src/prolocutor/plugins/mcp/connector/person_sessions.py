@@ -76,7 +76,7 @@ class PersonSessions:
         return self._wants_tokens and not self._is_own
 
     async def find_session(self, user: str) -> PersonSession:
-        """Return the session of a person, with a renewed token if the old one has expired."""
+        """Return the session of a person, with a renewed token if the old token has expired."""
         if not self._wants_tokens or self._settings is None:
             return self._shared
         user = OWN if self._is_own else user

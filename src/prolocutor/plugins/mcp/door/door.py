@@ -40,8 +40,7 @@ from prolocutor.json_rpc import (
     rpc_result,
 )
 from prolocutor.plugins.mcp.door.asking import check_skills
-from prolocutor.plugins.mcp.door.client import McpClient, elicits
-from prolocutor.plugins.mcp.door.persons import PERSONS, PREFIX
+from prolocutor.plugins.mcp.door.client import PERSONS, PREFIX, McpClient, elicits
 from prolocutor.plugins.mcp.door.server import (
     McpServer,
     check_envelope,

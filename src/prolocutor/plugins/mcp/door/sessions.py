@@ -102,7 +102,7 @@ class SessionBack:
 
 
 class McpSessions:
-    """The sessions of the door by id; beyond `MAX_SESSIONS` the least recently used one ends."""
+    """The sessions of the door by id; beyond `MAX_SESSIONS` the least recently used ends."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, ClientSession] = OrderedDict()

@@ -160,7 +160,7 @@ def _cookie(value: str, seconds: int, *, secure: bool) -> str:
 
 
 def _cookie_name(*, secure: bool) -> str:
-    """Return the name of the cookie; with TLS no other host can set one of this name."""
+    """Return the name of the cookie; with TLS no other host can set a cookie of this name."""
     return f"__Host-{COOKIE}" if secure else COOKIE
 
 

@@ -20,8 +20,7 @@ from prolocutor.json_rpc import (
     rpc_failure,
     rpc_result,
 )
-from prolocutor.plugins.mcp.door.client import McpClient, elicits
-from prolocutor.plugins.mcp.door.persons import PREFIX
+from prolocutor.plugins.mcp.door.client import PREFIX, McpClient, elicits
 from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, read_envelope, request_id
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
 from prolocutor.plugins.mcp.wire.protocol import HANDSHAKE_VERSIONS

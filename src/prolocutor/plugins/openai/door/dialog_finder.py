@@ -53,7 +53,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def retold(history: Sequence[Said]) -> list[EarlierTurn]:
-    """Return the last turns of a history; texts of one speaker in a row are one."""
+    """Return the last turns of a history; texts of the same speaker in a row are joined."""
     turns: list[list[str]] = []
     for one in history:
         is_reply = one.role == "assistant"

@@ -21,7 +21,7 @@ from typing import Final
 
 from prolocutor.background import BackgroundTasks
 from prolocutor.errors import StoreError
-from prolocutor.plugins.postgresql.replicas.shared_counters import (
+from prolocutor.plugins.postgresql.replicas.shared_store import (
     CounterTotals,
     CounterUse,
     SharedCounters,

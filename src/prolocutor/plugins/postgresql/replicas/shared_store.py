@@ -24,7 +24,7 @@ ratings, deletion, at any replica.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -32,7 +32,6 @@ import msgspec
 from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.contracts.store import AgendaEntry, Store, UnfinishedTurn
 from prolocutor.dialog.ids import TurnId
-from prolocutor.plugins.postgresql.replicas.shared_counters import SharedCounters
 
 
 class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +74,41 @@ class StoreTraffic(msgspec.Struct, frozen=True):
     trips: int = 0
     calls: int = 0
     misuses: int = 0
+
+
+class CounterUse(msgspec.Struct, frozen=True):
+    """A replica's counts since its last report: `spent` of a counter's `period` seconds."""
+
+    name: str
+    spent: float
+    period: float
+
+
+class CounterTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """The counts of all replicas.
+
+    - `ahead`: the seconds until a counter is empty, for reported counters and counters more than
+      half full.
+    - `open_elsewhere`: the number of open sockets of a name at other replicas, by their reports.
+    - `replicas`: how many live.
+    """
+
+    ahead: Mapping[str, float] = {}
+    open_elsewhere: Mapping[str, int] = {}
+    replicas: int = 1
+
+
+class SharedCounters(Protocol):
+    """Counters in a shared store. They need not survive a crash of the database."""
+
+    async def count_together(
+        self, uses: Sequence[CounterUse], opened: Mapping[str, int]
+    ) -> CounterTotals:
+        """Add the counts of this replica, and return the counts of all.
+
+        `opened`: how many of a name are open here now; 0 takes the name back, and so does the end
+        of this replica.
+        """
 
 
 class SharedStore(WakeUps, Protocol):

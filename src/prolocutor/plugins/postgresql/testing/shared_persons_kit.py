@@ -10,7 +10,7 @@ import pytest
 
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.errors import PersonBusy, StoreError, TakenOver
-from prolocutor.plugins.postgresql.replicas.shared_counters import CounterUse
+from prolocutor.plugins.postgresql.replicas.shared_store import CounterUse
 from prolocutor.plugins.postgresql.testing.shared_fixtures import (
     LEASE,
     PATIENCE,
