@@ -281,16 +281,16 @@ class IntentTokens:
     def _literal(self, token: str) -> ParsedValue | None:
         if _NUMBER.fullmatch(token):
             return ParsedValue(self._number(token), "number")
-        if found := _MEASURE.fullmatch(token):
-            return ParsedValue({"value": self._number(found[1]), "unit": found[2]}, "generic")
+        if match := _MEASURE.fullmatch(token):
+            return ParsedValue({"value": self._number(match[1]), "unit": match[2]}, "generic")
         if len(token) > 1 and token[0] == token[-1] == '"':
             try:
                 return ParsedValue(msgspec.json.decode(token, type=str), "raw_string")
             except msgspec.DecodeError:
                 raise self.refusal(token, "a quoted text") from None
-        if found := _CLOCK.fullmatch(token):
+        if match := _CLOCK.fullmatch(token):
             return self._check_answer(
-                read_time_entity([part or 0 for part in found.groups()]), token, "a time"
+                read_time_entity([part or 0 for part in match.groups()]), token, "a time"
             )
         kind, _, name = token.partition(":")
         if kind == "enum" and name:
@@ -306,12 +306,12 @@ class IntentTokens:
         return int(number) if number == int(number) and abs(number) <= 2**53 else number
 
     def _read_entity(self, token: str) -> ParsedValue | None:
-        found = _ENTITY.fullmatch(token)
-        if found is None:
+        match = _ENTITY.fullmatch(token)
+        if match is None:
             return None
         if token not in self._entities:
             raise self.refusal(token, "an entity that is given")
-        answer = read_entity(found["type"], self._entities[token])
+        answer = read_entity(match["type"], self._entities[token])
         if answer is None:
             raise BadInput(f"entities.{token[:80]}: not a value of that type", field="entities")
         return answer

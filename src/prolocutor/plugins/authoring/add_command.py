@@ -310,8 +310,11 @@ def _names(before: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _is_same(entry: Any, found: FoundService) -> bool:
-    call, wanted = entry.get("call") if isinstance(entry, dict) else entry, escape_value(found.call)
+def _is_same(entry: Any, service: FoundService) -> bool:
+    call, wanted = (
+        entry.get("call") if isinstance(entry, dict) else entry,
+        escape_value(service.call),
+    )
     if isinstance(call, dict) and not isinstance(wanted, dict):
         call = call.get("url")
     if isinstance(call, dict) and isinstance(wanted, dict):
@@ -324,22 +327,22 @@ def _free(name: str, taken: dict[str, Any]) -> str:
     return next(one for one in (name, *numbered) if one not in taken)
 
 
-def _insert_service(text: str, file: str, name: str, found: FoundService, key: str | None) -> str:
+def _insert_service(text: str, file: str, name: str, service: FoundService, key: str | None) -> str:
     """Insert the service after the last service, in the style of the file."""
     newline = "\r\n" if "\r\n" in text else "\n"
     root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     entries = root.value if isinstance(root, yaml.MappingNode) else []
     position = next((n for n, (at, _) in enumerate(entries) if at.value == STAGE), None)
     if root is not None and root.flow_style:
-        raise _unwritable(file, name, found, key)
+        raise _unwritable(file, name, service, key)
     if position is None:
-        added = f"{STAGE}:\n{entry_text(name, found, key, '  ')}"
+        added = f"{STAGE}:\n{entry_text(name, service, key, '  ')}"
         return _insert_lines(text, len(text.splitlines()), added, newline)
     skills = entries[position][1]
     if isinstance(skills, yaml.MappingNode) and skills.flow_style:
         if not text[skills.end_mark.index - 1] == "}":
-            raise _unwritable(file, name, found, key)
-        entry = yaml.safe_load(entry_text(name, found, key, ""))
+            raise _unwritable(file, name, service, key)
+        entry = yaml.safe_load(entry_text(name, service, key, ""))
         inner = yaml.safe_dump(entry, default_flow_style=True, width=10_000, sort_keys=False)
         comma = ", " if skills.value else ""
         at = skills.end_mark.index - 1
@@ -355,7 +358,7 @@ def _insert_service(text: str, file: str, name: str, found: FoundService, key: s
         indent = " " * skills.value[0][0].start_mark.column
     else:
         indent = "  "
-    return _insert_lines(text, last, entry_text(name, found, key, indent), newline)
+    return _insert_lines(text, last, entry_text(name, service, key, indent), newline)
 
 
 def _insert_lines(text: str, number: int, lines: str, newline: str) -> str:
@@ -366,8 +369,8 @@ def _insert_lines(text: str, number: int, lines: str, newline: str) -> str:
     return "".join([*kept[:number], lines.replace("\n", newline), *kept[number:]])
 
 
-def _unwritable(file: str, name: str, found: FoundService, key: str | None) -> ConfigError:
-    entry = f"{STAGE}:\n{entry_text(name, found, key, '  ')}"
+def _unwritable(file: str, name: str, service: FoundService, key: str | None) -> ConfigError:
+    entry = f"{STAGE}:\n{entry_text(name, service, key, '  ')}"
     return ConfigError(
         f"the file is written so that nothing can be added to it; add\n{entry}", file=file
     )

@@ -192,21 +192,23 @@ def _exchanges(utterances: Sequence[Any]) -> Iterator[tuple[HumanUtterance, BotU
 def _turn(
     number: int,
     dialog: Dialog,
-    said: HumanUtterance,
+    utterance: HumanUtterance,
     reply: BotUtterance,
     pipeline: Pipeline,
     redaction: Redaction,
 ) -> RecordedTurn:
-    written: JsonObject = {"says": said.text, "user": dialog.human.user_external_id}
-    attributes = {key: attribute for key, attribute in said.attributes.items() if key != "ratings"}
+    written: JsonObject = {"says": utterance.text, "user": dialog.human.user_external_id}
+    attributes = {
+        key: attribute for key, attribute in utterance.attributes.items() if key != "ratings"
+    }
     if attributes:
         written["attributes"] = plain_settings(attributes)
     asks = reply.attributes.get("ask")
     return RecordedTurn(
         number=number,
-        at=parse_time(said.date_time),
+        at=parse_time(utterance.date_time),
         input=redaction.value(written),
-        calls=[redact_call(call, redaction) for call in _calls(said, reply, pipeline)],
+        calls=[redact_call(call, redaction) for call in _calls(utterance, reply, pipeline)],
         reply=RecordedReply(
             reply=redaction.text(reply.text),
             agent=reply.active_skill,
@@ -221,10 +223,12 @@ def redact_call(call: RecordedCall, redaction: Redaction) -> RecordedCall:
     return call
 
 
-def _calls(said: HumanUtterance, reply: BotUtterance, pipeline: Pipeline) -> Iterator[RecordedCall]:
+def _calls(
+    utterance: HumanUtterance, reply: BotUtterance, pipeline: Pipeline
+) -> Iterator[RecordedCall]:
     """Return the calls that must have led to a reply."""
     given: dict[str, list[JsonObject]] = {}
-    for hypothesis in said.hypotheses:
+    for hypothesis in utterance.hypotheses:
         state = hypothesis_to_state(hypothesis)
         kept = {key: value for key, value in state.items() if key not in _OF_ENGINE}
         given.setdefault(hypothesis.skill_name, []).append(kept)
@@ -237,7 +241,7 @@ def _calls(said: HumanUtterance, reply: BotUtterance, pipeline: Pipeline) -> Ite
         gave: Any
         match stage:
             case Stage.ANNOTATOR:
-                gave = said.annotations.get(service.label or service.name)
+                gave = utterance.annotations.get(service.label or service.name)
             case Stage.SKILL_SELECTOR:
                 gave = list(given)
             case Stage.SKILL:

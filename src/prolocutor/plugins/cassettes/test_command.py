@@ -186,9 +186,9 @@ async def run_people(
     recorder = test.faults.make_recorder(None) if test.faults else None
     found: dict[str, list[str]] = {law: [] for law in LAWS}
 
-    def told(one: BrokenDialog) -> None:
-        lines = _lines(one)
-        found[one.broken.law] += lines
+    def told(dialog: BrokenDialog) -> None:
+        lines = _lines(dialog)
+        found[dialog.broken.law] += lines
         tell("\n".join(lines))
 
     async with live_assistant(settings, recorder) as talked_to:
@@ -228,11 +228,11 @@ def _person(number: int, templates: Templates, seed: int, model: ChatPartner | N
     return ModelPerson(name, templates, seed, model)
 
 
-def _lines(found: BrokenDialog) -> list[str]:
-    broken, last = found.broken, found.shortest[-1]
+def _lines(dialog: BrokenDialog) -> list[str]:
+    broken, last = dialog.broken, dialog.shortest[-1]
     return [
-        f"{broken.law}: {found.person}, turn {broken.turn}; {LAWS[broken.law]}",
-        *(f"  {line}" for line in said_lines(found.shortest)),
+        f"{broken.law}: {dialog.person}, turn {broken.turn}; {LAWS[broken.law]}",
+        *(f"  {line}" for line in said_lines(dialog.shortest)),
         f"  # {last.agent or 'the assistant'}: {last.error or last.reply!r:.300}",
     ]
 
@@ -287,9 +287,9 @@ class Crowd:
                 seen.setdefault((law.law, said[law.turn - 1].agent), (person, said, law))
         for person, said, law in seen.values():
             shortest = await self._shortest(said[: law.turn], law.law, person.word)
-            found = BrokenDialog(person=person.name, broken=law, said=said, shortest=shortest)
-            self.found.append(found)
-            told(found)
+            dialog = BrokenDialog(person=person.name, broken=law, said=said, shortest=shortest)
+            self.found.append(dialog)
+            told(dialog)
 
     async def _talk(self, person: RulePerson) -> list[SaidTurn]:
         said: list[SaidTurn] = []

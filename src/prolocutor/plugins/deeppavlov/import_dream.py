@@ -225,15 +225,15 @@ def make_person(name: str, documents: SortedDocuments) -> StoredPerson:
 
 def _dialog(
     number: int,
-    given: Document,
+    document: Document,
     active: bool,
     human: ProfileChain,
     documents: SortedDocuments,
     name: str,
 ) -> StoredDialog:
-    id_, bot_id = given["_id"], _text(given.get("_bot_id")) or given["_id"]
+    id_, bot_id = document["_id"], _text(document.get("_bot_id")) or document["_id"]
     bot = ProfileChain(agent_state.new_bot(bot_id))
-    ratings = _ratings(None, given, name)
+    ratings = _ratings(None, document, name)
     utterances, skills = [], []
     for position, (_, is_human, said) in enumerate(documents.find(_SAID, id_)):
         version = (human if is_human else bot).add(said.get("user") or {})
@@ -243,17 +243,17 @@ def _dialog(
             skills.append(said["active_skill"])
     for _, _, newest in documents.find(_BOT, bot_id):
         bot.add(newest)
-    start = given.get("date_start") or (utterances[0].date_time if utterances else "")
+    start = document.get("date_start") or (utterances[0].date_time if utterances else "")
     return StoredDialog(
         number=number,
-        dialog_id=_hex(given.get("dialog_id")) or id_,
+        dialog_id=_hex(document.get("dialog_id")) or id_,
         id=id_,
         bot_id=bot_id,
         name="main",
-        channel_type=str(given.get("channel_type") or "http_client"),
+        channel_type=str(document.get("channel_type") or "http_client"),
         date_start=start,
         active=active,
-        attributes=encode(_attributes(given)),
+        attributes=encode(_attributes(document)),
         round=b"{}",
         skills=list(dict.fromkeys(skills)),
         bot=bot.versions,
@@ -299,8 +299,8 @@ def _hypotheses(said: Document) -> list[Document]:
     ]
 
 
-def _attributes(given: Document) -> Document:
-    attributes = _map(given.get("attributes"))
+def _attributes(document: Document) -> Document:
+    attributes = _map(document.get("attributes"))
     return {key: value for key, value in attributes.items() if key != "ratings"}
 
 
@@ -312,9 +312,9 @@ def _number(value: Any) -> float:
     return value if isinstance(value, int | float) else 0.0
 
 
-def _ratings(position: int | None, given: Document, name: str) -> list[StoredRating]:
+def _ratings(position: int | None, document: Document, name: str) -> list[StoredRating]:
     """Return the ratings of a dialog or utterance; ratings by `human_id` are the person's own."""
-    found = _map(given.get("attributes")).get("ratings") or []
+    found = _map(document.get("attributes")).get("ratings") or []
     return [
         StoredRating(
             position,

@@ -269,14 +269,14 @@ class RolloutWatch:
 
 def _harm(status: TrialStatus) -> str:
     """Return why a trial was stopped, in words."""
-    found = status.estimates
-    assert found is not None
-    assert found.always is not None
-    assert found.doubly_robust is not None
-    low, high = (100 * abs(one) for one in found.always)
-    turns = found.new.turns + found.old.turns
+    estimates = status.estimates
+    assert estimates is not None
+    assert estimates.always is not None
+    assert estimates.doubly_robust is not None
+    low, high = (100 * abs(one) for one in estimates.always)
+    turns = estimates.new.turns + estimates.old.turns
     return (
-        f"right {100 * abs(found.doubly_robust.gain):.0f} points less often than"
+        f"right {100 * abs(estimates.doubly_robust.gain):.0f} points less often than"
         f" {status.instead_of} ({high:.0f} to {low:.0f}), by {turns} turns"
     )
 

@@ -160,10 +160,10 @@ def find_program_wish(text: str) -> ProgramWish | None:
         return None
     if _EVERYTHING.fullmatch(said):
         return ProgramWish(what="stop")
-    if found := _TELLING.fullmatch(said):
-        about = found["about"] or found["watched"]
+    if match := _TELLING.fullmatch(said):
+        about = match["about"] or match["watched"]
         return ProgramWish(what="stop", about=about, kind="notification")
     for pattern in (_ONE, _ABOUT):
-        if found := pattern.fullmatch(said):
-            return ProgramWish(what="stop", about=found["about"] or "", kind=found["kind"])
+        if match := pattern.fullmatch(said):
+            return ProgramWish(what="stop", about=match["about"] or "", kind=match["kind"])
     return None

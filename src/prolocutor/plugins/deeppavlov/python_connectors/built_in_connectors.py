@@ -88,8 +88,8 @@ class RuleBasedSelector:
         unclear = newest["annotations"].get("asr", {}).get("asr_confidence") == "very_low"
         if unclear and len(dialog["utterances"]) > 1:
             return ["misheard_asr"]
-        said = dialog["bot_utterances"]
-        exchange = Exchange(newest, said[-1] if said else {})
+        bot_utterances = dialog["bot_utterances"]
+        exchange = Exchange(newest, bot_utterances[-1] if bot_utterances else {})
         return [*_images(dialog), *self._apply_rules(dialog, exchange)]
 
     def _apply_rules(self, dialog: State, exchange: Exchange) -> list[str | None]:

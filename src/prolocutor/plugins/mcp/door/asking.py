@@ -36,8 +36,7 @@ from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.json_rpc import INVALID_PARAMS, RpcFault
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.mcp.door.client import McpClient
-from prolocutor.plugins.mcp.door.persons import PersonDialog, find_conversation
+from prolocutor.plugins.mcp.door.client import McpClient, PersonDialog, find_conversation
 from prolocutor.plugins.mcp.wire.protocol import VERSIONS
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import take_turn

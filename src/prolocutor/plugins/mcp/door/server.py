@@ -31,8 +31,7 @@ from prolocutor.json_rpc import (
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.mcp.door.asking import ToolCallParams, ToolCalls
-from prolocutor.plugins.mcp.door.client import McpClient
-from prolocutor.plugins.mcp.door.persons import find_conversation
+from prolocutor.plugins.mcp.door.client import McpClient, find_conversation
 from prolocutor.plugins.mcp.wire.protocol import (
     CAPABILITIES_KEY,
     HANDSHAKE_VERSIONS,
