@@ -25,8 +25,8 @@ def bot_text(dialog: State) -> list[Any]:
 @named("ner_formatter_last_bot_dialog", window=2)
 def bot_last_utterances(dialog: State) -> list[Any]:
     """Ask for names in the sentences of the text."""
-    said = dialog["bot_utterances"]
-    return [{"last_utterances": [segments(said[-1]) if said else [""]]}]
+    bot_utterances = dialog["bot_utterances"]
+    return [{"last_utterances": [segments(bot_utterances[-1]) if bot_utterances else [""]]}]
 
 
 @named("sent_rewrite_formatter_w_o_last_dialog", turns=6)
@@ -50,20 +50,28 @@ def bot_sentences(dialog: State) -> list[Any]:
 @named("el_formatter_last_bot_dialog", window=2)
 def bot_entities(dialog: State) -> list[Any]:
     """Ask for the entities of the text."""
-    said = dialog["bot_utterances"]
-    if not said:
+    bot_utterances = dialog["bot_utterances"]
+    if not bot_utterances:
         return [{"entity_substr": [[""]], "entity_tags": [[""]], "contexts": [[""]]}]
-    names, tags = entity_tags(said[-1])
-    return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [[said[-1]["text"]]]}]
+    names, tags = entity_tags(bot_utterances[-1])
+    return [
+        {
+            "entity_substr": [names],
+            "entity_tags": [tags],
+            "contexts": [[bot_utterances[-1]["text"]]],
+        }
+    ]
 
 
 @named("custom_el_formatter_last_bot_dialog", window=2)
 def bot_entities_of_user(dialog: State) -> list[Any]:
     """Ask for the entities of the text, including the bot's own."""
-    said = dialog["bot_utterances"]
+    bot_utterances = dialog["bot_utterances"]
     [request] = bot_entities(dialog)
-    extracted = said[-1]["annotations"].get("property_extraction", {}) if said else {}
-    request["user_id"] = [str(said[-1]["user"]["id"]) if said else ""]
+    extracted = (
+        bot_utterances[-1]["annotations"].get("property_extraction", {}) if bot_utterances else {}
+    )
+    request["user_id"] = [str(bot_utterances[-1]["user"]["id"]) if bot_utterances else ""]
     request["property_extraction"] = [extracted]
     return [request]
 
@@ -71,12 +79,14 @@ def bot_entities_of_user(dialog: State) -> list[Any]:
 @named("property_extraction_formatter_last_bot_dialog", window=2)
 def bot_properties(dialog: State) -> list[Any]:
     """Ask for the text's statements about the bot, with its entities."""
-    said = dialog["bot_utterances"]
-    annotations = said[-1]["annotations"] if said else {}
+    bot_utterances = dialog["bot_utterances"]
+    annotations = bot_utterances[-1]["annotations"] if bot_utterances else {}
     return [
         {
             "utterances": [[_text(dialog)]],
-            "entities_with_labels": [labelled_entities(said[-1]) if said else []],
+            "entities_with_labels": [
+                labelled_entities(bot_utterances[-1]) if bot_utterances else []
+            ],
             "named_entities": [annotations.get("ner", [{}])],
             "entity_info": [annotations.get("entity_linking", [{}])],
         }
@@ -86,10 +96,10 @@ def bot_properties(dialog: State) -> list[Any]:
 @named("bot_knowledge_memorizer_formatter_last_bot_dialog", window=2)
 def bot_knowledge(dialog: State) -> list[Any]:
     """Show the bot utterance and the new human one."""
-    said = dialog["bot_utterances"]
+    bot_utterances = dialog["bot_utterances"]
     return [
         {
-            "utterances": [said[-1] if said else []],
+            "utterances": [bot_utterances[-1] if bot_utterances else []],
             "human_utterances": [dialog["human_utterances"][-1]],
         }
     ]
@@ -112,5 +122,5 @@ def bot_speech_function(dialog: State) -> list[Any]:
 
 
 def _text(dialog: State) -> Any:
-    said = dialog["bot_utterances"]
-    return said[-1]["text"] if said else ""
+    bot_utterances = dialog["bot_utterances"]
+    return bot_utterances[-1]["text"] if bot_utterances else ""
