@@ -90,6 +90,7 @@ def test_an_impossible_timer_is_refused(words: str, says: str) -> None:
     ("agent", "words", "says"),
     [
         ("calculator", "what do you get if you divide 144 by 12", "= 12"),
+        ("calculator", "what is 7.5 minus a half", "= 7"),
         ("clock", "what is the time and date", "13:00 on Friday, 20 November 2026"),
         ("clock", "what's the date and time in Tokyo", "In Tokyo it is 21:00"),
         ("currency", "100 usd in eur and gbp", "euros.*British pounds"),

@@ -113,6 +113,13 @@ def test_names_and_numbers_are_those_of_the_language() -> None:
     [
         ("de", "Setz Milch auf meine Einkaufsliste", "add Milch to my shopping list"),
         ("de", "Erinnere mich morgen um 9 an den Arzt", "remind me to Arzt tomorrow at 9"),
+        (
+            "de",
+            "vergiss nicht, morgen um 9 Anna anzurufen",
+            "remind me to Anna anzurufen tomorrow at 9",
+        ),
+        ("fr", "n'oublie pas d'appeler Anna demain", "remind me to appeler Anna tomorrow"),
+        ("es", "no olvides llamar a Anna mañana", "remind me to llamar a Anna tomorrow"),
         ("de", "am Montag um halb sieben", "on monday at 6:30"),
         ("fr", "ajoute du lait à ma liste de courses", "add lait to my shopping list"),
         (

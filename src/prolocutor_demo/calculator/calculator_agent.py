@@ -64,6 +64,7 @@ _REWRITES = [
         (r"(?<=%) of (?:the )?", " of "),
         (r"\b(?:modulo|modulus)\b", "mod"),
         (r"\b(?:an? )?half (?:of )?(?=[\d(])", "(1/2) of "),
+        (r"(?<=[-+*/×÷] )(?:a )?half\b(?! of)", " (1/2)"),
         (r"\b(?:an? )?quarter of\b", "(1/4) of"),
         (r"\b(?:a )?third of\b", "(1/3) of"),
         (r"(?<!\d)(\d++) (?:quarters|fourths) of\b", r"(\1/4) of"),

@@ -80,6 +80,11 @@ POST = AgentProfile(name="post", card=CARD, vocabulary=post_words)
         ("two parcels", "en", "two parcels"),
         ('say "yes please"', "en", 'say "yes please"'),
         ("thanks", "en", "thanks"),
+        ("where is my parcel :)", "en", "where is my parcel"),
+        ("wo ist meine Briefmarke? 😀", "de", "wo ist meine Briefmarke?"),
+        ("a parcel lol", "en", "a parcel"),
+        ("🙂", "en", "🙂"),
+        ("send a 🍕", "en", "send a 🍕"),
     ],
 )
 def test_words_get_the_spelling_of_agents_and_names_stay(said: str, code: str, meant: str) -> None:

@@ -31,6 +31,11 @@ MOST_CARD_WORDS: Final = 20_000
 _WORD: Final = re.compile(r"(?<![\w.'’@/#-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@/#]|[.'’]\w)")
 _PATTERN: Final = re.compile(r"[^\w' ]")
 _GAP: Final = re.compile(r"\s+([,.!?;:])|\s{2,}")
+_FACES: Final = (
+    r"(?:[:;=]['’-]?[)(DPpO|/\\\]]+|<3|\^_*\^|[xX]D|"
+    r"[\U0001F44A-\U0001F450\U0001F493-\U0001F49F\U0001F600-\U0001F64F\U0001F910-\U0001F93A☺❤\uFE0F]+)"
+)
+_FACES_AFTER: Final = re.compile(rf"(?:(?:\s+|(?<=[.!?])){_FACES})+\s*$")
 _ENDINGS: Final = ("s", "es", "e", "en", "n", "er", "ed", "ing", "'s")
 _DOUBLING: Final = frozenset({"er", "ed", "ing"})
 _SHORT_VOWEL: Final = re.compile(r"^[^aeiou]+[aeiou][^aeiouwxy]$")
@@ -71,6 +76,7 @@ class Normalizer:
         if words is None:
             words = _Words(grammar, [*self._cards.values()], self._given)
             self._words[grammar.code] = words
+        text = _FACES_AFTER.sub("", text)
         plain = plain_of(text)
         if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
             return Normalized(text, text)
