@@ -159,9 +159,9 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
 def _with_subject_first(text: str, grammar: LanguageGrammar) -> str:
     """Return a question whose pronoun is no part of its verb: "coûte-t-il", "coûte il"."""
     found = grammar.inverted.search(plain_of(text))
-    if found is None or any(
-        one.article or one.kind == "name" for one in grammar.slots(text[: found.start()])
-    ):
+    if found is None or grammar.dummies.search(plain_of(text)):
+        return text  # "y a-t-il"
+    if any(one.article or one.kind == "name" for one in grammar.slots(text[: found.start()])):
         return text  # "le musée est-il ouvert"
     return put_words(text, found.span(), " ")
 

@@ -283,12 +283,17 @@ def _substitute(pattern: re.Pattern[str], text: str, new: str, grammar: Language
 def _find_pronouns(
     pattern: re.Pattern[str], text: str, grammar: LanguageGrammar
 ) -> list[re.Match[str]]:
-    """Return pronouns: no determiners ("that train"), articles, relatives ("a cake that has")."""
+    """Return pronouns: no determiners ("that train"), articles, relatives ("a cake that has").
+
+    Nor is a German "Sie" with a capital inside a sentence, which is who is spoken to.
+    """
     plain = plain_of(text)
     return [
         one
         for one in pattern.finditer(plain)
-        if _stands_alone(one, plain, grammar) and not _is_article(one, text, grammar)
+        if _stands_alone(one, plain, grammar)
+        and not _is_article(one, text, grammar)
+        and not (one.start() and grammar.words.nouns_capital and text[one.start()].isupper())
     ]
 
 
