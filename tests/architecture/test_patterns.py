@@ -72,7 +72,7 @@ OTHERS = {
     "prolocutor.plugins.authoring": "the assistant's file, and pages of its authors",
     "prolocutor.plugins.console.ways": "the assistant's file",
     "prolocutor.plugins.pairing.measuring": "files of those who measure",
-    "prolocutor.plugins.pairing.selector_building": "the assistant's file",
+    "prolocutor.plugins.pairing.budget": "the assistant's file",
 }
 
 FLAGS = {
