@@ -138,8 +138,11 @@ _LEAST_SLOPE: Final = 0.5
 """The least slope of a fitted curve: a higher score is likelier."""
 
 _USUAL_CURVE: Final = Sigmoid(3.0, 0.0)
-_SLOPE_STRENGTH: Final = (50.0, 0.0)
-"""The usual slope, and how firmly it is expected: a few hundred labels hardly tell the slope."""
+_SLOPE_STRENGTH: Final = 50.0
+"""The usual slope, and how firmly it is expected of agents of few labels."""
+
+_FEW_LABELS: Final = 10
+"""Labels an agent from which on the labels tell the slope, the more the better."""
 
 _USUAL: Final = 5
 """As many agents speak for the usual deviation of scores."""
@@ -561,13 +564,14 @@ class _Ranked:
             right = np.concatenate([right, np.zeros(int(known.sum()))])
             weights = np.concatenate([weights, np.full(int(known.sum()), share)])
         logs = np.arcsinh(scores / _SMALL)
+        crowd = max(1.0, self._scores.shape[0] / self._scores.shape[1] / _FEW_LABELS)
         fitted = fit_sigmoid(
             logs,
             right,
             weights,
             least_slope=_LEAST_SLOPE,
             usual=_USUAL_CURVE,
-            strength=_SLOPE_STRENGTH,
+            strength=(_SLOPE_STRENGTH / crowd**2, 0.0),
         )
         return ScoreCurve(fitted, deviation=0.0)
 
