@@ -542,11 +542,12 @@ def _is_beside_the_point(part: Part, slot: Part, said: Continuing) -> bool:
     """Return whether a part of a typed kind cannot stand in a slot of that kind.
 
     That is a length for a point, the end of a range for a day without "to", and a time for a
-    number where the question counts things, too.
+    number where the question counts things, too. A length without a preposition may be either.
     """
     grammar = said.grammar
     roles = {said.spoken.time_role(part), grammar.time_role(slot)}
-    if "measure" in (part.kind, slot.kind) and roles == {"point", "length"}:
+    either = part.kind == slot.kind and part.lead < 0
+    if "measure" in (part.kind, slot.kind) and roles == {"point", "length"} and not either:
         return True
     if part.lead >= 0 and part.lead not in (TO, FROM) and said.start_of_range(slot) is not None:
         return True
@@ -792,7 +793,8 @@ def _with_hour(span: Span, part: Part, slot: Part, said: Continuing) -> Span:
 
 def _span_of_list(slot: Part, span: Span, said: Continuing) -> Span:
     """Return the span of the whole list that a slot belongs to: "time in *Rome, Oslo and Lima*"."""
-    if said.spoken is not said.grammar or said.direct_object is not None:
+    ordered = said.direct_object is not None and not said.fragment.joined
+    if said.spoken is not said.grammar or ordered:
         return span
     run = [slot]
     for one in said.slots[said.slots.index(slot) + 1 :]:
@@ -810,12 +812,13 @@ def _span_of_list(slot: Part, span: Span, said: Continuing) -> Span:
 
 
 def _continues_list(one: Part, after: Part, said: Continuing) -> bool:
-    """Return whether a part follows another in a list of names: after a comma or "and"."""
+    """Return whether a part follows another in a list: of names, or of what "and X" adds to."""
     between = plain_of(said.question[one.span[1] : after.start]).lower().strip(" ,")
     comma = said.question[one.span[1] : after.start].lstrip().startswith(",")
     conjunction = plain_of(said.grammar.words.conjunction).lower()
     listed = between == conjunction or (comma and not between)
-    return listed and one.kind == after.kind == "name" and after.lead in (-1, one.lead)
+    alike = one.kind == after.kind and (one.kind == "name" or said.fragment.joined)
+    return listed and alike and after.lead in (-1, one.lead)
 
 
 def _end_of_name(slot: Part, said: Continuing) -> int:
