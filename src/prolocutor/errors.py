@@ -8,11 +8,11 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── ThingTalkError          a ThingTalk program cannot be taken: line, column, what to do
 │   ├── NotFound                the dialog, utterance or person asked for is unknown
 │   ├── Conflict                the same idempotency key came with another body
-│   ├── HandoverConflict            another operator has the dialog, or none has
-│   ├── LabelConflict               another operator has said already who is right
+│   ├── HandoverConflict        another operator has the dialog, or none has
+│   ├── LabelConflict           another operator has said already who is right
 │   └── Forbidden               the caller may not do this
 │       ├── Unauthenticated     the caller is not authenticated
-│       │   └── SignInNeeded        the same, and people sign in with an identity provider
+│       │   └── SignInNeeded    the same, and people sign in with an identity provider
 │       └── SignInFailed        what came back from the identity provider lets nobody in
 ├── Overloaded                  the queue of a person is full, or waiting took too long
 │   └── QuotaExceeded           a visitor asks for more than is allowed: retry_after
@@ -20,7 +20,7 @@ ProlocutorError                 anything this package raises on purpose
 ├── ProviderAway                the identity provider does not answer
 ├── StoreError                  the store cannot do its work
 │   ├── StoreLocked             another process owns it
-│   │   └── StoreLost               another process took it over from this one
+│   │   └── StoreLost           another process took it over from this one
 │   ├── StoreCorrupt            the file is damaged, or not one of ours
 │   ├── StoreFull               the disk is full
 │   ├── StoreAway               the database does not answer

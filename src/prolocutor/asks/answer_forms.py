@@ -48,18 +48,17 @@ def question(waiting: PendingAsk) -> str:
     return plain_text(waiting.prompt) or "What do you answer?"
 
 
-def given_answer(waiting: PendingAsk, value: Any) -> GivenAnswer:
+def answer_to_ask(waiting: PendingAsk, value: Any) -> GivenAnswer:
     """Return the input for an answer, of whatever type it is; None and objects are written out."""
     if isinstance(value, bool):
         value = "yes" if value else "no"
     if waiting.ask == "yesno" and value in ("yes", "no"):
-        return GivenAnswer(value, {"code": ["bookkeeping", "special", f"special:{value}"]})
+        return GivenAnswer(value, _code("special", f"special:{value}"))
     if waiting.ask == "choice" and isinstance(value, str):
         titles = [choice.title for choice in waiting.choices]
         if value in titles:
-            code = ["bookkeeping", "choice", titles.index(value)]
-            return GivenAnswer(value, {"code": code})
-    return GivenAnswer(written_answer(value))
+            return GivenAnswer(value, _code("choice", str(titles.index(value))))
+    return GivenAnswer(answer_text(value))
 
 
 def gives_up(answer: Mapping[str, Any]) -> bool:
@@ -73,11 +72,11 @@ def gives_up(answer: Mapping[str, Any]) -> bool:
     return isinstance(value, str) and plain(value).strip(" .!") in _NEVER_MIND
 
 
-def typed_answer(value: Any, kind: str = "location") -> GivenAnswer:
+def answer_by_type(value: Any, kind: str = "location") -> GivenAnswer:
     """Return the input for an answer by its own type, whatever was asked for.
 
     True and False are yes and no. An object with an `idx` is a choice; another is an entity of this
-    kind: a location, a time or a date. A list is nothing.
+    kind: a location, a time or a date. A list gives an empty text.
     """
     if isinstance(value, bool):
         said = "yes" if value else "no"
@@ -89,7 +88,7 @@ def typed_answer(value: Any, kind: str = "location") -> GivenAnswer:
         return GivenAnswer(
             _display_text(value), {**_code("answer", name), "entities": {name: value}}
         )
-    return GivenAnswer("" if isinstance(value, list) else written_answer(value))
+    return GivenAnswer("" if isinstance(value, list) else answer_text(value))
 
 
 def whole_number(value: Any) -> int | None:
@@ -112,7 +111,7 @@ def _display_text(entity: JsonObject) -> str:
     return ", ".join(place)
 
 
-def written_answer(value: Any) -> str:
+def answer_text(value: Any) -> str:
     """Return an answer as a person would type it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.feed import FeedListeners, reply_messages
-from prolocutor.assistant.handovers import HANDOVERS, Handovers
+from prolocutor.assistant.handovers import EXPIRY_SKILL, Handovers
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.effects import encode_closing, pending_ask
@@ -100,7 +100,7 @@ class AgendaDelivery:
 
         `state` is the round of its dialog.
         """
-        if entry.skill == HANDOVERS:
+        if entry.skill == EXPIRY_SKILL:
             if state.handover is None:
                 return DueOutcome()
             messages = [self._handovers.end_message(state.handover)]
@@ -123,7 +123,7 @@ class AgendaDelivery:
 
         A skill's entry without an ask is delivered in time if `digressions` is `return`.
         """
-        if entry.skill == HANDOVERS:
+        if entry.skill == EXPIRY_SKILL:
             return False
         if state.handover is not None and state.handover.by:
             return True
@@ -417,7 +417,7 @@ class AgendaScheduler:
 
     def _is_free(self, entry: AgendaEntry, now: float) -> bool:
         user = entry.user
-        waits = (user, entry.dialog_name) in self._waiting_for_round and entry.skill != HANDOVERS
+        waits = (user, entry.dialog_name) in self._waiting_for_round and entry.skill != EXPIRY_SKILL
         if user in self._queued or waits:
             return False
         return user not in self._failed or self._failed[user][1] <= now

@@ -21,6 +21,7 @@ import msgspec
 from prolocutor.assistant.assistant_settings import HandoverSettings
 from prolocutor.assistant.rounds.decision import HandoverChange, TurnEffects
 from prolocutor.assistant.rounds.interpreter import read_round
+from prolocutor.assistant.sharing import is_shared
 from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.contracts.store import NO_ROUND, AgendaEntry, OpenedTurn, RecordStore, Store
@@ -34,6 +35,11 @@ from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
 
+EXPIRY_SKILL: Final = "@handover"
+"""Reserved skill name of the agenda entries that end idle handovers."""
+
+HANDOVER_RECORDS: Final = "handover"
+"""The kind of the records that list dialogs which wait for a person or are taken over."""
 
 WAITING_NOTES: Final = "handover_note"
 """The kind of the records that keep changes until they are sent, by the time that they came."""
@@ -156,13 +162,6 @@ def _key(moment: int) -> str:
     return f"{moment:020}"
 
 
-HANDOVERS: Final = "@handover"
-"""The skill name on the agenda of what gives dialogs back; no skill can have it."""
-
-RECORDS: Final = "handover"
-"""The kind of the records that list dialogs which wait for a person or are taken over."""
-
-
 HandoverTurn = tuple[Turn, TurnEffects]
 """A turn in which no service was asked, and its effects."""
 
@@ -191,8 +190,7 @@ class Handovers:
         self._settings = settings
         self._webhook: DutyWebhook | None = None
         if settings.webhook:
-            is_shared = hasattr(store, "join")
-            self._webhook = DutyWebhook(settings.webhook, store, is_shared=is_shared)
+            self._webhook = DutyWebhook(settings.webhook, store, is_shared=is_shared(store))
 
     def make_turn(self, opened: OpenedTurn, input: TurnInput) -> HandoverTurn | None:
         """Return the turn of an input for which no service is called, None for other inputs."""
@@ -239,9 +237,9 @@ class Handovers:
 
     async def forget(self, user: str, dialog_id: str | None = None) -> None:
         """Remove a person's dialogs, or a single dialog, from the list."""
-        for id_, body in (await self._records.records("", RECORDS)).items():
+        for id_, body in (await self._records.records("", HANDOVER_RECORDS)).items():
             if _decode_listed(body).user == user and dialog_id in (None, id_):
-                await self._records.delete_record("", RECORDS, id_)
+                await self._records.delete_record("", HANDOVER_RECORDS, id_)
         if dialog_id is None and self._webhook is not None:
             await self._webhook.forget(user)
 
@@ -265,9 +263,9 @@ class Handovers:
         try:
             if change.state in ("waits", "taken"):
                 listed = plain.encode(ListedDialog(user, dialog))
-                await self._records.put_record("", RECORDS, id_, listed)
+                await self._records.put_record("", HANDOVER_RECORDS, id_, listed)
             elif change.state == "given":
-                await self._records.delete_record("", RECORDS, id_)
+                await self._records.delete_record("", HANDOVER_RECORDS, id_)
         except StoreError as error:
             log.warning("the list of handed over dialogs is not up to date: %s", error)
         if self._webhook is not None:
@@ -280,7 +278,7 @@ class Handovers:
         return AgendaEntry(
             user=said.user,
             dialog_name=said.dialog_name,
-            skill=HANDOVERS,
+            skill=EXPIRY_SKILL,
             key=said.dialog_name,
             due=self._clock() + self._settings.idle,
             body=b"{}",
@@ -297,7 +295,7 @@ class Handovers:
         turn.draft.final_reply().silent = True  # its row of the feed is that of the input
         change = HandoverChange(state=act.state, by=act.by, text=act.text, note=act.note)
         if act.state == "given":
-            struck = [(HANDOVERS, said.dialog_name)]
+            struck = [(EXPIRY_SKILL, said.dialog_name)]
             effects = TurnEffects(round=rounds.encode(NOTHING), struck=struck)
         else:
             before = read_round(opened).handover

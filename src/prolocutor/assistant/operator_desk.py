@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.assistant.assistant_settings import HandoverSettings
-from prolocutor.assistant.handovers import RECORDS, ListedDialog
+from prolocutor.assistant.handovers import HANDOVER_RECORDS, ListedDialog
 from prolocutor.assistant.sharing import Place
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_runner import TurnRunner
@@ -179,11 +179,11 @@ class OperatorDesk:
     async def list_handovers(self) -> list[HandedOver]:
         """Return the dialogs that wait for a person or are taken over, the longest first."""
         found = []
-        for id_, body in (await self._store.records("", RECORDS)).items():
+        for id_, body in (await self._store.records("", HANDOVER_RECORDS)).items():
             one = msgspec.json.decode(body, type=ListedDialog)
             now = await self.handover(one.user, one.dialog)
             if now is None or await self._store.active_dialog_id(one.user, one.dialog) != id_:
-                await self._store.delete_record("", RECORDS, id_)
+                await self._store.delete_record("", HANDOVER_RECORDS, id_)
             else:
                 found.append(
                     HandedOver(dialog_id=id_, user=one.user, dialog=one.dialog, handover=now)

@@ -59,14 +59,14 @@ from prolocutor.web.serving import bind, served_beside
 from prolocutor.web.serving import serve as serve_app
 
 DEMO: Final = ("what is 15% of 80 and what time is it in Tokyo?", "how long is 5 miles in km?")
-OPERATOR: Final = (
+OWN_KEY_NOTICE: Final = (
     "Operators need a key, also on this machine. Until this server ends: {} (send it as"
     " `Authorization: Bearer ...`, or give it to the page that asks for one)."
 )
 OBSERVERS: Final = Catalog[Callable[[], Observer]]("observer", "prolocutor.observers")
 """Observers of the turns of every served assistant."""
 
-OTHERS: Final = ("hello", "what can you do?")
+OTHER_EXAMPLES: Final = ("hello", "what can you do?")
 
 
 def greeting(
@@ -86,7 +86,7 @@ def greeting(
     a page can be opened in a browser. `operators_page`: the path of the page for operators. `key`:
     the key of this process, if only this key admits operators.
     """
-    first, second = OTHERS if file else DEMO
+    first, second = OTHER_EXAMPLES if file else DEMO
     path = sqlite_file(kept)
     said = f'{{"user_id": "ann", "payload": "{second}"}}'
     who = f" -H 'Authorization: Bearer {key}'" if key else ""
@@ -107,7 +107,7 @@ def greeting(
             *(f"  {one}" for one in tries),
             *([f"Or talk to it in a browser: {url}"] if page else []),
             *([f"Operators see and do more at {url}{operators_page}"] if operators_page else []),
-            *([OPERATOR.format(key)] if key else []),
+            *([OWN_KEY_NOTICE.format(key)] if key else []),
         )
     )
 
@@ -281,7 +281,7 @@ def _url(url: str, hosts: str | Mapping[str, str]) -> str:
 
 
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
-OPEN: Final = (
+NO_KEYS_WARNING: Final = (
     "warning: --without-keys: everybody who reaches {} may speak as any user, and read, change and"
     " delete all dialogs; only a closed network makes that safe"
 )
@@ -371,10 +371,10 @@ def _check_address(host: str, port: int, prefix: str = "") -> None:
 
 
 async def _serve(plan: ServePlan) -> None:
-    stop = _once() if plan.once else None
+    stop = _stop_event() if plan.once else None
     lost: list[StoreLost] = []
     metrics_host = plan.settings.metrics_host
-    watching = [] if stop is None else [_Once(stop)]
+    watching = [] if stop is None else [StopAfterFirstTurn(stop)]
     async with (
         start_listener(
             plan.settings, plan.store, plan.own_key, on_lost=partial(_end, lost), observers=watching
@@ -401,7 +401,7 @@ async def _serve(plan: ServePlan) -> None:
                 )
             )
             if plan.settings.auth.everybody:
-                click.echo(OPEN.format(plan.host), err=True)
+                click.echo(NO_KEYS_WARNING.format(plan.host), err=True)
             if monitoring:
                 click.echo(f"Metrics: {monitoring.replace(*_reachable(metrics_host))}/metrics")
 
@@ -433,7 +433,7 @@ def _reachable(host: str) -> tuple[str, str]:
     return f"//{shown}:", f"//{EVERYWHERE.get(host, shown)}:"
 
 
-def _once() -> asyncio.Event:
+def _stop_event() -> asyncio.Event:
     """Return the event that stops the server after its only turn; a signal sets it earlier."""
     stop = asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
@@ -441,7 +441,7 @@ def _once() -> asyncio.Event:
     return stop
 
 
-class _Once:
+class StopAfterFirstTurn:
     """An observer that stops the server after the first turn."""
 
     def __init__(self, stop: asyncio.Event) -> None:

@@ -199,9 +199,8 @@ class ConnectorOptions(Protocol):
     - `folder`, as a hidden field: where the file lies, so that programs are found from there
     - `rest`: the field, a map, that takes all keys that are not fields
     - `recognize(probe)`: an async class method, see `contracts.probe`
-    - `guess(call)`: a class method that gets a `call` which is none (a text, list or map), in
-      another program's form perhaps, and returns how a file writes it, such as
-      "websocket, call: ...", or None
+    - `guess(call)`, a class method: given a `call` (a text, list or map) that is not valid here,
+      return the YAML to write instead, such as "websocket, call: ...", or None
 
     and as fields `name: str | None`, the service's name where it is made in Python. A connector
     whose agent can describe itself has `describes: ClassVar[bool] = True`.
@@ -216,7 +215,7 @@ class ChecksFile(Protocol):
     """Options with a check of other parts of the file."""
 
     def check(self, broker: str | None) -> None:
-        """Raise `ConfigError` where the file says no broker, and they need its."""
+        """Raise `ConfigError` if the options need a broker and the file names none."""
 
 
 BearerKey = Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")]

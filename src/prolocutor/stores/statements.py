@@ -29,6 +29,13 @@ def named_statements(package: str) -> dict[str, str]:
     return found
 
 
+def read_migrations(package: str) -> dict[int, str]:
+    """Return the scripts of `sql/migrations/` in a package by their numbers, lowest first."""
+    folder = files(package) / "sql" / "migrations"
+    scripts = {int(file.name[:4]): file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    return dict(sorted(scripts.items()))
+
+
 def make_struct(kind: type[S], columns: Iterable[Any]) -> S:
     """Return a Struct whose fields are the columns of a row, in their order."""
     return kind(**dict(zip(kind.__struct_fields__, columns, strict=True)))

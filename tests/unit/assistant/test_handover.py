@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import HandoverSettings
-from prolocutor.assistant.handovers import RECORDS
+from prolocutor.assistant.handovers import HANDOVER_RECORDS
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import OperatorAct, TurnInput
 from prolocutor.errors import BadInput, HandoverConflict, NotFound, StoreFull
@@ -159,7 +159,7 @@ async def test_without_a_word_it_goes_back(takes: bool) -> None:
         assert await it.desk.handover("ann") is None
         assert (await it.reply("hi", user="ann")).text == "re: hi"
         await it.reply("bye", user="ann")
-        assert await it.store.records("", RECORDS) == {}
+        assert await it.store.records("", HANDOVER_RECORDS) == {}
         *_, hi, _, bye, _ = await dialog_of(it)
     mark = {"by": "eve", "state": "given", "note": "idle"} if takes else None
     assert hi == ("hi", mark)
@@ -241,7 +241,7 @@ async def test_a_person_who_is_deleted_is_on_no_list() -> None:
             await it.desk.take(user, by="eve")
         await it.archive.delete_person("ann")
         await it.archive.close("bob")
-        assert await it.store.records("", RECORDS) == {}
+        assert await it.store.records("", HANDOVER_RECORDS) == {}
         assert (await it.reply("hi", user="bob")).text == "re: hi"
 
 

@@ -17,8 +17,9 @@ A server may put thousands of chunks or frames into them, each of which costs so
 
 
 class PacedReading(asyncio.BufferedProtocol):
-    """To be inherited, after any `Protocol`: its `data_received` gets at most `READ_BYTES` at once,
-    where asyncio reads 256 KiB for a protocol without a buffer of its own.
+    """Mixin that limits each `data_received` to `READ_BYTES`; list it after the `Protocol`.
+
+    Without it asyncio reads up to 256 KiB at once.
     """
 
     __slots__ = ("_read",)
@@ -34,7 +35,7 @@ class PacedReading(asyncio.BufferedProtocol):
 
     @abstractmethod
     def data_received(self, data: bytes) -> None:
-        """Take these bytes; the `Protocol` has it."""
+        """Take these bytes; implemented by the `Protocol`."""
 
 
 KEEP_ALIVE: Final = 60.0

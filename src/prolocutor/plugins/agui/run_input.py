@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from prolocutor.asks.answer_forms import CANCEL, GivenAnswer, typed_answer, written_answer
+from prolocutor.asks.answer_forms import CANCEL, GivenAnswer, answer_by_type, answer_text
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput
 
@@ -132,5 +132,5 @@ def _answer(payload: Any) -> GivenAnswer:
     if isinstance(payload, dict) and len(payload) == 1 and "idx" not in payload:
         (payload,) = payload.values()
     if isinstance(payload, dict) and not payload.keys() & {"idx", "latitude"}:
-        return GivenAnswer(written_answer(payload))
-    return typed_answer(payload)
+        return GivenAnswer(answer_text(payload))
+    return answer_by_type(payload)

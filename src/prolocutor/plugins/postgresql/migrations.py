@@ -8,13 +8,16 @@ versions.
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 from typing import Final
 
 from prolocutor.errors import StoreError
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
 from prolocutor.plugins.postgresql.statements import SQL
 from prolocutor.plugins.postgresql.store_url import StoreUrl
+from prolocutor.stores.statements import read_migrations
+
+_SCRIPTS: Final = read_migrations("prolocutor.plugins.postgresql")
+NEWEST: Final = max(_SCRIPTS)
 
 LOCK_KEY: Final = 7_032_001
 """The key of the advisory lock under which the database is migrated."""
@@ -69,13 +72,3 @@ async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
             await line.execute("ROLLBACK")
         raise
     return done
-
-
-def _read() -> dict[int, str]:
-    folder = files("prolocutor.plugins.postgresql") / "sql" / "migrations"
-    scripts = {int(file.name[:4]): file.read_text(encoding="utf-8") for file in folder.iterdir()}
-    return dict(sorted(scripts.items()))
-
-
-_SCRIPTS: Final = _read()
-NEWEST: Final = max(_SCRIPTS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -14,6 +13,10 @@ from urllib.parse import quote
 import msgspec
 
 from prolocutor.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
+from prolocutor.stores.statements import read_migrations
+
+_SCRIPTS: Final = read_migrations("prolocutor.stores.sqlite")
+NEWEST: Final = max(_SCRIPTS)
 
 LOOK_EVERY: Final = 0.02
 """Seconds between looks for a removed file: a look costs a tenth of a turn. Replies confirmed just
@@ -119,16 +122,6 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
-
-
-def _read() -> dict[int, str]:
-    folder = files("prolocutor.stores.sqlite") / "sql" / "migrations"
-    scripts = {int(file.name[:4]): file.read_text(encoding="utf-8") for file in folder.iterdir()}
-    return dict(sorted(scripts.items()))
-
-
-_SCRIPTS: Final = _read()
-NEWEST: Final = max(_SCRIPTS)
 
 
 SYNCHRONOUS: Final = {"full": 2, "relaxed": 1}

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.sharing import is_shared
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.dialog import rounds
 from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
@@ -87,7 +88,7 @@ class TaskArchive:
     @property
     def is_shared(self) -> bool:
         """Whether other processes use the store too, so that its content must not be cached."""
-        return hasattr(self._store, "join")
+        return is_shared(self._store)
 
     async def is_taken_up(self, user: str) -> bool:
         """Return whether a turn of a person was cut off and will run again."""

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
-from prolocutor.asks.answer_forms import typed_answer, whole_number
+from prolocutor.asks.answer_forms import answer_by_type, whole_number
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.plugins.a2a.wire.core import USER, A2aMessage, A2aPart, A2aSendParams
 from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, A2aFault
@@ -91,7 +91,7 @@ def _read_data_part(parts: list[A2aPart]) -> tuple[JsonObject | None, str]:
                 case "choice" if (idx := whole_number(data.get("idx"))) is not None:
                     return {"code": ["bookkeeping", "choice", str(idx)], "entities": {}}, shown
                 case "answer" if "value" in data:
-                    given = typed_answer(data["value"], str(data.get("kind")))
+                    given = answer_by_type(data["value"], str(data.get("kind")))
                     return given.parsed, given.text
     addresses = (part.url for part in parts if part.url and _is_picture(part))
     return None, next(addresses, "")

@@ -1,7 +1,7 @@
 """The choice of skills for single topics: by classified topics, words and entities.
 
 The topics are labels of the classifiers of DREAM's annotators, the words are from DREAM's rules;
-most words count in the middle of a word, too. Titles of games are few.
+most words also match inside longer words. Of DREAM's titles of games only some are here.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics import Excha
 STRONG: Final = 0.8
 """The lowest likelihood at which an emotion, other than a neutral mood, is answered."""
 
-_NOT: Final = r"(?:\bnot|n'tno)(?: too| that| really| so| feel| going)? "
+# DREAM's second alternative, `n't\bno`, is dead: no word boundary lies between "t" and "n".
+_NOT: Final = r"\bnot(?: too| that| really| so| feel| going)? "
 
 
 def _words(words: str) -> str:
-    return r"\b(?:" + "|".join(words.replace("_", " ") for words in words.split()) + r")\b"
+    """Return a pattern of whole words; `_` is a space."""
+    return r"\b(?:" + "|".join(word.replace("_", " ") for word in words.split()) + r")\b"
 
 
 _PAIN = _words(
@@ -141,9 +143,7 @@ def _rule(
     if parts:
         alternatives.append("|".join(re.escape(one.replace("_", " ")) for one in parts.split()))
     if words:
-        alternatives.append(
-            r"\b(?:" + "|".join(one.replace("_", " ") for one in words.split()) + r")\b"
-        )
+        alternatives.append(_words(words))
     source = "|".join(alternatives)
     heard = re.compile(source) if source else None
     before = heard if said == "" else re.compile(said) if said else None

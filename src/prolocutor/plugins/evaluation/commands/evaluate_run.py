@@ -1,4 +1,4 @@
-"""The progress of a run: counts and mean scores."""
+"""`prolocutor evaluate run`, `rescore`, `compare` and `report`."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
     def answer(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the careful answer to the topic that an annotation names; [] without a topic.
 
-        In the three turns after it, return the fallback if no agent is sure of an answer: nothing
-        is advertised and no joke offered to who has just asked for help.
+        In the three turns after it, return the fallback if no agent is sure of an answer, so that
+        a person who has just asked for help gets no joke or advertisement.
         """
         text = self.find_answer(request)
         if text is not None:

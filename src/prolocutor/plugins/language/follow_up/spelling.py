@@ -15,8 +15,8 @@ MIN_LETTERS: Final = 4
 """Letters of the shortest word that is mended."""
 
 _SURELY_LONG: Final = 6
-"""Letters of the shortest word that is mended where it may be a word that nobody named; up to so
-many only where two of them are in each other's place."""
+"""Shortest word corrected outside bold mode. At exactly this length, only swapped letters are
+corrected."""
 
 LONG: Final = 8
 """Letters from which on two slips are mended."""

@@ -19,7 +19,7 @@ from prolocutor.asks.answer_forms import (
     CANCEL,
     GivenAnswer,
     answer_schema,
-    given_answer,
+    answer_to_ask,
     question,
 )
 from prolocutor.assistant.assistant import Assistant
@@ -324,7 +324,7 @@ def tool_name(skill: str) -> str:
 def _answer(waiting: PendingAsk, answer: ElicitedAnswer) -> GivenAnswer:
     if answer.action != "accept":
         return CANCEL
-    return given_answer(waiting, (answer.content or {}).get(FIELD))
+    return answer_to_ask(waiting, (answer.content or {}).get(FIELD))
 
 
 def _tool(name: str, title: str, description: str) -> JsonObject:
