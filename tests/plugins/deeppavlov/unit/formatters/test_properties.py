@@ -122,7 +122,7 @@ def test_formatters_give_json_and_leave_the_dialog_as_it_was(state: State) -> No
 def test_formatters_read_no_more_than_they_declare(state: State) -> None:
     for formatter in FORMATTERS.values():
         window, earlier = declared(formatter, state)
-        assert formatter.format(window, earlier) == formatter.format(state), formatter.name
+        assert formatter.requests(window, earlier) == formatter.format(state), formatter.name
 
 
 def declared(formatter: DialogFormatter, state: State) -> tuple[State, EarlierDialog]:
