@@ -31,6 +31,12 @@ from prolocutor.errors import ConfigError
 
 MANY: Final = 1_000_000_000
 
+Count = Annotated[int, Meta(ge=1, le=MANY)]
+Seconds = Annotated[float, Meta(ge=0, le=YEAR, extra={"unit": "seconds"})]
+PositiveSeconds = Annotated[float, Meta(gt=0, le=YEAR, extra={"unit": "seconds"})]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Cost = Annotated[float, Meta(ge=0)]
+
 
 def about(description: str, **extra: Any) -> Meta:
     """Return the annotation of a setting: what it is for, and what its type cannot say.
@@ -48,13 +54,6 @@ def about(description: str, **extra: Any) -> Meta:
     - `hidden`: Python alone sets it, it is no key of a file
     """
     return Meta(description=description, extra=extra or None)
-
-
-Count = Annotated[int, Meta(ge=1, le=MANY)]
-Seconds = Annotated[float, Meta(ge=0, le=YEAR, extra={"unit": "seconds"})]
-PositiveSeconds = Annotated[float, Meta(gt=0, le=YEAR, extra={"unit": "seconds"})]
-Share = Annotated[float, Meta(ge=0, le=1)]
-Cost = Annotated[float, Meta(ge=0)]
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):

@@ -45,6 +45,8 @@ _KINDS: Final = {
     "object": "a map",
 }
 
+_OURS: Final = "prolocutor"
+
 
 class Catalog(Generic[T]):
     """Named things of type `T`: the entry points of `group`, those of Prolocutor first.
@@ -164,9 +166,6 @@ class Catalog(Generic[T]):
         if issubclass(self._error, BadInput):
             return self._error(what, field=self._key)
         return self._error(what, key=self._key)
-
-
-_OURS: Final = "prolocutor"
 
 
 @lru_cache(maxsize=64)

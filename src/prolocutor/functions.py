@@ -30,6 +30,21 @@ MAX_LEVELS: Final = 100
 MAX_FRAMES: Final = 3
 """Most frames of a service's own code that stand beside its error."""
 
+_PATHS: Final = sysconfig.get_paths()
+_FOREIGN: Final = (
+    "<frozen",
+    *(
+        os.path.join(path, "")
+        for path in (
+            os.path.dirname(os.path.abspath(__file__)),
+            *(_PATHS[name] for name in ("stdlib", "purelib", "platlib")),
+        )
+    ),
+)
+"""Beginnings of the files that no service has written: ours, Python's, installed libraries'."""
+
+_CONTAINERS: Final = (dict, list, tuple, set, frozenset, msgspec.Struct, BaseException)
+
 
 def takes_argument(function: Callable[..., Any], name: str) -> bool:
     """Return whether a function has an argument of this name."""
@@ -84,20 +99,6 @@ def _shorten(path: str) -> str:
     return legible(path.removeprefix(here) if path.startswith(here) else os.path.basename(path))
 
 
-_PATHS: Final = sysconfig.get_paths()
-_FOREIGN: Final = (
-    "<frozen",
-    *(
-        os.path.join(path, "")
-        for path in (
-            os.path.dirname(os.path.abspath(__file__)),
-            *(_PATHS[name] for name in ("stdlib", "purelib", "platlib")),
-        )
-    ),
-)
-"""Beginnings of the files that no service has written: ours, Python's, installed libraries'."""
-
-
 def _is_endless(error: BaseException) -> bool:
     """Return whether an exception holds more than can be written out.
 
@@ -121,9 +122,6 @@ def _join_leaves(values: tuple[Any, ...]) -> str:
 
 def _is_dataclass(value: object) -> bool:
     return hasattr(type(value), "__dataclass_fields__")
-
-
-_CONTAINERS: Final = (dict, list, tuple, set, frozenset, msgspec.Struct, BaseException)
 
 
 def resolve(dotted: str) -> Callable[..., Any]:

@@ -24,6 +24,9 @@ INTERNAL_ERROR: Final = -32603
 
 _NOTHING: Final = Raw(b"")
 
+_decode_batch: Final = msgspec.json.Decoder(list[Raw]).decode
+_encode: Final = msgspec.json.Encoder().encode
+
 
 class RpcErrorObject(msgspec.Struct, frozen=True):
     """The `error` of a response; `data` is free."""
@@ -75,8 +78,6 @@ class _Identified(msgspec.Struct, frozen=True):
 
 _decode_message: Final = msgspec.json.Decoder(RpcMessage).decode
 _decode_id: Final = msgspec.json.Decoder(_Identified).decode
-_decode_batch: Final = msgspec.json.Decoder(list[Raw]).decode
-_encode: Final = msgspec.json.Encoder().encode
 
 
 def read_message(body: bytes | Raw) -> RpcMessage:

@@ -18,6 +18,8 @@ from prolocutor.errors import BadInput, StoreLocked
 if sys.platform != "win32":
     import fcntl
 
+_BLOCK_BYTES: Final = 1 << 20
+
 
 @contextmanager
 def own_folder(path: Path, *, option: str = "--out") -> Iterator[None]:
@@ -81,9 +83,6 @@ def whole_lines(file: Path, *, cut: bool = False) -> Iterator[tuple[int, int, by
                 return
             yield number, start, line
             start += len(line)
-
-
-_BLOCK_BYTES: Final = 1 << 20
 
 
 def content_hash(paths: Iterable[Path]) -> str | None:

@@ -20,24 +20,6 @@ _NAMES: Final[tuple[Control, ...]] = (
 )  # fmt: skip
 """The control commands with wordings of their own, as `replies` of `words.yaml` names them."""
 
-
-@cache
-def _controls(every: tuple[str, ...]) -> dict[str, Control]:
-    """Return the control commands by their wordings in every language."""
-    return {
-        said: name
-        for name in _NAMES
-        for phrase in reply_wordings(name)
-        for said in (phrase, phrase.replace("'", ""))
-    }
-
-
-@cache
-def _controls_without_accents(every: tuple[str, ...]) -> dict[str, Control]:
-    controls = _controls(every).items()
-    return {strip_accents(phrase): name for phrase, name in controls if len(phrase) > 3}
-
-
 _LEAD: Final = re.compile(
     r"(?:nah|no+|nope|oh|ok(?:ay)?|well|um+|uh+|ach|ähm?|äh|nein|nee|nö|also|na|non|nan|euh|bon|ben"
     r"|bah|bof|ah|eh|on (?:second thoughts?|reflection)|pues|bueno|ay|actually|sorry|wait|just"
@@ -60,19 +42,6 @@ _TAKES_BACK: Final = (
 _CORRECTS: Final = re.compile(_TAKES_BACK)
 _CORRECTS_LATER: Final = re.compile(rf"(?<=[\s,.;…!-]){_TAKES_BACK}")
 
-
-def correction(text: str) -> str | None:
-    """Return the words after the last "no wait" of a text; None where it takes nothing back.
-
-    >>> correction("no wait, call dad"), correction("Monday, no wait, Friday"), correction("no")
-    ('call dad', 'friday', None)
-    """
-    said = plain(text)[:_LONGEST_CORRECTION]
-    found = [_CORRECTS.match(said), *_CORRECTS_LATER.finditer(said)]
-    last = found[-1]
-    return None if last is None else said[last.end() :]
-
-
 _WRAPPED: Final = re.compile(
     r"(?:(?:um+|uh+|hm+|well|ok(?:ay)?|so|oh|äh+m?|also|ja|euh|bon|alors|pues|bueno"
     r"|not sure(?: yet)?|i don'?t know|weiß nicht|keine ahnung|je ne sais pas|no sé)[\s,.…]+)*"
@@ -85,6 +54,47 @@ _WRAPPED: Final = re.compile(
     r"|good|possible|for me))?|(?:would|will) do|please|geht|passt|wäre gut|vielleicht|peut-être"
     r"|ça (?:va|marche)|quizás?|está bien|me va bien))?[\s.!?¿]*"
 )
+
+_LONGEST_CORRECTION: Final = 400
+"""Characters of a text that are searched for words of correction."""
+
+_MARKS: Final = re.compile(r"[\s,.!…]+")
+
+_LEAVING: Final = frozenset({"nevermind", "stop"})
+_LEADS: Final = re.compile(rf"(?:{_LEAD.pattern})*")
+_PARTS: Final = re.compile(r"[\s.]*[,.;!…][\s.]*")
+
+_MAX_CHARACTERS: Final = 60
+"""Characters of the longest command with words around it."""
+
+
+@cache
+def _controls(every: tuple[str, ...]) -> dict[str, Control]:
+    """Return the control commands by their wordings in every language."""
+    return {
+        said: name
+        for name in _NAMES
+        for phrase in reply_wordings(name)
+        for said in (phrase, phrase.replace("'", ""))
+    }
+
+
+@cache
+def _controls_without_accents(every: tuple[str, ...]) -> dict[str, Control]:
+    controls = _controls(every).items()
+    return {strip_accents(phrase): name for phrase, name in controls if len(phrase) > 3}
+
+
+def correction(text: str) -> str | None:
+    """Return the words after the last "no wait" of a text; None where it takes nothing back.
+
+    >>> correction("no wait, call dad"), correction("Monday, no wait, Friday"), correction("no")
+    ('call dad', 'friday', None)
+    """
+    said = plain(text)[:_LONGEST_CORRECTION]
+    found = [_CORRECTS.match(said), *_CORRECTS_LATER.finditer(said)]
+    last = found[-1]
+    return None if last is None else said[last.end() :]
 
 
 def wrapped_answer(text: str) -> str:
@@ -106,10 +116,6 @@ def opens_correction(text: str) -> bool:
     return _CORRECTS.match(plain(text)[:_LONGEST_CORRECTION]) is not None
 
 
-_LONGEST_CORRECTION: Final = 400
-"""Characters of a text that are searched for words of correction."""
-
-
 def _strip_leads(said: str) -> Control | None:
     """Return the control command in a text, without opening and closing words."""
     if len(said) > _MAX_CHARACTERS:
@@ -125,9 +131,6 @@ def _strip_leads(said: str) -> Control | None:
         if found in ("nevermind", "stop", "help", "unsure", "wait"):
             return found
     return None
-
-
-_MARKS: Final = re.compile(r"[\s,.!…]+")
 
 
 def _same_in_each_part(said: str) -> Control | None:
@@ -154,14 +157,6 @@ def _leaves_in_a_row(said: str) -> Control | None:
         found.append(known[" ".join(words[:length])])
         words = words[length:]
     return found[0] if found else None
-
-
-_LEAVING: Final = frozenset({"nevermind", "stop"})
-_LEADS: Final = re.compile(rf"(?:{_LEAD.pattern})*")
-_PARTS: Final = re.compile(r"[\s.]*[,.;!…][\s.]*")
-
-_MAX_CHARACTERS: Final = 60
-"""Characters of the longest command with words around it."""
 
 
 def find_control(text: str) -> Control | None:

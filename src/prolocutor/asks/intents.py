@@ -40,6 +40,13 @@ IntentName: TypeAlias = ControlName | Literal["choice", "answer", "category", "c
 CONTROLS: Final = frozenset(get_args(ControlName))
 _MAX_TOKENS: Final = 2_000
 
+_PARTS: Final[dict[str, tuple[type, str]]] = {
+    "entities": (dict, "an object"),
+    "example_id": (int, "a whole number"),
+    "slots": (list, "a list of names"),
+    "slotTypes": (dict, "an object"),
+}
+
 
 class Intent(msgspec.Struct, frozen=True):
     """The meaning of a piece of bookkeeping.
@@ -155,11 +162,3 @@ def _program(source: Any) -> str:
     if not isinstance(source, str) or not source.strip():
         raise BadInput("a program is a text in ThingTalk", field="code")
     return source
-
-
-_PARTS: Final[dict[str, tuple[type, str]]] = {
-    "entities": (dict, "an object"),
-    "example_id": (int, "a whole number"),
-    "slots": (list, "a list of names"),
-    "slotTypes": (dict, "an object"),
-}

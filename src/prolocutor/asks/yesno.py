@@ -14,6 +14,10 @@ from prolocutor.reading.plain_text import plain
 _SIDES: Final = {"polite": "", "mild": "mild", "weak": "weak", "yes": "yes", "no": "no"}
 """The side of each of the `replies` of `words.yaml` that are read here; courtesy has none."""
 
+_BREAKS: Final = re.compile(r"[\s,.!;:\"()*_-]+")
+_TONES: Final = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
+_DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
+
 
 @cache
 def _phrases(every: tuple[str, ...]) -> tuple[dict[tuple[str, ...], str], int]:
@@ -24,11 +28,6 @@ def _phrases(every: tuple[str, ...]) -> tuple[dict[tuple[str, ...], str], int]:
         for phrase in reply_wordings(name)
     }
     return sides, max(map(len, sides), default=0)
-
-
-_BREAKS: Final = re.compile(r"[\s,.!;:\"()*_-]+")
-_TONES: Final = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
-_DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
 
 
 def read_yes_no(text: str, *, firmly: bool = False) -> bool | None:

@@ -41,6 +41,23 @@ NOTIFICATIONS: Final = "@notify"
 LATE_SECONDS: Final = 60.0
 """Seconds of delay from which on a message says that it is late."""
 
+MAX_CONCURRENT: Final = 32
+"""Persons with a delivery at the same time; those that wait behind a turn do not count."""
+
+MAX_IN_A_ROW: Final = 20
+"""Entries delivered to one person before another person, or a turn of theirs, has a chance."""
+
+BATCH: Final = 100
+MAX_SLEEP: Final = 60.0
+"""Seconds after which the wall clock is read again, since it may have been set."""
+
+MAX_KEYS: Final = 100
+"""Keys of delivered notifications that are stored for each person, against repetitions."""
+
+FIRST_PAUSE: Final = 0.5
+MAX_PAUSE: Final = 60.0
+"""Seconds before the store, or a delivery to a person, is tried again: doubled each time."""
+
 
 class Postponed(Exception):
     """A program could not execute its entry, which is tried again later."""
@@ -256,24 +273,6 @@ def _length(seconds: float) -> str:
     unit = next(name for name, size in sizes.items() if seconds >= size)
     number = int(seconds // sizes[unit])
     return f"{number:,} {unit}{'' if number == 1 else 's'}"
-
-
-MAX_CONCURRENT: Final = 32
-"""Persons with a delivery at the same time; those that wait behind a turn do not count."""
-
-MAX_IN_A_ROW: Final = 20
-"""Entries delivered to one person before another person, or a turn of theirs, has a chance."""
-
-BATCH: Final = 100
-MAX_SLEEP: Final = 60.0
-"""Seconds after which the wall clock is read again, since it may have been set."""
-
-MAX_KEYS: Final = 100
-"""Keys of delivered notifications that are stored for each person, against repetitions."""
-
-FIRST_PAUSE: Final = 0.5
-MAX_PAUSE: Final = 60.0
-"""Seconds before the store, or a delivery to a person, is tried again: doubled each time."""
 
 
 class AgendaScheduler:

@@ -21,6 +21,9 @@ from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import EarlierTurn, TurnInput
 from prolocutor.dialog.rounds import PendingAsk
 
+PREFIX: Final = "door-prefix"
+"""The kind of the records that name what doors put before the names of their persons."""
+
 
 class DialogArchive:
     """Begins, closes and deletes dialogs, each in the queue of its person; stores ratings."""
@@ -159,10 +162,6 @@ class DialogArchive:
         await self._observers.forget(user)
         if await self._labels.forget_deleted(user):
             await self._store.erase()
-
-
-PREFIX: Final = "door-prefix"
-"""The kind of the records that name what doors put before the names of their persons."""
 
 
 async def note_prefixes(store: RecordStore, prefixes: Collection[str]) -> None:

@@ -50,6 +50,27 @@ FROM_FILE = "prolocutor.config.building:assistant_of_file"
 ASGI = "prolocutor.doors.asgi_app:asgi_app"
 """The function that makes an app of an assistant; imported late: doors are above this floor."""
 
+MOVED: Final = {
+    "begin_from": "archive.begin",
+    "busy": "turns.busy",
+    "close_dialog": "archive.close",
+    "delete_conversation": "archive.delete",
+    "delete_older": "archive.delete_older",
+    "delete_person": "archive.delete_person",
+    "following": "observers.following",
+    "is_answering": "turns.is_answering",
+    "is_cut_off": "life.is_cut_off",
+    "is_running": "turns.is_running",
+    "keep_records": "records.keep",
+    "listening": "feeds.listening",
+    "rate_utterance": "archive.rate",
+    "recorder": "records.recorder",
+    "succession": "sharing",
+    "start_program": "agenda.start_program",
+    "waiting": "archive.waiting",
+}
+"""Old names of the assistant itself and where that is now; they work for one release."""
+
 
 class Assistant:
     """One assistant out of many agents; it runs the turns of a person in order.
@@ -312,25 +333,3 @@ class Assistant:
             what = f"Assistant.{name} is Assistant.{MOVED[name]} now"
             warnings.warn(what, DeprecationWarning, stacklevel=2)
             return attrgetter(MOVED[name])(self)
-
-
-MOVED: Final = {
-    "begin_from": "archive.begin",
-    "busy": "turns.busy",
-    "close_dialog": "archive.close",
-    "delete_conversation": "archive.delete",
-    "delete_older": "archive.delete_older",
-    "delete_person": "archive.delete_person",
-    "following": "observers.following",
-    "is_answering": "turns.is_answering",
-    "is_cut_off": "life.is_cut_off",
-    "is_running": "turns.is_running",
-    "keep_records": "records.keep",
-    "listening": "feeds.listening",
-    "rate_utterance": "archive.rate",
-    "recorder": "records.recorder",
-    "succession": "sharing",
-    "start_program": "agenda.start_program",
-    "waiting": "archive.waiting",
-}
-"""Old names of the assistant itself and where that is now; they work for one release."""

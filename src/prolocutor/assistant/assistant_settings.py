@@ -15,6 +15,8 @@ from prolocutor.errors import ConfigError
 SLOW_SHARE: Final = 2 / 3
 """The share of the deadline beyond which a turn is slow, where no time is set."""
 
+DEFAULT_STORE: Final = "sqlite:///dialogs.db"
+
 
 class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The retention of records of turns, by age and number."""
@@ -237,4 +239,3 @@ class AssistantSettings(TurnSettings, frozen=True, kw_only=True):
 
 DEFAULTS: Final = AssistantSettings()
 REPLICA: Final = ReplicaSettings()
-DEFAULT_STORE: Final = "sqlite:///dialogs.db"

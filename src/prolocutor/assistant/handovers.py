@@ -56,6 +56,9 @@ ABANDONED_SECONDS: Final = 2 * (sum(PAUSES) + SEND_TIMEOUT * (len(PAUSES) + 1))
 
 MAX_BYTES: Final = 64 * 1024
 
+HandoverTurn = tuple[Turn, TurnEffects]
+"""A turn in which no service was asked, and its effects."""
+
 
 class WaitingNote(NamedTuple):
     """An unsent change, stored as a record."""
@@ -160,10 +163,6 @@ class DutyWebhook:
 def _key(moment: int) -> str:
     """Return the key of a change at a time in nanoseconds; keys sort by time."""
     return f"{moment:020}"
-
-
-HandoverTurn = tuple[Turn, TurnEffects]
-"""A turn in which no service was asked, and its effects."""
 
 
 class ListedDialog(msgspec.Struct, frozen=True):

@@ -45,6 +45,22 @@ from prolocutor.pipeline.turn import Turn
 MAX_DIALOGS: Final = 10_000
 """Dialogs that are remembered, the last ones used."""
 
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+UNREAD: Final = b""
+"""Placeholder for a round not read yet; the store checks the operator's act against its own."""
+
+MAX_LOOKS: Final = 10
+"""Times that an input is read again because another replica has changed its dialog."""
+
+_SECRET = b'{"secret":true}'
+"""The value stored in place of a secret: a second run does not get the secret."""
+
+INTERRUPTED = {"interrupted": True}
+"""Attributes of a reply that closes a turn which was cut off and not run again."""
+
 
 class _SkillsSoFar(msgspec.Struct):
     """The skills of the bot utterances among the first `length` utterances."""
@@ -92,23 +108,6 @@ class SpeakingSkills:
 
 
 _BODY: Final = msgspec.json.Decoder(_SpeakerOf)
-
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
-UNREAD: Final = b""
-"""Placeholder for a round not read yet; the store checks the operator's act against its own."""
-
-MAX_LOOKS: Final = 10
-"""Times that an input is read again because another replica has changed its dialog."""
-
-_SECRET = b'{"secret":true}'
-"""The value stored in place of a secret: a second run does not get the secret."""
-
-INTERRUPTED = {"interrupted": True}
-"""Attributes of a reply that closes a turn which was cut off and not run again."""
 
 
 class Journal:

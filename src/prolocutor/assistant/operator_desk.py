@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 KIND: Final = "label"
 
+PAGE_ROWS = 100
+
 
 class LabelledTurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A labelled turn: the id of its reply, the `user`, their words, and the agents' answers."""
@@ -109,9 +111,6 @@ class OperatorLabels:
         elif len(left) < len(label.turns):
             await self.add(msgspec.structs.replace(label, turns=left))
         return len(left) < len(label.turns)
-
-
-PAGE_ROWS = 100
 
 
 class HandedOver(msgspec.Struct, frozen=True, kw_only=True):

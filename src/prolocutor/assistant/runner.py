@@ -26,6 +26,11 @@ _SOMEBODY: Final = "code that runs in it"
 CANCEL_TIMEOUT: Final = 1.0
 """Seconds that cancelled calls of services may take to end before the loop is closed."""
 
+V = TypeVar("V")
+
+START_PATIENCE: Final = 10.0
+"""Seconds that closing may take; what is not closed then is left to the end of the interpreter."""
+
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end and return its result, with uvloop where that is installed.
@@ -136,12 +141,6 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
-
-
-V = TypeVar("V")
-
-START_PATIENCE: Final = 10.0
-"""Seconds that closing may take; what is not closed then is left to the end of the interpreter."""
 
 
 class LoopThread(Generic[T]):

@@ -20,6 +20,9 @@ from prolocutor.plan.pipeline import Stage
 
 log = logging.getLogger(__name__)
 
+RECORDS: Final = "switch"
+"""The kind of the records; the key is `stage.name`."""
+
 
 class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True):
     """A service and its state at a moment.
@@ -56,10 +59,6 @@ def service_statuses(prepared: PreparedPipeline) -> list[ServiceStatus]:
         )
         for step in prepared.every()
     ]
-
-
-RECORDS: Final = "switch"
-"""The kind of the records; the key is `stage.name`."""
 
 
 class SwitchedOffBy(msgspec.Struct, frozen=True):

@@ -25,6 +25,21 @@ from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
 
+FLUSH_SECONDS: Final = 0.25
+"""Seconds within which a record is handed to the store."""
+BATCH_RECORDS: Final = 100
+"""Records that are handed over at once: turns that are stored meanwhile wait for them."""
+MOST_WAITING: Final = 10_000
+"""Records that wait for the store; beyond that they are dropped."""
+UPKEEP_INTERVAL: Final = 60.0
+"""Seconds between two looks at what is too old, where no turns come."""
+_UPKEEP_PAUSE: Final = 0.25
+"""Seconds between two pieces of upkeep, so that it takes little of a machine under load."""
+_CLOSE_TIMEOUT: Final = 5.0
+"""Seconds for what waits when the assistant closes."""
+_WARNING_INTERVAL: Final = 60.0
+"""Seconds between two warnings of lost records."""
+
 
 def make_record(turn: Turn, seconds: float) -> TurnRecord:
     """Make the record of a turn that took so many seconds in all."""
@@ -136,22 +151,6 @@ def _changes(
 def _member_at_path(state: JsonObject, part: str, key: str) -> Any:
     place = state.get(part, {}) if part else state
     return place.get(key, msgspec.UNSET) if isinstance(place, dict) else msgspec.UNSET
-
-
-FLUSH_SECONDS: Final = 0.25
-"""Seconds within which a record is handed to the store."""
-BATCH_RECORDS: Final = 100
-"""Records that are handed over at once: turns that are stored meanwhile wait for them."""
-MOST_WAITING: Final = 10_000
-"""Records that wait for the store; beyond that they are dropped."""
-UPKEEP_INTERVAL: Final = 60.0
-"""Seconds between two looks at what is too old, where no turns come."""
-_UPKEEP_PAUSE: Final = 0.25
-"""Seconds between two pieces of upkeep, so that it takes little of a machine under load."""
-_CLOSE_TIMEOUT: Final = 5.0
-"""Seconds for what waits when the assistant closes."""
-_WARNING_INTERVAL: Final = 60.0
-"""Seconds between two warnings of lost records."""
 
 
 class RecordKeeping:

@@ -15,6 +15,8 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.pipeline.turn import Turn
 
+_SPOKEN: Final = msgspec.json.Decoder(SpokenReply)
+
 
 class TurnResult:
     """The reply to an input and how it came about; `repeated` if it was stored before.
@@ -132,6 +134,3 @@ class TurnResult:
             waiting=msgspec.convert(waiting, PendingAsk | None),
             reply_state=plain.encode(reply),
         )
-
-
-_SPOKEN: Final = msgspec.json.Decoder(SpokenReply)

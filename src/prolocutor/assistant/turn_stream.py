@@ -17,6 +17,9 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent
 from prolocutor.errors import Stopping
 
+MAX_UNREAD: Final = 100_000
+"""The most characters of provisional words that wait for a listener."""
+
 
 class FeedMessage(msgspec.Struct, frozen=True):
     """A row of a person's feed: `n` ascends by one, `id` within its dialog name.
@@ -58,10 +61,6 @@ async def follow_feed(
                 yield feed_message(row)
             if not rows:
                 await news.wait()
-
-
-MAX_UNREAD: Final = 100_000
-"""The most characters of provisional words that wait for a listener."""
 
 
 class TurnStream:

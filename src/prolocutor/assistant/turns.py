@@ -29,6 +29,8 @@ MAX_NAME: Final = 500
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
+T = TypeVar("T")
+
 
 def checked_input(input: TurnInput, max_text: int, skills: Sequence[str]) -> TurnInput:
     """Return the checked input; a parsed input without a title gets its typed form as text."""
@@ -107,9 +109,6 @@ def _check_plain(value: Any, field: str) -> None:
         plain.check(value)
     except BadReply as error:
         raise BadInput(str(error), field=field) from None
-
-
-T = TypeVar("T")
 
 
 class TurnInLine(Protocol):

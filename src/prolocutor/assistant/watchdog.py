@@ -32,6 +32,19 @@ from prolocutor.plan.pipeline import StageService
 
 log = logging.getLogger(__name__)
 
+BLOCKED_SECONDS: Final = 1.0
+"""Seconds after which a loop that has not come round is held up."""
+LOOK_INTERVAL: Final = 0.25
+"""Seconds between two looks; only while turns are running is the loop disturbed at all."""
+SAMPLE_INTERVAL: Final = 0.05
+"""Seconds between two samples of the stack, which have to agree on who is to blame."""
+IDLE_SHARE: Final = 0.02
+"""The share of a processor below which a process counts as idle."""
+DONE_ONCE: Final = ("<frozen importlib", str(Path(re.__file__).with_name("_compiler.py")))
+"""The beginnings of the names of files with code that imports, and that compiles patterns."""
+MOST_FRAMES: Final = 8
+"""Frames of the stack of code that holds up the loop, in the log."""
+
 
 class ServiceCode:
     """The functions of the services of an assistant."""
@@ -99,20 +112,6 @@ def _function_code(service: StageService) -> CodeType | None:
         call = getattr(target, "__call__", None)  # noqa: B004 - an object of a class that has one
         code = getattr(call, "__code__", None)
     return code if isinstance(code, CodeType) else None
-
-
-BLOCKED_SECONDS: Final = 1.0
-"""Seconds after which a loop that has not come round is held up."""
-LOOK_INTERVAL: Final = 0.25
-"""Seconds between two looks; only while turns are running is the loop disturbed at all."""
-SAMPLE_INTERVAL: Final = 0.05
-"""Seconds between two samples of the stack, which have to agree on who is to blame."""
-IDLE_SHARE: Final = 0.02
-"""The share of a processor below which a process counts as idle."""
-DONE_ONCE: Final = ("<frozen importlib", str(Path(re.__file__).with_name("_compiler.py")))
-"""The beginnings of the names of files with code that imports, and that compiles patterns."""
-MOST_FRAMES: Final = 8
-"""Frames of the stack of code that holds up the loop, in the log."""
 
 
 class Watchdog:

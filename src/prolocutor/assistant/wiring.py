@@ -46,6 +46,18 @@ PURSES: Final = Catalog[Callable[[Store, PurseSettings, Pipeline], CallKeeper]](
 )
 """Purses, which bound the costs of calls, made of a store, the limits and the pipeline."""
 
+NONE: Final = "Programs cannot be run here: no language for them is installed."
+
+PROGRAMS: Final = Catalog[Callable[..., Programs]]("program language", "prolocutor.programs")
+"""Interpreters of programs, by the name of the language; `make_programs` makes them."""
+
+BROKERS: Final = Catalog[Callable[..., BrokerWakeUps]]("message broker", "prolocutor.brokers")
+"""Brokers that carry hints between replicas, by the scheme of a URL; made of the URL, the shared
+connections, and the assistant's name."""
+
+BROKER_URLS: Final = Catalog[Callable[[str], object]]("message broker", "prolocutor.broker_urls")
+"""What reads the URL of a broker, by its scheme."""
+
 
 def call_keepers(pipeline: Pipeline, settings: AssistantSettings, store: Store) -> list[CallKeeper]:
     """Return the keepers of an assistant's calls, the innermost first."""
@@ -61,9 +73,6 @@ def call_keepers(pipeline: Pipeline, settings: AssistantSettings, store: Store) 
             raise ConfigError(what, key=f"skills.{acting[0]}.acts")
         made.append(EFFECTS.load(names[0])(store, pipeline))
     return made
-
-
-NONE: Final = "Programs cannot be run here: no language for them is installed."
 
 
 class NoPrograms:
@@ -94,17 +103,6 @@ class NoPrograms:
     async def delete(self, user: str, program_id: str) -> bool:
         """Return None."""
         return False
-
-
-PROGRAMS: Final = Catalog[Callable[..., Programs]]("program language", "prolocutor.programs")
-"""Interpreters of programs, by the name of the language; `make_programs` makes them."""
-
-BROKERS: Final = Catalog[Callable[..., BrokerWakeUps]]("message broker", "prolocutor.brokers")
-"""Brokers that carry hints between replicas, by the scheme of a URL; made of the URL, the shared
-connections, and the assistant's name."""
-
-BROKER_URLS: Final = Catalog[Callable[[str], object]]("message broker", "prolocutor.broker_urls")
-"""What reads the URL of a broker, by its scheme."""
 
 
 def make_programs(

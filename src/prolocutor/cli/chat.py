@@ -20,6 +20,16 @@ from prolocutor.cli.turn_output import TurnOutput, show_summary, summary_lines
 from prolocutor.config.store_location import made_data_folder
 from prolocutor.errors import ProlocutorError
 
+PROMPT: Final = "> "
+HISTORY: Final = "chat_history"
+HISTORY_LENGTH: Final = 1000
+
+HELP: Final = """\
+/who   who was asked last, who answered, how sure, how long it took, what failed
+/new   begin a new dialog; your list, timers and the like stay
+/help  this
+/quit  end; so does Ctrl-D"""
+
 
 @click.command(short_help="Ask a question and print the reply.")
 @click.argument("text")
@@ -62,17 +72,6 @@ async def _ask(
             click.echo(turn.spoken)
         else:
             write_json(json_file, turn)
-
-
-PROMPT: Final = "> "
-HISTORY: Final = "chat_history"
-HISTORY_LENGTH: Final = 1000
-
-HELP: Final = """\
-/who   who was asked last, who answered, how sure, how long it took, what failed
-/new   begin a new dialog; your list, timers and the like stay
-/help  this
-/quit  end; so does Ctrl-D"""
 
 
 @click.command(short_help="Talk to an assistant in the terminal.")

@@ -29,6 +29,11 @@ from prolocutor.errors import NotFound
 
 Utterance = HumanUtterance | BotUtterance
 
+HEADS = ("id", "started", "user", "turns", "answered", "rating", "first words")
+
+_PAGE_ROWS: Final = 1000
+_NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
+
 
 class DialogListRow(msgspec.Struct, frozen=True):
     """A dialog in a list."""
@@ -61,9 +66,6 @@ def list_row(dialog: Dialog) -> DialogListRow:
         _rating_cell(dialog.rating),
         utterances[0].text if utterances else "",
     )
-
-
-HEADS = ("id", "started", "user", "turns", "answered", "rating", "first words")
 
 
 def table(rows: list[DialogListRow], console: Console) -> None:
@@ -146,10 +148,6 @@ def local(moment: str | None, form: str = "%Y-%m-%d %H:%M") -> str:
     if not moment:
         return ""
     return datetime.fromtimestamp(parse_time(moment)).astimezone().strftime(form)
-
-
-_PAGE_ROWS: Final = 1000
-_NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 
 
 @click.group(short_help="List, show, export, rate and delete dialogs.")

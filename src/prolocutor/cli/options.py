@@ -21,6 +21,37 @@ _SIZE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([MG])B")
 _SIZES: Final = {"M": 1_000_000, "G": 1_000_000_000}
 _SPAN: Final = re.compile(r"(\d{1,6})([mhdw])")
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+USER: Final = "local"
+
+STORE_OPTION: Final = click.option(
+    "--store",
+    metavar="URL",
+    help="Where dialogs are stored: a SQLite file, sqlite:///FILE, memory: for nowhere, or where "
+    "an assistant's FILE keeps them.  [default: the assistant's]",
+)
+
+USER_OPTION: Final = click.option(
+    "--user",
+    default=USER,
+    show_default=True,
+    metavar="USER",
+    help="The user. Each has dialogs, lists and timers of their own.",
+)
+
+CODE_OPTION: Final = click.option(
+    "--dream",
+    "code",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
+    help="Import a pipeline_conf.json's connectors and formatters from DREAM's own code.",
+)
+
+SEED_OPTION: Final = click.option(
+    "--seed", type=int, default=42, show_default=True, help="Where chance begins."
+)
+
 
 class TimeParam(click.ParamType[str]):
     """A time: `2026-11-20`, `2026-11-20 18:30` (local time), or an age: 12h, 30d, 2w.
@@ -116,44 +147,11 @@ def _value(text: str) -> Any:
     return text
 
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
 class Decorator(Protocol):
     """A decorator that adds an option to a command."""
 
     def __call__(self, command: Command, /) -> Command:
         """Return the command with the option."""
-
-
-USER: Final = "local"
-
-STORE_OPTION: Final = click.option(
-    "--store",
-    metavar="URL",
-    help="Where dialogs are stored: a SQLite file, sqlite:///FILE, memory: for nowhere, or where "
-    "an assistant's FILE keeps them.  [default: the assistant's]",
-)
-
-USER_OPTION: Final = click.option(
-    "--user",
-    default=USER,
-    show_default=True,
-    metavar="USER",
-    help="The user. Each has dialogs, lists and timers of their own.",
-)
-
-CODE_OPTION: Final = click.option(
-    "--dream",
-    "code",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
-    help="Import a pipeline_conf.json's connectors and formatters from DREAM's own code.",
-)
-
-SEED_OPTION: Final = click.option(
-    "--seed", type=int, default=42, show_default=True, help="Where chance begins."
-)
 
 
 def assistant_option(help: str, name: str = "assistant") -> Decorator:

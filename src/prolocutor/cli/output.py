@@ -13,6 +13,20 @@ import msgspec
 
 T = TypeVar("T")
 
+Show = Callable[[int, Sequence[str]], None]
+"""Called with how many are done, and notes such as scores, the most important first."""
+
+_OBEYED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_UPDATE_ITEMS: Final = 200
+"""Items between two updates of a progress bar."""
+
+_GAP: Final = "  "
+_MAX_NAME_COLUMNS: Final = 24
+_SHORTEST_BAR: Final = 8
+_LONGEST_BAR: Final = 40
+_TIME_COLUMNS: Final = 7 + 4 + 7 + 6
+"""Columns that elapsed and remaining time and the spaces between all columns take."""
+
 
 def write_json(file: str, value: Any) -> None:
     """Write a value as indented JSON to a file; `-` is stdout."""
@@ -45,21 +59,6 @@ def visible(text: str) -> str:
     Line ends and tabs stay, as do the joiners of scripts and emoji.
     """
     return _OBEYED.sub(" ", text)
-
-
-Show = Callable[[int, Sequence[str]], None]
-"""Called with how many are done, and notes such as scores, the most important first."""
-
-_OBEYED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_UPDATE_ITEMS: Final = 200
-"""Items between two updates of a progress bar."""
-
-_GAP: Final = "  "
-_MAX_NAME_COLUMNS: Final = 24
-_SHORTEST_BAR: Final = 8
-_LONGEST_BAR: Final = 40
-_TIME_COLUMNS: Final = 7 + 4 + 7 + 6
-"""Columns that elapsed and remaining time and the spaces between all columns take."""
 
 
 @contextmanager

@@ -35,6 +35,14 @@ _POLL_SECONDS: Final = 0.05
 
 _KINDS: Final = {kind.code: kind for kind in (NotFound, BadInput)}
 
+ID_LENGTH = 32
+
+FORGETTING: Final = Catalog[Callable[[Store, str | None], Awaitable[None]]](
+    "way to forget a person", "prolocutor.forgetting"
+)
+"""What removes what a person left beside a store that no assistant runs on, before the person is
+deleted; without a person, what is left of dialogs that were deleted."""
+
 
 class OwnerNote(msgspec.Struct, frozen=True):
     """The note of an owner in the store's lock: its command, and the `url` of its door, if any.
@@ -162,15 +170,6 @@ def _found(path: Path) -> StoreOwner | None:
     except msgspec.DecodeError:
         note = OwnerNote("")
     return StoreOwner(path, owner.pid or None, note)
-
-
-ID_LENGTH = 32
-
-FORGETTING: Final = Catalog[Callable[[Store, str | None], Awaitable[None]]](
-    "way to forget a person", "prolocutor.forgetting"
-)
-"""What removes what a person left beside a store that no assistant runs on, before the person is
-deleted; without a person, what is left of dialogs that were deleted."""
 
 
 class DirectChanges:

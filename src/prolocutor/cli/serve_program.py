@@ -68,6 +68,16 @@ OBSERVERS: Final = Catalog[Callable[[], Observer]]("observer", "prolocutor.obser
 
 OTHER_EXAMPLES: Final = ("hello", "what can you do?")
 
+_COLLECT_AFTER: Final = (5_000, 20, 100)
+"""Allocations between garbage collections, by generation: turns that wait hold many containers and
+leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over."""
+
+EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
+NO_KEYS_WARNING: Final = (
+    "warning: --without-keys: everybody who reaches {} may speak as any user, and read, change and"
+    " delete all dialogs; only a closed network makes that safe"
+)
+
 
 def greeting(
     name: str,
@@ -110,11 +120,6 @@ def greeting(
             *([OWN_KEY_NOTICE.format(key)] if key else []),
         )
     )
-
-
-_COLLECT_AFTER: Final = (5_000, 20, 100)
-"""Allocations between garbage collections, by generation: turns that wait hold many containers and
-leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over."""
 
 
 def configured_doors(settings: Settings) -> Mapping[str, DoorOptions]:
@@ -278,13 +283,6 @@ def _url(url: str, hosts: str | Mapping[str, str]) -> str:
     base = urlsplit(other)
     path = f"{base.path.rstrip('/')}{parts.path}"
     return urlunsplit(parts._replace(scheme=base.scheme, netloc=base.netloc, path=path))
-
-
-EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
-NO_KEYS_WARNING: Final = (
-    "warning: --without-keys: everybody who reaches {} may speak as any user, and read, change and"
-    " delete all dialogs; only a closed network makes that safe"
-)
 
 
 class ServePlan(msgspec.Struct, frozen=True):

@@ -29,6 +29,11 @@ log = logging.getLogger(__name__)
 KEYS: Final = tuple(key for key in Card.__struct_fields__ if key != "name")
 MAX_BYTES: Final = 1_000_000
 
+READ_TIMEOUT: Final = 5.0
+
+Descriptions = Mapping[str, JsonObject | ServiceError | ConfigError]
+"""The description by each skill's agent, or the error in its place, by the skill's name."""
+
 
 def read_cards(skills: Sequence[Skill], folder: Path) -> list[Card]:
     """Return the card of every skill; raise `ConfigError` for an unreadable card."""
@@ -84,12 +89,6 @@ def _describe_a2a_skills(values: dict[str, Any]) -> dict[str, Any]:
         "description": "\n".join(text for text in told if isinstance(text, str)),
         "examples": [text for one in skills for text in one.get("examples") or ()],
     }
-
-
-READ_TIMEOUT: Final = 5.0
-
-Descriptions = Mapping[str, JsonObject | ServiceError | ConfigError]
-"""The description by each skill's agent, or the error in its place, by the skill's name."""
 
 
 def describing(pipeline: Pipeline) -> list[Skill]:

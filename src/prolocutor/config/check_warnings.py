@@ -29,6 +29,9 @@ from prolocutor.plan.pipeline import Stage, StageService
 LEAST_ATTEMPT: Final = 0.5
 """Seconds of one attempt below which retries are doubtful."""
 
+MOST_KEYS: Final = 3
+"""The keys that a hint about several of them names."""
+
 
 def warnings(
     loaded: Survey, graph: Graph, of_plugins: Iterable[tuple[str, str]] = ()
@@ -187,10 +190,6 @@ def file_hints(
     with search_folder(loaded.settings.folder):
         threads = list(_find_threaded(loaded))
     return sort_faults([*loaded.warnings, *warnings(loaded, loaded.graph), *notes, *threads])
-
-
-MOST_KEYS: Final = 3
-"""The keys that a hint about several of them names."""
 
 
 def told_hints(path: Path) -> list[tuple[str, str]]:

@@ -25,6 +25,12 @@ MAX_SHOWN: Final = 40
 
 JsonSchema = dict[str, Any]
 
+VARIABLE: Final[JsonSchema] = {"$ref": "#/$defs/variable"}
+"""A variable of the environment, which may stand for any scalar."""
+
+_WITH_UNIT: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|[smhdw])")
+_UNITS: Final = {"ms": 0.001, "s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
+
 
 class Findings:
     """The faults found in a file so far."""
@@ -79,10 +85,6 @@ class FieldKind(Protocol):
         """Return the kind as JSON Schema (draft 2020-12)."""
 
 
-VARIABLE: Final[JsonSchema] = {"$ref": "#/$defs/variable"}
-"""A variable of the environment, which may stand for any scalar."""
-
-
 def _or_variable(schema: JsonSchema) -> JsonSchema:
     return {"anyOf": [schema, VARIABLE]}
 
@@ -125,10 +127,6 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
         number = {"type": "integer" if bounds.whole else "number", **finite}
         words = [{"enum": list(self.words)}] if self.words else []
         return {"anyOf": [number, *words, VARIABLE]}
-
-
-_WITH_UNIT: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|[smhdw])")
-_UNITS: Final = {"ms": 0.001, "s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
 
 
 def written_time(seconds: float) -> str:

@@ -20,6 +20,16 @@ from prolocutor.doors.door_catalog import DOORS, SIGN_IN
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Pipeline, Stage
 
+ADDITIONS: Final = Catalog[type[Addition]](
+    "key of a file", "prolocutor.file_keys", needs=("added_to",)
+)
+"""Keys at the top of a file that add something to the pipeline."""
+
+AUTH: Final = struct_table(AuthSettings)
+
+OF_PIPELINE: Final = ("commit", "user_snapshot", "own_words")
+"""The settings of a pipeline that stand at the top of a file."""
+
 
 def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Findings) -> object:
     """Return a plug-in's options; UNREAD after recording faults of its name or options."""
@@ -114,14 +124,6 @@ class PluggedField(msgspec.Struct, frozen=True):
         return {**self.table.schema(), "additionalProperties": False}
 
 
-ADDITIONS: Final = Catalog[type[Addition]](
-    "key of a file", "prolocutor.file_keys", needs=("added_to",)
-)
-"""Keys at the top of a file that add something to the pipeline."""
-
-AUTH: Final = struct_table(AuthSettings)
-
-
 class AuthField(msgspec.Struct, frozen=True):
     """Who may come in; a way to sign in is a key of the name of its plug-in."""
 
@@ -151,10 +153,6 @@ class AuthField(msgspec.Struct, frozen=True):
 
     def schema(self) -> JsonSchema:
         return self.table.schema()
-
-
-OF_PIPELINE: Final = ("commit", "user_snapshot", "own_words")
-"""The settings of a pipeline that stand at the top of a file."""
 
 
 class BrokerField(msgspec.Struct, frozen=True):

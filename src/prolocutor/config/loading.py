@@ -24,6 +24,12 @@ from prolocutor.web.authentication import NO_TRUST
 
 _SECRET: Final = "auth.tokens"
 
+DEMO_PACKAGE: Final = "prolocutor_demo"
+FILE_NAME: Final = "assistant.yaml"
+
+_MAX_GRAPH_FAULTS: Final = 50
+_TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
+
 
 def resolve_store_path(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the values with a relative path of the store resolved from the file's folder."""
@@ -102,10 +108,6 @@ def check_by_plugins(loaded: Survey) -> Iterator[tuple[str, str]]:
         yield from check(loaded, loaded.findings)
 
 
-DEMO_PACKAGE: Final = "prolocutor_demo"
-FILE_NAME: Final = "assistant.yaml"
-
-
 def demo_file() -> Path:
     """Return the file of the demo assistant, which is a package of its own.
 
@@ -144,10 +146,6 @@ def _demo_file(package: str) -> Path:
 def load_assistant(given: Path | None) -> Settings:
     """Load the settings of an assistant's file, else the demo's; their `file` is absolute."""
     return load(assistant_file(given).absolute())
-
-
-_MAX_GRAPH_FAULTS: Final = 50
-_TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
 
 
 def load(

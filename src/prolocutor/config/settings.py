@@ -29,6 +29,14 @@ from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.client_address import read_network
 from prolocutor.web.limits import ListenerLimits
 
+LOOPBACK: Final = ("127.", "::1", "localhost")
+"""Beginnings of the names of hosts that only this machine can reach."""
+
+NOBODY: Final = Skill(PendingTarget(), name="nobody")
+"""The placeholder for the skills of a faulty file."""
+
+ORIGIN: Final = r"\*|https?://[^\s/?#@*]+"
+
 
 class ProcessTarget(PendingTarget, frozen=True):
     """A path of a process started by the assistant.
@@ -61,13 +69,6 @@ def _read_keys(value: object) -> dict[str, str]:
     if not all(isinstance(key, str) and key.strip() for key in value):
         raise ValueError("a key")
     return dict.fromkeys(value, "")
-
-
-LOOPBACK: Final = ("127.", "::1", "localhost")
-"""Beginnings of the names of hosts that only this machine can reach."""
-
-NOBODY: Final = Skill(PendingTarget(), name="nobody")
-"""The placeholder for the skills of a faulty file."""
 
 
 class AuthSettings(msgspec.Struct, frozen=True):
@@ -136,9 +137,6 @@ def _read_proxies(value: object) -> tuple[str, ...]:
         read_network(proxy)
         proxies.append(proxy)
     return tuple(proxies)
-
-
-ORIGIN: Final = r"\*|https?://[^\s/?#@*]+"
 
 
 class Addition(Protocol):

@@ -31,6 +31,9 @@ _URL: Final = re.compile(r"memory$|[a-z][a-z0-9+.-]+:")
 
 _PASSWORD: Final = re.compile(r"(?<=://)([^:/@?#]*):[^@]*@|(?<=[?&])(?:ssl)?password=[^&#]*&?")
 
+Dialogs = Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]
+"""Opens the dialogs for one pass, such as a store's `export()`, and closes them."""
+
 
 def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
     """Return the user's folder for dialogs and history; it need not exist yet."""
@@ -112,10 +115,6 @@ def hide_password(url: str) -> str:
     """Return the URL of a store as it may be shown and logged."""
     shown = _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else "", url)
     return shown.rstrip("?&")
-
-
-Dialogs = Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]
-"""Opens the dialogs for one pass, such as a store's `export()`, and closes them."""
 
 
 def dialog_opener(store: str, user: str | None = None) -> Dialogs:

@@ -18,6 +18,60 @@ import yaml
 
 from prolocutor.errors import ConfigError, printable
 
+_VARIABLE: Final = re.compile(
+    r"\$\$\{|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<or>:-(?P<default>[^}]*))?\}|\$\{"
+)
+
+MAX_BYTES: Final = 1_000_000
+MAX_NODES: Final = 20_000
+MAX_DEPTH: Final = 32
+MAX_DIGITS: Final = 300
+
+Steps = tuple[str | int, ...]
+Scalar = str | int | float | bool | None
+
+_TAG: Final = "tag:yaml.org,2002:"
+_FLOAT: Final = (
+    r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+_COLLECTIONS: Final = (f"{_TAG}map", f"{_TAG}seq")
+_CORE: Final = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": (r"[-+]?[0-9][0-9_]*|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    "float": (_FLOAT, list("-+.0123456789")),
+    "merge": (r"<<", ["<"]),
+}
+
+_QUESTION: Final = "text with a question mark between brackets; put it in quotes"
+_BRACE: Final = 'text with a brace between brackets; put it in quotes, as in "${NAME}"'
+
+_PLAINER: Final = {
+    "found character '\\t' that cannot start any token": "a tab cannot indent here; use spaces",
+    "mapping values are not allowed here": "a second `: ` in one line, or the line is indented too"
+    " far; put text with a colon in quotes",
+    "expected ',' or ']', but got '?'": _QUESTION,
+    "expected ',' or '}', but got '?'": _QUESTION,
+    "expected ',' or '}', but got ':'": "a second `: ` between two commas; put text with a colon in"
+    " quotes",
+    "expected ',' or ']', but got '{'": _BRACE,
+    "expected ',' or '}', but got '{'": _BRACE,
+    "expected <block end>, but found '<block mapping start>'": "this line is indented otherwise"
+    " than its neighbours",
+    "expected <block end>, but found '<scalar>'": "text goes on after the closing quote or"
+    " bracket; put all of it in quotes",
+    "could not find expected ':'": "a key without its `: `",
+    "found unexpected end of stream": "a quote is opened and never closed",
+    "but found another document": "one file holds one document, here a second one starts",
+}
+
+_SEPARATORS: Final = {
+    "mapping values are not allowed here": "\n",
+    "expected ',' or '}', but got ':'": "[{},]",
+}
+"""What stands around a text with a colon that is in no quotes, by the error that it causes."""
+
 
 class Fault(msgspec.Struct, frozen=True):
     """One fault: file, line and column (from 1), key, description and suggestion.
@@ -65,11 +119,6 @@ def sort_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     )
 
 
-_VARIABLE: Final = re.compile(
-    r"\$\$\{|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<or>:-(?P<default>[^}]*))?\}|\$\{"
-)
-
-
 class UnsetVariable(Exception):
     """A variable is not set and has no default, or `${` does not open a variable at all."""
 
@@ -108,15 +157,6 @@ def escape_value(value: Any) -> Any:
     if isinstance(value, list):
         return [escape_value(one) for one in value]
     return value.replace("${", "$${") if isinstance(value, str) else value
-
-
-MAX_BYTES: Final = 1_000_000
-MAX_NODES: Final = 20_000
-MAX_DEPTH: Final = 32
-MAX_DIGITS: Final = 300
-
-Steps = tuple[str | int, ...]
-Scalar = str | int | float | bool | None
 
 
 class Unread:
@@ -219,19 +259,6 @@ class _Loader(yaml.SafeLoader):
             self._depth -= 1
 
 
-_TAG: Final = "tag:yaml.org,2002:"
-_FLOAT: Final = (
-    r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
-    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
-)
-_COLLECTIONS: Final = (f"{_TAG}map", f"{_TAG}seq")
-_CORE: Final = {
-    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    "int": (r"[-+]?[0-9][0-9_]*|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
-    "float": (_FLOAT, list("-+.0123456789")),
-    "merge": (r"<<", ["<"]),
-}
 for _name, (_pattern, _first) in _CORE.items():
     _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"), _first)
 
@@ -387,29 +414,6 @@ def _text(path: Path, file: str) -> str:
         raise ConfigFaults([Fault(file, line, None, "this is not UTF-8")]) from None
 
 
-_QUESTION: Final = "text with a question mark between brackets; put it in quotes"
-_BRACE: Final = 'text with a brace between brackets; put it in quotes, as in "${NAME}"'
-
-_PLAINER: Final = {
-    "found character '\\t' that cannot start any token": "a tab cannot indent here; use spaces",
-    "mapping values are not allowed here": "a second `: ` in one line, or the line is indented too"
-    " far; put text with a colon in quotes",
-    "expected ',' or ']', but got '?'": _QUESTION,
-    "expected ',' or '}', but got '?'": _QUESTION,
-    "expected ',' or '}', but got ':'": "a second `: ` between two commas; put text with a colon in"
-    " quotes",
-    "expected ',' or ']', but got '{'": _BRACE,
-    "expected ',' or '}', but got '{'": _BRACE,
-    "expected <block end>, but found '<block mapping start>'": "this line is indented otherwise"
-    " than its neighbours",
-    "expected <block end>, but found '<scalar>'": "text goes on after the closing quote or"
-    " bracket; put all of it in quotes",
-    "could not find expected ':'": "a key without its `: `",
-    "found unexpected end of stream": "a quote is opened and never closed",
-    "but found another document": "one file holds one document, here a second one starts",
-}
-
-
 def _syntax_fault(error: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
     problem = error.problem or error.context or "not valid YAML"
     mark = error.problem_mark or error.context_mark
@@ -423,12 +427,6 @@ def _syntax_fault(error: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
     line = min(mark.line, max(text.count("\n") - text.endswith("\n"), 0)) + 1
     return Fault(file, line, None, what, hint, column=mark.column + 1)
 
-
-_SEPARATORS: Final = {
-    "mapping values are not allowed here": "\n",
-    "expected ',' or '}', but got ':'": "[{},]",
-}
-"""What stands around a text with a colon that is in no quotes, by the error that it causes."""
 
 _TWO_COLONS: Final = re.compile(
     r"\s*(?P<key>[\w-]+): +(?P<text>[^'\"#{\[\n]+?: +[^#\n]+?)\s*(#.*)?"

@@ -26,6 +26,12 @@ SCHEMES: Final = Catalog[Any]("connector for addresses of", "prolocutor.schemes"
 ENDPOINTS: Final = Catalog[Any]("connector", "prolocutor.endpoints")
 """Ways to a model that is not a service, by the name of their connector."""
 
+_NAMED: Final = re.compile(r"(?P<name>[A-Za-z]\w*)(?P<scheme>\+\w+:/|:/)?[:/](?P<rest>[\w./:-].*)")
+_NO_SCHEME: Final = re.compile(
+    r"(localhost|\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]|[\w-]+(\.[\w-]+)*(?=:\d))(:\d{1,5})?(/\S*)?"
+)
+_DOTTED: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+
 
 class ConnectorForm(msgspec.Struct, frozen=True):
     """The class variables of a connector's options about their written form.
@@ -101,13 +107,6 @@ def convert_options(kind: Any, call: Call) -> ConnectorOptions:
     check_bounds(options)
     made: ConnectorOptions = options
     return made
-
-
-_NAMED: Final = re.compile(r"(?P<name>[A-Za-z]\w*)(?P<scheme>\+\w+:/|:/)?[:/](?P<rest>[\w./:-].*)")
-_NO_SCHEME: Final = re.compile(
-    r"(localhost|\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]|[\w-]+(\.[\w-]+)*(?=:\d))(:\d{1,5})?(/\S*)?"
-)
-_DOTTED: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 
 def call_hint(call: object) -> str | None:

@@ -25,6 +25,20 @@ from prolocutor.errors import BadReply, ServiceError
 
 Wire = Literal["native", "deeppavlov"]
 
+_read_list: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+_UTTERANCE: Final[JsonObject] = {"text": "hello", "attributes": {}, "annotations": {}}
+_HELLO: Final[JsonObject] = {
+    "dialog_id": "0" * 32,
+    "turn_id": "0" * 32,
+    "service": "probe",
+    "utterances": [_UTTERANCE],
+    "human_utterances": [_UTTERANCE],
+    "bot_utterances": [],
+    "human": {"attributes": {}, "user_external_id": "probe"},
+    "bot": {"attributes": {}},
+}
+
 
 class HttpConnector:
     """The way to a service behind `url`; replies of at most 1 MB a request.
@@ -95,7 +109,6 @@ class _Batch(msgspec.Struct):
 
 
 _read_batch: Final = msgspec.json.Decoder(_Batch).decode
-_read_list: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def _batch(body: bytes, count: int) -> list[msgspec.Raw]:
@@ -193,16 +206,3 @@ class HttpService(AgentOptions, frozen=True, kw_only=True):
             timeout=5,
             certainty=0.3 if replies else 0.2,
         )
-
-
-_UTTERANCE: Final[JsonObject] = {"text": "hello", "attributes": {}, "annotations": {}}
-_HELLO: Final[JsonObject] = {
-    "dialog_id": "0" * 32,
-    "turn_id": "0" * 32,
-    "service": "probe",
-    "utterances": [_UTTERANCE],
-    "human_utterances": [_UTTERANCE],
-    "bot_utterances": [],
-    "human": {"attributes": {}, "user_external_id": "probe"},
-    "bot": {"attributes": {}},
-}

@@ -45,6 +45,11 @@ KEY: Final = "idempotency_key"
 
 log = logging.getLogger(__name__)
 
+MAX_ITEMS: Final = 10_000
+"""The largest number of items of a list that are checked one by one."""
+
+_USUAL: Final = frozenset({dict, list, str})
+
 
 class PythonConnector:
     """The way to a function `target(request)`, async or plain.
@@ -194,12 +199,6 @@ def _checked_items(result: Any) -> Plain:
         if not isinstance(result, list | tuple) or len(result) > MAX_ITEMS:
             raise
         return PlainItems.collect([_item(item, _check_result) for item in result])
-
-
-MAX_ITEMS: Final = 10_000
-"""The largest number of items of a list that are checked one by one."""
-
-_USUAL: Final = frozenset({dict, list, str})
 
 
 def _check_result(result: Any) -> Plain:

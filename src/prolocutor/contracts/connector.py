@@ -23,6 +23,21 @@ from prolocutor.contracts.store import RecordStore, TurnOpening
 from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.errors import ConfigError, ServiceError
 
+Replies = Sequence[Plain | ServiceError]
+"""One checked reply, or one error, for each request of a call, in their order."""
+
+BearerKey = Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")]
+Headers = Annotated[
+    dict[str, str] | None, about("Headers of every request.", what="a map of headers")
+]
+Confidence = Annotated[float, about("The confidence of a hypothesis that has none of its own.")]
+
+MOST_SHOWN: Final = 200_000
+"""Bytes that are kept of one body."""
+
+EFFECT_KEY: Final = "idempotencyKey"
+"""The name of the key in the metadata of protocols that have no name for it."""
+
 
 class Caller(Protocol):
     """Calls a service under its guard: time-out, breaker, places in flight."""
@@ -92,9 +107,6 @@ class Request(Protocol):
     def body(self) -> bytes:
         """Return the request as JSON."""
 
-
-Replies = Sequence[Plain | ServiceError]
-"""One checked reply, or one error, for each request of a call, in their order."""
 
 ImmediateAnswer = Callable[[Request], Plain | ServiceError]
 """Asks a service and returns its checked answer without waiting."""
@@ -218,13 +230,6 @@ class ChecksFile(Protocol):
         """Raise `ConfigError` if the options need a broker and the file names none."""
 
 
-BearerKey = Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")]
-Headers = Annotated[
-    dict[str, str] | None, about("Headers of every request.", what="a map of headers")
-]
-Confidence = Annotated[float, about("The confidence of a hypothesis that has none of its own.")]
-
-
 class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a connector whose class `makes` it of them and of the service's name."""
 
@@ -255,10 +260,6 @@ class DescribingConnector(Connector, Protocol):
         `ConfigError` if the agent lacks a feature the connector needs, `ServiceError` if it
         does not answer.
         """
-
-
-MOST_SHOWN: Final = 200_000
-"""Bytes that are kept of one body."""
 
 
 class WireExchange(msgspec.Struct, kw_only=True):
@@ -321,9 +322,6 @@ class RunningEffect(msgspec.Struct, frozen=True):
 running_effect: Final[ContextVar[RunningEffect | None]] = ContextVar("effect", default=None)
 """The effect that the code of a connector works on: it sends nothing twice on its own then, and
 passes the key on where its protocol has a place for it."""
-
-EFFECT_KEY: Final = "idempotencyKey"
-"""The name of the key in the metadata of protocols that have no name for it."""
 
 
 class CallKeeper(Protocol):

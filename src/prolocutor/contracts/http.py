@@ -16,6 +16,8 @@ Access = Literal["all", "known", "operators"]
 KeyScope = Literal["operate", "converse", "read", "admin"]
 """The uses that a key is allowed."""
 
+QuotaKind = Literal["turns", "uploads", "programs", "backlog"]
+
 
 class Visitor(msgspec.Struct, frozen=True):
     """The identity behind a request.
@@ -115,9 +117,6 @@ class WebSocket(Protocol):
 
     def __aiter__(self) -> AsyncIterator[str | bytes]:
         """Return the client's messages until it disconnects or the listener stops."""
-
-
-QuotaKind = Literal["turns", "uploads", "programs", "backlog"]
 
 
 class RequestQuota(Protocol):

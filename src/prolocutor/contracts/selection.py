@@ -10,14 +10,16 @@ import msgspec
 from prolocutor.contracts.observer import LoggedChoice, Reason
 from prolocutor.dialog.plain import JsonObject
 
+MAX_REASON: Final = 10_000
+"""Most characters of a reason."""
+
+More = Callable[..., "Sequence[str] | Selection | Enough | None"]
+"""Gets the hypotheses so far and the seconds left; a plain function, it must answer at once."""
+
 
 def cut_quotes(reason: Reason) -> Reason:
     """Return a reason without its final brackets, which may quote a user."""
     return {**reason, "reason": reason["reason"].partition(" (")[0]}
-
-
-MAX_REASON: Final = 10_000
-"""Most characters of a reason."""
 
 
 def _check_reason(reason: object) -> None:
@@ -39,9 +41,6 @@ class Enough(msgspec.Struct, frozen=True):
 
 enough: Final = Enough()
 """The value of `more` for no further answers; running skills are then cancelled."""
-
-More = Callable[..., "Sequence[str] | Selection | Enough | None"]
-"""Gets the hypotheses so far and the seconds left; a plain function, it must answer at once."""
 
 
 class Selection(msgspec.Struct, frozen=True):

@@ -25,6 +25,43 @@ from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import BotUtterance, Change, Dialog, HumanUtterance
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId
 
+NO_ASK_CLOSING: Final = b'{"ask":null}'
+"""The closing of a turn after which nothing is asked."""
+
+NO_ROUND: Final = b"{}"
+"""The `dialog.rounds.Round` of a dialog in which nothing is asked."""
+
+MAX_AGENDA_ENTRIES: Final = 1000
+"""The most entries that a person has on the agenda."""
+
+_STORED: Final = (
+    "turn_id",
+    "user",
+    "dialog_name",
+    "channel_type",
+    "utt_id",
+    "bot_utt_id",
+    "date_time",
+    "started",
+    "text",
+    "attributes",
+    "message",
+    "start",
+    "round",
+    "request_key",
+    "request_hash",
+    "window",
+    "hypotheses",
+)
+"""The stored fields in order; later fields have to come at the end."""
+
+_UNUSED: Final = {"human_id": "", "dialog_id": "", "id": "", "bot_id": ""}
+"""The `new_dialog` of a turn that is resumed: its dialog was made when it was opened."""
+
+_values_of: Final = attrgetter(*_STORED)
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(list[Any] | dict[str, Any]).decode
+
 
 class NewDialog(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Ids for a person and a dialog, used only if they do not exist yet.
@@ -38,13 +75,6 @@ class NewDialog(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     id: str
     bot_id: str
     attributes: bytes = b"{}"
-
-
-NO_ASK_CLOSING: Final = b'{"ask":null}'
-"""The closing of a turn after which nothing is asked."""
-
-NO_ROUND: Final = b"{}"
-"""The `dialog.rounds.Round` of a dialog in which nothing is asked."""
 
 
 class FeedRow(msgspec.Struct, frozen=True, gc=False):
@@ -92,10 +122,6 @@ class FeedStore(Protocol):
         """Return the `Round` (JSON) of a person's active dialog of a name, `{}` without an open
         ask.
         """
-
-
-MAX_AGENDA_ENTRIES: Final = 1000
-"""The most entries that a person has on the agenda."""
 
 
 class AgendaEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -659,35 +685,6 @@ class Store(
     Protocol,
 ):
     """A whole store."""
-
-
-_STORED: Final = (
-    "turn_id",
-    "user",
-    "dialog_name",
-    "channel_type",
-    "utt_id",
-    "bot_utt_id",
-    "date_time",
-    "started",
-    "text",
-    "attributes",
-    "message",
-    "start",
-    "round",
-    "request_key",
-    "request_hash",
-    "window",
-    "hypotheses",
-)
-"""The stored fields in order; later fields have to come at the end."""
-
-_UNUSED: Final = {"human_id": "", "dialog_id": "", "id": "", "bot_id": ""}
-"""The `new_dialog` of a turn that is resumed: its dialog was made when it was opened."""
-
-_values_of: Final = attrgetter(*_STORED)
-_encode: Final = msgspec.msgpack.Encoder().encode
-_decode: Final = msgspec.msgpack.Decoder(list[Any] | dict[str, Any]).decode
 
 
 def pack_opening(opening: TurnOpening) -> bytes:

@@ -9,6 +9,8 @@ import msgspec
 from prolocutor.contracts.store import AgendaEntry, Amount, Store
 from prolocutor.contracts.turn_record_store import AgentSpan, TurnHour
 
+Durability = Literal["full", "relaxed"]
+
 
 class StoredVersion(msgspec.Struct, frozen=True):
     """A version of a profile; only key frames have a `state`."""
@@ -207,9 +209,6 @@ class StoreTransfer(Protocol):
 
         Hours and agents count the turns with records.
         """
-
-
-Durability = Literal["full", "relaxed"]
 
 
 class StoreContext(msgspec.Struct, frozen=True, kw_only=True):

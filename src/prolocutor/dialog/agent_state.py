@@ -25,6 +25,10 @@ from prolocutor.dialog.dialog import (
 
 State = dict[str, Any]
 
+_HYPOTHESIS: Final = frozenset(Hypothesis.__struct_fields__) - {"extra"}
+
+_raw_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
 
 def encode_dialog(dialog: Dialog) -> bytes:
     """Write a dialog as agent state JSON."""
@@ -233,14 +237,8 @@ def hypothesis_from_state(state: State) -> Hypothesis:
     return Hypothesis(**{"text": "", **known}, extra=extra)
 
 
-_HYPOTHESIS: Final = frozenset(Hypothesis.__struct_fields__) - {"extra"}
-
-
 def _utterances(dialog: Dialog, kind: type[Any]) -> list[Any]:
     return [u for u in dialog.utterances if isinstance(u, kind)]
-
-
-_raw_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def human_utterance(body: bytes, user: bytes, hypotheses: bytes = b"[]") -> bytes:

@@ -32,6 +32,9 @@ profile's own keys), "profile" or "attributes".
 `part` is "" (the profile's own keys), "profile" or "attributes".
 """
 
+LIKED: Final = frozenset("up good great like liked yes right correct helpful + +1 👍".split())
+DISLIKED: Final = frozenset("down bad poor dislike disliked no wrong unhelpful - -1 👎".split())
+
 
 class Human(msgspec.Struct, kw_only=True):
     """A person: `id` is ours (32 hex), `user_external_id` the caller's. The same in all dialogs."""
@@ -201,10 +204,6 @@ class BotBody(msgspec.Struct):
 
     date_time: str
     active_skill: str
-
-
-LIKED: Final = frozenset("up good great like liked yes right correct helpful + +1 👍".split())
-DISLIKED: Final = frozenset("down bad poor dislike disliked no wrong unhelpful - -1 👎".split())
 
 
 def thumb(rating: object) -> bool | None:

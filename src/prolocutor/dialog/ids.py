@@ -15,6 +15,16 @@ UserId = NewType("UserId", str)
 
 _last_tick = 0
 
+_LAST_DIGITS: Final = [f"{n:02x}" for n in range(256)]
+
+_IDS_PER_READ: Final = 8
+"""The number of ids made of one piece of random digits: a turn needs seven."""
+
+_AT_ONCE: Final = 32
+"""Pieces that are made at once, because each request to the system costs time."""
+
+_random: Final[list[str]] = []
+
 
 def new_id() -> str:
     """Make a 32-digit hex id, greater than every id made before in this process.
@@ -77,15 +87,6 @@ def _random_digits(number: int) -> str:
     return first
 
 
-_LAST_DIGITS: Final = [f"{n:02x}" for n in range(256)]
-
-_IDS_PER_READ: Final = 8
-"""The number of ids made of one piece of random digits: a turn needs seven."""
-
-_AT_ONCE: Final = 32
-"""Pieces that are made at once, because each request to the system costs time."""
-
-_random: Final[list[str]] = []
 os.register_at_fork(
     after_in_child=_random.clear
 )  # or both processes would continue with the same digits

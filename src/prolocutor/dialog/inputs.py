@@ -12,6 +12,23 @@ import msgspec
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
 
+STOPPED: Final = "stopped"
+"""The attribute that marks the reply of a stopped turn, and its value for the reply's origin."""
+
+NOTHING_SAID: Final = "Stopped."
+"""The reply of a turn that was stopped before words of it were shown."""
+
+_UTTERANCE_ID: Final = re.compile(r"[0-9a-fA-F]{32}")
+_TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
+
+AGAIN_OF: Final = "again_of"
+"""The attribute of an input that replaces earlier words: the `utt_id` of the reply to these words,
+in the same dialog. The earlier utterances are kept; clients fold them away.
+"""
+
+OPERATOR: Final = "operator"
+"""The skill name under which an operator's words appear in a dialog."""
+
 
 class ToolRound(msgspec.Struct, kw_only=True):
     """A model's calls of the client's tools, and the messages before the calls."""
@@ -50,13 +67,6 @@ class ModelWishes(msgspec.Struct, kw_only=True):
         return found
 
 
-STOPPED: Final = "stopped"
-"""The attribute that marks the reply of a stopped turn, and its value for the reply's origin."""
-
-NOTHING_SAID: Final = "Stopped."
-"""The reply of a turn that was stopped before words of it were shown."""
-
-
 class StopSignal(msgspec.Struct, eq=False):
     """Set at most once, before the turn runs or while it does; the turn is then woken by `wake`."""
 
@@ -68,16 +78,6 @@ class StopSignal(msgspec.Struct, eq=False):
         self.is_set = True
         if self.wake is not None:
             self.wake()
-
-
-_UTTERANCE_ID: Final = re.compile(r"[0-9a-fA-F]{32}")
-_TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
-
-
-AGAIN_OF: Final = "again_of"
-"""The attribute of an input that replaces earlier words: the `utt_id` of the reply to these words,
-in the same dialog. The earlier utterances are kept; clients fold them away.
-"""
 
 
 def is_utterance_id(value: object) -> TypeGuard[str]:
@@ -96,10 +96,6 @@ class EarlierTurn(msgspec.Struct, frozen=True, kw_only=True):
     messages: list[JsonObject] = []
     ask: Ask | None = None
     skill: str = ""
-
-
-OPERATOR: Final = "operator"
-"""The skill name under which an operator's words appear in a dialog."""
 
 
 class OperatorAct(msgspec.Struct, frozen=True, kw_only=True):

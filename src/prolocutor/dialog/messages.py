@@ -19,6 +19,11 @@ from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.dialog.rounds import Ask
 from prolocutor.errors import BadInput, BadReply
 
+ASK_KINDS: Final = Catalog[Any]("kind of ask", "prolocutor.asks", error=BadInput)
+"""The kinds of asks: the options of each kind (`asks.answers.AskKind`)."""
+
+_MISSING: Final = re.compile(r"Object missing required field `(.+)`")
+
 
 class _Common(msgspec.Struct, kw_only=True, tag_field="type", omit_defaults=True):
     """The fields of messages of any kind; None is an absent field.
@@ -129,9 +134,6 @@ KINDS: Final[dict[str, type[msgspec.Struct]]] = {
 }
 """The Struct of each `type`."""
 
-ASK_KINDS: Final = Catalog[Any]("kind of ask", "prolocutor.asks", error=BadInput)
-"""The kinds of asks: the options of each kind (`asks.answers.AskKind`)."""
-
 
 def is_ask(value: object) -> TypeGuard[Ask]:
     """Return whether this is the name of a kind of ask."""
@@ -220,6 +222,3 @@ def _fault(text: str) -> tuple[str, str]:
     if missing := _MISSING.match(what):
         return f"{missing[1]} is missing", f"{place}.{missing[1]}"
     return what[:1].lower() + what[1:].replace("`", ""), place
-
-
-_MISSING: Final = re.compile(r"Object missing required field `(.+)`")

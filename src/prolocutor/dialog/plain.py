@@ -38,6 +38,25 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 encode: Final = msgspec.json.Encoder().encode
 decode: Final = msgspec.json.Decoder().decode
 
+_EMPTY: Final = object()
+"""Stands for the default of a field that is an empty list or dict of its own."""
+_NEVER: Final = object()
+"""Stands for the default of a field that is never left out."""
+
+_STRINGS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+
+_FEW_PARTS: Final = 50
+"""Parts up to which a value is not measured at all."""
+
+_MANY_PARTS: Final = 1_000_000
+"""Parts from which on a value is walked through slowly, each part once."""
+
+_CONTAINERS: Final = (dict, list, tuple, msgspec.Struct)
+_LEAVES: Final = frozenset({str, int, float, bool, type(None)})
+_PLAIN: Final = (*_CONTAINERS, str, int, float, type(None), msgspec.UnsetType)
+
 
 class Plain(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A checked JSON value and its encoding: `value` is a decoded copy of `encoded`."""
@@ -166,12 +185,6 @@ def _layout(
     return tag, names, tuple(defaults)
 
 
-_EMPTY: Final = object()
-"""Stands for the default of a field that is an empty list or dict of its own."""
-_NEVER: Final = object()
-"""Stands for the default of a field that is never left out."""
-
-
 def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
     """Decode JSON from a wire; raise `BadReply` if it is not JSON, too large or too deep."""
     if len(data) > max_bytes:
@@ -197,11 +210,6 @@ def _is_deep(encoded: bytes, max_depth: int) -> bool:
             return False
         brackets = brackets.replace(b"[]", b"")
     return bool(brackets)
-
-
-_STRINGS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
-_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
-_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
@@ -248,13 +256,6 @@ def _is_small(value: Any, max_bytes: int, max_depth: int) -> bool:
     return False
 
 
-_FEW_PARTS: Final = 50
-"""Parts up to which a value is not measured at all."""
-
-_MANY_PARTS: Final = 1_000_000
-"""Parts from which on a value is walked through slowly, each part once."""
-
-
 def _refuse(size: int, max_bytes: int) -> NoReturn:
     raise BadReply(f"{size:,} bytes or more, more than the {max_bytes:,} allowed")
 
@@ -283,11 +284,6 @@ def _estimate_size(value: Any, max_bytes: int, max_depth: int) -> int:
         elif not isinstance(item, _PLAIN):
             _explain(value, max_depth)
     return _size(value, sizes)
-
-
-_CONTAINERS: Final = (dict, list, tuple, msgspec.Struct)
-_LEAVES: Final = frozenset({str, int, float, bool, type(None)})
-_PLAIN: Final = (*_CONTAINERS, str, int, float, type(None), msgspec.UnsetType)
 
 
 def _parts(item: Any) -> list[Any]:

@@ -17,6 +17,13 @@ KEY_FRAME_INTERVAL: Final = 16
 VersionRow = tuple[int, bytes, bytes | None]
 """Number, changes and, of a key frame, the state."""
 
+MAX_PROFILE_BYTES: Final = 1_000_000
+
+Fault = Callable[[str], None]
+"""Records something wrong that does not make a whole reply useless."""
+
+_KIND_NAMES: dict[type, str] = {dict: "an object", list: "a list"}
+
 
 @contextmanager
 def translate_errors(user: str) -> Iterator[None]:
@@ -43,12 +50,6 @@ def rebuilt(owner: str, rows: Sequence[VersionRow], wanted: Collection[int]) -> 
             if number in wanted:
                 found[number] = plain.encode(state)
     return found
-
-
-MAX_PROFILE_BYTES: Final = 1_000_000
-
-Fault = Callable[[str], None]
-"""Records something wrong that does not make a whole reply useless."""
 
 
 def changed_profile(
@@ -118,6 +119,3 @@ def _change_part(
 def _same(known: Any, value: Any) -> bool:
     """Return whether JSON says the same for both: 1 is neither 1.0 nor true."""
     return bool(known == value) and encode(known) == encode(value)
-
-
-_KIND_NAMES: dict[type, str] = {dict: "an object", list: "a list"}

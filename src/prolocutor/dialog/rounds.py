@@ -15,6 +15,11 @@ FOLLOW_UP: Final = "follow_up"
 MAX_QUESTION_CHARACTERS: Final = 2_000
 """Characters of the longest question that counts."""
 
+Ask = str
+"""The kind of the expected value: a name of the entry-point group `prolocutor.asks`."""
+
+encode = msgspec.json.Encoder().encode
+
 
 class FollowUp(msgspec.Struct, frozen=True):
     """The content of the annotation `follow_up`.
@@ -46,10 +51,6 @@ def read_follow_up(annotations: Mapping[str, Any]) -> FollowUp | None:
     except msgspec.ValidationError:
         return None
     return found if found.text.strip() and len(found.text) <= MAX_QUESTION_CHARACTERS else None
-
-
-Ask = str
-"""The kind of the expected value: a name of the entry-point group `prolocutor.asks`."""
 
 
 class Forward(msgspec.Struct, frozen=True):
@@ -138,5 +139,4 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 NOTHING = Round()
-encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Round).decode

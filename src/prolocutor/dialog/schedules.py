@@ -27,6 +27,18 @@ EVERY: Final[dict[str, float]] = {
 LATEST: Final = 1e11
 """The latest time that is taken, in UNIX seconds."""
 
+MAX_LINES: Final = 100
+"""The most lines that one hypothesis may put on the agenda, and take off it."""
+
+MAX_KEY: Final = 200
+
+NOTIFICATION: Final = "notification"
+"""The key by which a message tells that a running program says it: `{appId, raw, type, text?}`, or
+`{appId, error}`. `text` is the message's own without what stands before it. The messages that
+follow it, up to the closing, belong to it."""
+
+encode = msgspec.json.Encoder().encode
+
 
 def next_time(first: float, every: str, zone: str | None, after: float) -> float:
     """Return the first time later than `after` of a repetition from `first` on (UNIX seconds).
@@ -64,12 +76,6 @@ def _shift(start: datetime, every: str, count: int) -> datetime:
     year, month = start.year + months // 12, months % 12 + 1
     day = min(start.day, calendar.monthrange(year, month)[1])
     return start.replace(year=year, month=month, day=day)
-
-
-MAX_LINES: Final = 100
-"""The most lines that one hypothesis may put on the agenda, and take off it."""
-
-MAX_KEY: Final = 200
 
 
 def check(item: dict[str, Any], path: str) -> None:
@@ -146,12 +152,6 @@ def _check_seconds(value: Any, path: str) -> None:
         raise BadReply("expected a number of seconds", path=path)
 
 
-NOTIFICATION: Final = "notification"
-"""The key by which a message tells that a running program says it: `{appId, raw, type, text?}`, or
-`{appId, error}`. `text` is the message's own without what stands before it. The messages that
-follow it, up to the closing, belong to it."""
-
-
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Messages, perhaps a question, and how to go on with them.
 
@@ -176,5 +176,4 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     program: Any = None
 
 
-encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Notice).decode

@@ -19,6 +19,11 @@ from prolocutor.dialog.plain import JsonObject
 Say = Callable[[str], None]
 """Takes the next words of a skill."""
 
+_ADDED: Final = frozenset({"turn_id", "service", "answer", "hypothesis", "hypotheses", "preferred"})
+"""The keys of a request beside the agent state of the dialog."""
+
+_MODULES: Final = re.compile(r"\s|\w+\.")
+
 
 class AskAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a skill's ask.
@@ -284,10 +289,6 @@ class TurnRequest(Mapping[str, Any]):
         raise LookupError("the request shows nothing that a human said")
 
 
-_ADDED: Final = frozenset({"turn_id", "service", "answer", "hypothesis", "hypotheses", "preferred"})
-"""The keys of a request beside the agent state of the dialog."""
-
-
 def _heard(text: str, human: Human, annotations: Mapping[str, Any] | None = None) -> HumanUtterance:
     return HumanUtterance(
         utt_id=new_id(),
@@ -356,7 +357,6 @@ def _unwrap(declared: Any) -> Any:
     return declared
 
 
-_MODULES: Final = re.compile(r"\s|\w+\.")
 _BY_NAME: Final = {
     "TurnRequest": TurnRequest,
     "list[TurnRequest]": list[TurnRequest],

@@ -14,12 +14,11 @@ from prolocutor.contracts.channel import Channel
 from prolocutor.web.authentication import SessionFinder
 from prolocutor.web.door_context import DoorContext, DoorOptions
 
+DOORS: Final = Catalog[type[DoorOptions]]("door", "prolocutor.doors", key="doors", needs=("build",))
+
 
 class SessionChannel(Channel, SessionFinder, Protocol):
     """A channel that keeps the sessions of persons who sign in by it."""
-
-
-DOORS: Final = Catalog[type[DoorOptions]]("door", "prolocutor.doors", key="doors", needs=("build",))
 
 
 class SignInOptions(Protocol):

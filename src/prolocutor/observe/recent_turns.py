@@ -10,6 +10,14 @@ from typing import Final
 
 from prolocutor.contracts.observer import TurnRecord
 
+PERIOD_SECONDS: Final = 300.0
+"""Seconds over which the mean is taken."""
+
+SLICES: Final = 30
+"""Parts of `PERIOD_SECONDS`, of which the oldest is dropped."""
+
+_Slice = dict[str, list[float]]
+
 
 class RecentTurns:
     """An observer that holds the last `size` records, of all users together."""
@@ -37,15 +45,6 @@ class RecentTurns:
     def find_record(self, utt_id: str) -> TurnRecord | None:
         """Return the latest record of the turn with a reply's id, None if it is no longer kept."""
         return next((r for r in reversed(self._records) if r.utt_id == utt_id), None)
-
-
-PERIOD_SECONDS: Final = 300.0
-"""Seconds over which the mean is taken."""
-
-SLICES: Final = 30
-"""Parts of `PERIOD_SECONDS`, of which the oldest is dropped."""
-
-_Slice = dict[str, list[float]]
 
 
 class ServiceTimes:

@@ -30,6 +30,8 @@ from prolocutor.plan.pipeline import Formatter
 CallToken = tuple["CallGroup", int]
 """The key of a settled call: its group, and its position there."""
 
+_PENDING = ServiceError("no reply yet")
+
 
 class CallGroup(msgspec.Struct, eq=False):
     """The calls of a question to a service, and their replies by position.
@@ -107,9 +109,6 @@ class CallGroup(msgspec.Struct, eq=False):
             return None
         encoded = b",".join([reply.encoded for reply in good])
         return Plain([reply.value for reply in good], b"[%b]" % encoded)
-
-
-_PENDING = ServiceError("no reply yet")
 
 
 def new_group(

@@ -29,6 +29,14 @@ Slots = dict[str, Plain]
 
 _RESERVED: Final = frozenset({"skill_name", "hypothesis_id", "annotations"})
 
+_encoded_name: Final = lru_cache(maxsize=1024)(encode)
+"""Encodes names of services, of which there are few."""
+
+ITSELF: Final = "assistant"
+"""The value of `Reply.by` for replies of the assistant itself."""
+
+_RICH: Final = frozenset({"messages", "ask"})
+
 
 def fill_slot(slots: Slots, name: str, reply: Plain, order: Order) -> Slots:
     """Return the slots and a new reply, in declared order whatever the order of arrival."""
@@ -58,10 +66,6 @@ def encoded_slots(slots: Slots) -> bytes:
         return b"{}"
     members = [b"%b:%b" % (_encoded_name(name), reply.encoded) for name, reply in slots.items()]
     return b"{%b}" % b",".join(members)
-
-
-_encoded_name: Final = lru_cache(maxsize=1024)(encode)
-"""Encodes names of services, of which there are few."""
 
 
 class DraftHypothesis:
@@ -116,12 +120,6 @@ class DraftHypothesis:
             return encode(front)[:-1]
         name, members, own = _encoded_name(self.skill), self._checked[1:-1], encode(self.id)
         return b'{"skill_name":%b,%b,"hypothesis_id":%b' % (name, members, own)
-
-
-ITSELF: Final = "assistant"
-"""The value of `Reply.by` for replies of the assistant itself."""
-
-_RICH: Final = frozenset({"messages", "ask"})
 
 
 class DraftReply(msgspec.Struct, kw_only=True):

@@ -30,6 +30,11 @@ log = logging.getLogger(__name__)
 
 BreakerState = Literal["closed", "open", "half-open"]
 
+Waiting = tuple[Request, "asyncio.Future[Plain]"]
+
+MAX_LOST: Final = 16
+"""Calls of one service that were given up and go on; then no more are made."""
+
 
 class CircuitBreaker:
     """Leaves a failing service alone for a while, then lets a single call try.
@@ -109,12 +114,6 @@ class CircuitBreaker:
         self.state = state
         log.warning("breaker of service %s is now %s", self._service, state)
         self._changed(self._service, state)
-
-
-Waiting = tuple[Request, "asyncio.Future[Plain]"]
-
-MAX_LOST: Final = 16
-"""Calls of one service that were given up and go on; then no more are made."""
 
 
 class RunningCell:

@@ -23,6 +23,9 @@ from prolocutor.plan.pipeline import Stage
 Standing = Literal["waiting", "held", "asked", "settled"]
 """`waiting` for other services, `held` until it is selected, `asked` and not through, `settled`."""
 
+_SKILL: Final = Stage.SKILL
+_CANDIDATE_ANNOTATOR: Final = Stage.CANDIDATE_ANNOTATOR
+
 
 class WaveNote(msgspec.Struct, frozen=True):
     """The outcome of a candidate annotator for a wave."""
@@ -131,8 +134,6 @@ class Due(Enum):
     """All that the reply waits for has settled."""
 
 
-_SKILL: Final = Stage.SKILL
-_CANDIDATE_ANNOTATOR: Final = Stage.CANDIDATE_ANNOTATOR
 _ANNOTATE: Final = Due.ANNOTATE
 _REPLY: Final = Due.REPLY
 _LOOK: Final = Due.LOOK

@@ -19,6 +19,11 @@ from prolocutor.errors import BadReply, ServiceError
 
 MAX_HYPOTHESES: Final = 100
 
+_split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+_OBJECTS: Final = {"human_attributes", "bot_attributes", "annotations", "attributes"}
+_RICH: Final = frozenset({"messages", "ask", "schedule", "unschedule"})
+
 
 class SkillReply(msgspec.Struct, frozen=True, gc=False):
     """A usable hypothesis of a skill, and its JSON if it is unchanged."""
@@ -147,9 +152,6 @@ def hypotheses(reply: Plain, fault: Fault, *, silent: bool = False) -> list[Skil
     return good
 
 
-_split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
-
-
 def labels(value: Any) -> list[str]:
     """Read the labels of asked services; raise `BadReply` unless it is a list of names."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
@@ -255,10 +257,6 @@ def _hypothesis(item: Any, position: int) -> dict[str, Any]:
         what = f"expected true, false or a text, found {_kind(item['can_continue'])}"
         raise BadReply(what, path=f"{path}.can_continue")
     return cast("dict[str, Any]", item)
-
-
-_OBJECTS: Final = {"human_attributes", "bot_attributes", "annotations", "attributes"}
-_RICH: Final = frozenset({"messages", "ask", "schedule", "unschedule"})
 
 
 def _says_something(item: dict[str, Any]) -> bool:

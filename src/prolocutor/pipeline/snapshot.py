@@ -24,6 +24,12 @@ State = dict[str, Any]
 copied: Final = msgspec.to_builtins
 """Copies a JSON value; strings and numbers are shared, containers are not."""
 
+_OF_REQUESTS: Final = dict.fromkeys(
+    ("utterances", "turn_id", "service", "human_utterances", "bot_utterances")
+)
+
+_bot_body: Final = msgspec.json.Decoder(BotBody).decode
+
 
 class Template(msgspec.Struct, frozen=True):
     """A JSON object to be copied: its scalars in `flat`, containers in `inner`.
@@ -34,13 +40,6 @@ class Template(msgspec.Struct, frozen=True):
 
     flat: State
     inner: State
-
-
-_OF_REQUESTS: Final = dict.fromkeys(
-    ("utterances", "turn_id", "service", "human_utterances", "bot_utterances")
-)
-
-_bot_body: Final = msgspec.json.Decoder(BotBody).decode
 
 
 class SnapshotHead:

@@ -20,6 +20,17 @@ from prolocutor.plan.pipeline import Formatter, StageService
 
 NAMED: Final = Catalog[Formatter]("formatter", "prolocutor.formatters")
 
+_SAID: Final = (
+    "hypotheses",
+    "counts",
+    "skills",
+    "fan_out",
+    "is_own",
+    "may_skip",
+    "widens",
+    "annotates",
+)
+
 
 class Widening(msgspec.Struct, frozen=True):
     """How a formatter's window widens: its `usual` size will do unless a text there has the `mark`.
@@ -118,15 +129,3 @@ def _takes(function: Formatter, parameter: str) -> bool:
         return parameter in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
-
-
-_SAID: Final = (
-    "hypotheses",
-    "counts",
-    "skills",
-    "fan_out",
-    "is_own",
-    "may_skip",
-    "widens",
-    "annotates",
-)

@@ -20,6 +20,8 @@ from prolocutor.plan.pipeline import (
     TriedService,
 )
 
+_OF_EFFECTS: Final = ("idempotent", "reconcile", "approve", "rule", "preview")
+
 
 class PlanNode(msgspec.Struct, eq=False):
     """A service in its place: its predecessors (`before`), required services (`requires`),
@@ -131,9 +133,6 @@ def _check_together(node: PlanNode) -> None:
     if isinstance(service, CandidateAnnotator) and service.together and service.fan_out:
         what = "together makes one call, fan_out one for each: not both"
         raise ConfigError(what, key=f"{node.path}.together")
-
-
-_OF_EFFECTS: Final = ("idempotent", "reconcile", "approve", "rule", "preview")
 
 
 def _check_acting(node: PlanNode) -> None:

@@ -60,6 +60,23 @@ from prolocutor.plan.stages import TextFormat as TextFormat
 from prolocutor.plan.stages import TriedService as TriedService
 from prolocutor.plan.stages import target_name as target_name
 
+_STRUCTS: Final[tuple[type[msgspec.Struct], ...]] = (*STAGE_TYPES.values(), CallOptions)
+_USUAL: Final = {
+    field.name: field.default
+    for field in chain.from_iterable(map(msgspec.structs.fields, _STRUCTS))
+    if field.name not in ("name", "target")
+}
+"""The options of services of all stages, with their defaults."""
+
+_HARMLESS: Final = ("icon", "format", "commit")
+"""Options allowed at other stages too, without effect."""
+
+Options = ParamSpec("Options")
+F = TypeVar("F", bound=Function)
+S = TypeVar("S", bound=Callable[..., SkillReturn | Awaitable[SkillReturn] | SpokenReturn])
+
+_DECLARED: Final = "__prolocutor_service__"
+
 
 class ServiceKeys(Protocol):
     """Further keys of services, from a plug-in: a Struct with a field for each.
@@ -78,13 +95,6 @@ class ServiceKeys(Protocol):
 
 SERVICE_KEYS: Final = Catalog[type[ServiceKeys]]("service key", "prolocutor.service_keys")
 
-_STRUCTS: Final[tuple[type[msgspec.Struct], ...]] = (*STAGE_TYPES.values(), CallOptions)
-_USUAL: Final = {
-    field.name: field.default
-    for field in chain.from_iterable(map(msgspec.structs.fields, _STRUCTS))
-    if field.name not in ("name", "target")
-}
-"""The options of services of all stages, with their defaults."""
 
 if TYPE_CHECKING:
 
@@ -208,10 +218,6 @@ def find_stage_keys(stage: Stage) -> Iterator[tuple[type[ServiceKeys], list[str]
     for name in SERVICE_KEYS.names():
         keys = SERVICE_KEYS.load(name)
         yield keys, [key for key, stages in keys.stages.items() if stage in stages]
-
-
-_HARMLESS: Final = ("icon", "format", "commit")
-"""Options allowed at other stages too, without effect."""
 
 
 def _check_place(stages: Sequence[Stage], stage: Stage, key: str) -> None:
@@ -388,11 +394,6 @@ def _refuse_doubles(services: Sequence[StageService], stage: Stage) -> None:
         seen.add(service.name)
 
 
-Options = ParamSpec("Options")
-F = TypeVar("F", bound=Function)
-S = TypeVar("S", bound=Callable[..., SkillReturn | Awaitable[SkillReturn] | SpokenReturn])
-
-
 class ServiceDecorator(Generic[Options]):
     """Attaches to a function its settings as a service, of any stage.
 
@@ -458,6 +459,3 @@ def _declare(options: JsonObject, function: F) -> F:
     except AttributeError:
         raise ConfigError(f"a {kind} takes no settings: make a Service of it") from None
     return function
-
-
-_DECLARED: Final = "__prolocutor_service__"

@@ -15,6 +15,32 @@ from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.plain import JsonObject
 
+SERVICE_NAME: Final = r"\w[\w .:@+-]{0,98}\w|\w"
+"""The pattern of service names, which go into headers, metrics and the ids of hypotheses."""
+
+NAME_RULE: Final = "a name of up to 100 letters, digits, spaces within and . _ - : + @"
+
+_AWAITED: Final = "the name of a service or stage"
+_FORMATTER: Final = "a formatter's name or module:function"
+
+Commit = Literal["first_good", "last", "only", "never"]
+"""When a skill's words may be shown before the turn is over."""
+
+TextFormat = Literal["plain", "markdown"]
+
+OnUnknown = Literal["ask_person", "ask_operator", "retry", "give_up"]
+"""Ways to go on when nobody knows whether an action was carried out."""
+
+ASKED: Final = "module:function, a URL or {call: ..., connector: ...}"
+
+Function = Callable[..., Any]
+Formatter = Callable[..., Any]
+SkillReturn = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
+"""The replies allowed to a skill: one hypothesis or several, typed or as plain data."""
+
+SpokenReturn = AsyncIterator[str | SkillReturn] | Iterator[str | SkillReturn]
+"""The items yielded by a streaming skill: the words of its reply, and the reply itself."""
+
 
 class Stage(StrEnum):
     """A stage; its value is its key in YAML and the name by which `after` may call it."""
@@ -35,14 +61,6 @@ SINGLE: frozenset[Stage] = frozenset(
     {Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR, Stage.LAST_CHANCE}
 )
 """Stages that mostly have a single service: YAML gives it without a map of names."""
-
-SERVICE_NAME: Final = r"\w[\w .:@+-]{0,98}\w|\w"
-"""The pattern of service names, which go into headers, metrics and the ids of hypotheses."""
-
-NAME_RULE: Final = "a name of up to 100 letters, digits, spaces within and . _ - : + @"
-
-_AWAITED: Final = "the name of a service or stage"
-_FORMATTER: Final = "a formatter's name or module:function"
 
 
 class PendingTarget(msgspec.Struct, frozen=True):
@@ -66,16 +84,6 @@ Target = Callable[..., Any] | str | Call | Connector | ConnectorOptions | Pendin
 options, or a `Call` with details.
 """
 
-Commit = Literal["first_good", "last", "only", "never"]
-"""When a skill's words may be shown before the turn is over."""
-
-TextFormat = Literal["plain", "markdown"]
-
-OnUnknown = Literal["ask_person", "ask_operator", "retry", "give_up"]
-"""Ways to go on when nobody knows whether an action was carried out."""
-
-ASKED: Final = "module:function, a URL or {call: ..., connector: ...}"
-
 
 def _read_asked(value: object) -> object:
     """Return the persons or service to ask beside a skill, as given in a file."""
@@ -84,15 +92,6 @@ def _read_asked(value: object) -> object:
     if isinstance(value, dict) and ("call" in value or "connector" in value):
         return value
     raise ValueError(ASKED)
-
-
-Function = Callable[..., Any]
-Formatter = Callable[..., Any]
-SkillReturn = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
-"""The replies allowed to a skill: one hypothesis or several, typed or as plain data."""
-
-SpokenReturn = AsyncIterator[str | SkillReturn] | Iterator[str | SkillReturn]
-"""The items yielded by a streaming skill: the words of its reply, and the reply itself."""
 
 
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):

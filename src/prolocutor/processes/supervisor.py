@@ -28,6 +28,11 @@ log = logging.getLogger(__name__)
 MAX_LINE: Final = 2000
 """Characters of a line of output that are logged."""
 
+LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
+OUTPUT_SECONDS: Final = 1.0
+
+ProcessPhase = Literal["stopped", "starting", "up", "waiting"]
+
 
 class ProcessOutput:
     """Passes the output of a process to the log, line by line; `last` is the last line.
@@ -75,12 +80,6 @@ class ProcessOutput:
         self.hand_over()
         if self._transport is not None:
             self._transport.close()
-
-
-LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
-OUTPUT_SECONDS: Final = 1.0
-
-ProcessPhase = Literal["stopped", "starting", "up", "waiting"]
 
 
 class ProcessCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,31 +12,6 @@ import msgspec
 
 from prolocutor.reading import libraries, numbers
 
-
-class ReadingContext(msgspec.Struct, frozen=True, kw_only=True):
-    """When and where a text was written.
-
-    - `now` is an aware time.
-    - `timezone` is an IANA name, without which `now` is used as it is.
-    - `region` is a country of two letters (ISO 3166) for phone numbers and the order of day and
-      month, `language` an ISO 639 code for dates.
-    """
-
-    now: dt.datetime
-    timezone: str | None = None
-    region: str | None = None
-    language: str | None = None
-
-    def local_now(self) -> dt.datetime:
-        """Return the time in the person's time zone; an unknown time zone is ignored."""
-        if self.timezone is None:
-            return self.now
-        try:
-            return self.now.astimezone(ZoneInfo(self.timezone))
-        except (KeyError, ValueError, OSError, OverflowError):
-            return self.now
-
-
 _DAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
 _NAMES: Final = {
     "de": "montag dienstag mittwoch donnerstag freitag samstag sonntag".split(),
@@ -63,6 +38,95 @@ _WEEKDAY_WORDS: Final = re.compile(
     rf"(?P<day>{'|'.join(_ENGLISH)})(?P<after> prochain| próximo| que viene)?"
 )
 
+WEEK_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+"""The days of the week in small letters, Monday first."""
+
+_SHORT: Final = {
+    "mon": 0,
+    "tue": 1,
+    "tues": 1,
+    "wed": 2,
+    "weds": 2,
+    "thu": 3,
+    "thur": 3,
+    "thurs": 3,
+}
+
+_NEAR: Final = {
+    "today": 0,
+    "now": 0,
+    "right now": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "tomorrow": 1,
+}
+
+_FEASTS: Final = {"christmas": (12, 25), "christmas day": (12, 25), "christmas eve": (12, 24)}
+
+_UNITS: Final = {
+    "hour": 0,
+    "day": 1,
+    "night": 1,
+    "week": 7,
+    "fortnight": 14,
+    "month": 1,
+    "year": 12,
+}
+
+_ISO: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{4})(\d{2})(\d{2})")
+_FIGURES: Final = re.compile(r"(\d{1,2})(?P<by>[./-])(\d{1,2})(?:(?P=by)(\d{4}|\d{2})?)?")
+
+_SPAN: Final = re.compile(
+    r"(?:(?P<sign>in|within|after) )?(?P<count>.{1,40}?) "
+    r"(?P<unit>hour|day|night|week|fortnight|month|year)s?(?:'s?)?"
+    r"(?P<way> time| ago| later| hence| back| (?:from|after|before) (?P<base>.{2,40}))?"
+)
+
+_END: Final = re.compile(r"(?:the )?end of (?:the |this |(?P<which>next) )?(?P<period>month|year)")
+_OF_MONTH: Final = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)(?: of (?:this|the) month)?")
+_AT: Final = re.compile(
+    r"(?: at|,| around| by) (?:\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?|noon|midnight)$"
+    r"| \d{1,2}(?::\d\d ?(?:[ap]\.?m\.?)?| ?[ap]\.?m\.?)$"
+)
+_LEAD: Final = re.compile(
+    r"^(?:on|by|for|until|till|from|the|date|due|am|bis|zum|den|le|pour le|el|para el) "
+)
+_MONTHS: Final = "|".join(
+    f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name
+    for name in (month.lower() for month in calendar.month_name[1:])
+)
+_DATED: Final = re.compile(rf"\d.*\b(?:sept|{_MONTHS})\b|\b(?:sept|{_MONTHS})\b.*\d")
+_MAX_DAYS: Final = 400 * 366
+"""Days from today that are read."""
+
+DAY_EDGES: Final = ("start_of", "end_of")
+EDGE_UNITS: Final = ("h", "day", "week", "mon", "year")
+"""Units of time with a beginning and an end; `mon` is a month."""
+
+
+class ReadingContext(msgspec.Struct, frozen=True, kw_only=True):
+    """When and where a text was written.
+
+    - `now` is an aware time.
+    - `timezone` is an IANA name, without which `now` is used as it is.
+    - `region` is a country of two letters (ISO 3166) for phone numbers and the order of day and
+      month, `language` an ISO 639 code for dates.
+    """
+
+    now: dt.datetime
+    timezone: str | None = None
+    region: str | None = None
+    language: str | None = None
+
+    def local_now(self) -> dt.datetime:
+        """Return the time in the person's time zone; an unknown time zone is ignored."""
+        if self.timezone is None:
+            return self.now
+        try:
+            return self.now.astimezone(ZoneInfo(self.timezone))
+        except (KeyError, ValueError, OSError, OverflowError):
+            return self.now
+
 
 def translate_day(said: str, language: str | None) -> str:
     """Translate a plain text for a near day or a weekday into English; return other texts
@@ -81,75 +145,21 @@ def translate_day(said: str, language: str | None) -> str:
     return f"{'next ' if match['next'] or match['after'] else ''}{_ENGLISH[match['day']]}"
 
 
-WEEK_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-"""The days of the week in small letters, Monday first."""
-
-_SHORT: Final = {
-    "mon": 0,
-    "tue": 1,
-    "tues": 1,
-    "wed": 2,
-    "weds": 2,
-    "thu": 3,
-    "thur": 3,
-    "thurs": 3,
-}
 _SHORT.update({"fri": 4, "sat": 5, "sun": 6})
 _WEEKDAYS: Final = {name: index for index, name in enumerate(WEEK_DAYS)} | _SHORT
-_NEAR: Final = {
-    "today": 0,
-    "now": 0,
-    "right now": 0,
-    "tonight": 0,
-    "this morning": 0,
-    "tomorrow": 1,
-}
 _NEAR.update({"this afternoon": 0, "this evening": 0, "tmrw": 1, "tomorow": 1, "tommorow": 1})
 _NEAR.update({"tommorrow": 1, "yesterday": -1, "day after tomorrow": 2, "overmorrow": 2})
 _NEAR.update({"day before yesterday": -2, "last night": -1, "a week today": 7, "today week": 7})
-_FEASTS: Final = {"christmas": (12, 25), "christmas day": (12, 25), "christmas eve": (12, 24)}
 _FEASTS.update({"new year": (1, 1), "new year's": (1, 1), "new year's day": (1, 1)})
 _FEASTS.update({"new year's eve": (12, 31), "halloween": (10, 31), "valentine's day": (2, 14)})
-_UNITS: Final = {
-    "hour": 0,
-    "day": 1,
-    "night": 1,
-    "week": 7,
-    "fortnight": 14,
-    "month": 1,
-    "year": 12,
-}
 
-_ISO: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{4})(\d{2})(\d{2})")
-_FIGURES: Final = re.compile(r"(\d{1,2})(?P<by>[./-])(\d{1,2})(?:(?P=by)(\d{4}|\d{2})?)?")
 _WEEKDAY: Final = re.compile(
     rf"(?:(?P<which>this|next|last|past|coming|this coming|the next|the coming) )?"
     rf"(?P<day>{'|'.join(_WEEKDAYS)})\.?(?: (?P<week>week|next week|this week))?"
 )
-_SPAN: Final = re.compile(
-    r"(?:(?P<sign>in|within|after) )?(?P<count>.{1,40}?) "
-    r"(?P<unit>hour|day|night|week|fortnight|month|year)s?(?:'s?)?"
-    r"(?P<way> time| ago| later| hence| back| (?:from|after|before) (?P<base>.{2,40}))?"
-)
 _DAY_AND_NUMBER: Final = re.compile(
     rf"(?P<day>{'|'.join(_WEEKDAYS)}),? (?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)"
 )
-_END: Final = re.compile(r"(?:the )?end of (?:the |this |(?P<which>next) )?(?P<period>month|year)")
-_OF_MONTH: Final = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)(?: of (?:this|the) month)?")
-_AT: Final = re.compile(
-    r"(?: at|,| around| by) (?:\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?|noon|midnight)$"
-    r"| \d{1,2}(?::\d\d ?(?:[ap]\.?m\.?)?| ?[ap]\.?m\.?)$"
-)
-_LEAD: Final = re.compile(
-    r"^(?:on|by|for|until|till|from|the|date|due|am|bis|zum|den|le|pour le|el|para el) "
-)
-_MONTHS: Final = "|".join(
-    f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name
-    for name in (month.lower() for month in calendar.month_name[1:])
-)
-_DATED: Final = re.compile(rf"\d.*\b(?:sept|{_MONTHS})\b|\b(?:sept|{_MONTHS})\b.*\d")
-_MAX_DAYS: Final = 400 * 366
-"""Days from today that are read."""
 
 
 def read_day(said: str, context: ReadingContext) -> dt.date | None:
@@ -175,11 +185,6 @@ def needs_library(said: str, context: ReadingContext) -> bool:
     """Return whether a date in a plain text needs the extra, which is not installed."""
     in_words = _DATED.search(said) or context.language not in {None, "en"}
     return bool(in_words) and libraries.dateparser() is None
-
-
-DAY_EDGES: Final = ("start_of", "end_of")
-EDGE_UNITS: Final = ("h", "day", "week", "mon", "year")
-"""Units of time with a beginning and an end; `mon` is a month."""
 
 
 def span_edge(edge: str, unit: str, now: dt.datetime) -> dt.datetime:

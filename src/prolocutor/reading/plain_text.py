@@ -11,16 +11,6 @@ _PLAIN: Final = str.maketrans(
     "aaaaaaceeeeiiiinooooouuuuyAAAAAACEEEEIIIINOOOOOUUUU",
 )
 
-
-def strip_accents(text: str) -> str:
-    """Return the text without accents, of the same length.
-
-    >>> strip_accents("Wie spät? ¿Qué día?")
-    'Wie spat? ¿Que dia?'
-    """
-    return text.translate(_PLAIN)
-
-
 MAX_CHARACTERS = 300
 """The number of characters that readers accept; longer answers are not read (except raw texts)."""
 
@@ -48,6 +38,15 @@ _NO_NAME = frozenset(
     " what who where when why how which".split()
 )
 _NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
+
+
+def strip_accents(text: str) -> str:
+    """Return the text without accents, of the same length.
+
+    >>> strip_accents("Wie spät? ¿Qué día?")
+    'Wie spat? ¿Que dia?'
+    """
+    return text.translate(_PLAIN)
 
 
 def plain(text: str) -> str:

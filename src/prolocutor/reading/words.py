@@ -17,6 +17,9 @@ _WORD: Final = re.compile(
 LONGEST_TEXT: Final = 2000
 """The largest number of characters read of a text."""
 
+ALIKE_SHARE: Final = 0.8
+"""The share of common words from which on texts are near duplicates."""
+
 
 def words(text: str) -> list[str]:
     """Return words, numbers and signs of calculation, in lower case; at most of 2,000 signs."""
@@ -28,10 +31,6 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     both = len(first & second)
     union = len(first) + len(second) - both
     return both / union if union else 1.0
-
-
-ALIKE_SHARE: Final = 0.8
-"""The share of common words from which on texts are near duplicates."""
 
 
 def near_duplicates(texts: Sequence[str], alike: float = ALIKE_SHARE) -> list[int]:

@@ -18,6 +18,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
+FLAG_BITS: Final = {"down": 1, "none": 2, "failed": 4, "slow": 8}
+
 
 def named_statements(package: str) -> dict[str, str]:
     """Return the statements of `sql/queries/` in a package, by name, without a semicolon."""
@@ -39,9 +41,6 @@ def read_migrations(package: str) -> dict[int, str]:
 def make_struct(kind: type[S], columns: Iterable[Any]) -> S:
     """Return a Struct whose fields are the columns of a row, in their order."""
     return kind(**dict(zip(kind.__struct_fields__, columns, strict=True)))
-
-
-FLAG_BITS: Final = {"down": 1, "none": 2, "failed": 4, "slow": 8}
 
 
 class QueryConditions:

@@ -50,6 +50,27 @@ _MAX_RECORD_BYTES: Final = 200_000
 _ERROR_CHARACTERS: Final = 2000
 """Characters that are kept of an error's text."""
 
+_SERVICE: Final = ("name", "stage", "outcome", "started", "ended", "calls", "error", "code", "cost",
+                   "hypotheses", "sure")  # fmt: skip
+_RECORD: Final = ("turn_id", "channel", "started", "seconds", "attempt", "active_skill",
+                  "confidence", "by", "chosen", "asked", "services", "faults", "reasons",
+                  "remarks", "cost", "traceparent", "scores", "version", "changes")  # fmt: skip
+_SERVICES: Final = _RECORD.index("services")
+_CHANGES: Final = _RECORD.index("changes")
+_UNREADABLE: Final = (zlib.error, msgspec.MsgspecError, ValueError, TypeError, IndexError)
+
+_of_service: Final = attrgetter(*_SERVICE)
+_of_record: Final = attrgetter(*_RECORD)
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(list[Any]).decode
+
+Columns = Iterable[Any]
+
+_LOOKED_AT: Final = 400
+"""Turns that are read at once where those with one failing service are looked for."""
+_MOST_LOOKED_AT: Final = 4000
+"""Turns that are looked at for one page."""
+
 
 def flag_bits(record: TurnRecord, slow: float) -> tuple[int, int]:
     """Return the flags of a turn, as bits, and how many of its services failed."""
@@ -92,20 +113,6 @@ def subtract_hours(hours: Iterable[TurnHour], recorded: Mapping[int, TurnHour]) 
 
 
 # The packed form: arrays in MessagePack, in the order of these fields; later ones come at the end.
-
-_SERVICE: Final = ("name", "stage", "outcome", "started", "ended", "calls", "error", "code", "cost",
-                   "hypotheses", "sure")  # fmt: skip
-_RECORD: Final = ("turn_id", "channel", "started", "seconds", "attempt", "active_skill",
-                  "confidence", "by", "chosen", "asked", "services", "faults", "reasons",
-                  "remarks", "cost", "traceparent", "scores", "version", "changes")  # fmt: skip
-_SERVICES: Final = _RECORD.index("services")
-_CHANGES: Final = _RECORD.index("changes")
-_UNREADABLE: Final = (zlib.error, msgspec.MsgspecError, ValueError, TypeError, IndexError)
-
-_of_service: Final = attrgetter(*_SERVICE)
-_of_record: Final = attrgetter(*_RECORD)
-_encode: Final = msgspec.msgpack.Encoder().encode
-_decode: Final = msgspec.msgpack.Decoder(list[Any]).decode
 
 
 def pack(record: TurnRecord) -> bytes:
@@ -170,9 +177,6 @@ def search_words(text: str) -> list[str]:
 def split_search_words(text: str) -> list[str]:
     """Return all words of a text."""
     return "".join(letter if letter.isalnum() else " " for letter in text).split()
-
-
-Columns = Iterable[Any]
 
 
 class SpokenMarks(msgspec.Struct, frozen=True):
@@ -276,12 +280,6 @@ def kept_turn(utt_id: str, columns: Columns, rating: Any) -> KeptTurn:
         rating=None if rating is None else plain.decode(rating),
         record=unpack(packed, user=user, dialog_id=dialog_id, utt_id=utt_id),
     )
-
-
-_LOOKED_AT: Final = 400
-"""Turns that are read at once where those with one failing service are looked for."""
-_MOST_LOOKED_AT: Final = 4000
-"""Turns that are looked at for one page."""
 
 
 class LatestTurns:

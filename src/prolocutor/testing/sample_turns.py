@@ -31,6 +31,9 @@ from prolocutor.contracts.turn_record_store import (
 from prolocutor.dialog import ids, plain
 from prolocutor.dialog.dialog import Change, apply_changes
 
+SLOW: Final = 3.0
+ALL: Final = ConversationQuery()
+
 
 def an_opening(user: str = "ann", text: str = "hi", **changes: Any) -> TurnOpening:
     """Make an opening; `changes` are other fields of `TurnOpening`."""
@@ -179,10 +182,6 @@ def _further(
     state = plain.decode(version.state)
     apply_changes(state, changes)
     return NewProfileVersion(number=version.number + 1, state=plain.encode(state), changes=changes)
-
-
-SLOW: Final = 3.0
-ALL: Final = ConversationQuery()
 
 
 def find_record_store(store: Store) -> TurnRecordStore:

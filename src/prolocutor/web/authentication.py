@@ -52,6 +52,9 @@ Headers = Mapping[bytes, bytes]
 _MARK: Final = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 """Names of keys that stand in names of persons as they are."""
 
+SESSION_ENDED: Final = 4401
+"""The code by which a socket is closed whose session has ended."""
+
 
 class AccessPolicy(msgspec.Struct, frozen=True):
     """Who is admitted: operators by `keys`, persons by `tokens` (token -> user).
@@ -326,10 +329,6 @@ def _is_local_name(host: bytes) -> bool:
     except ValueError:
         return False
     return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
-
-
-SESSION_ENDED: Final = 4401
-"""The code by which a socket is closed whose session has ended."""
 
 
 class SessionFinder(Protocol):

@@ -24,6 +24,26 @@ from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.requests import AsgiRequest, json_response, refuse_socket, send_response
 from prolocutor.web.routing import RouteTable
 
+MAX_BYTES: Final = 1_000_000
+
+_ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
+_TYPES: Final = {
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".ico": "image/x-icon",
+}
+_HEADERS: Final = {
+    "Cache-Control": "max-age=3600",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
+
+_BREAKER: Final = {"closed": 0.0, "half-open": 1.0, "open": 2.0}
+
 
 class MonitoringApp:
     """An ASGI app for the given routes only, and for every client of its address."""
@@ -48,25 +68,6 @@ class MonitoringApp:
         except Exception as error:
             response = error_response(error).response()
         await send_response(send, response)
-
-
-MAX_BYTES: Final = 1_000_000
-
-_ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
-_TYPES: Final = {
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".ico": "image/x-icon",
-}
-_HEADERS: Final = {
-    "Cache-Control": "max-age=3600",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 class IconName(msgspec.Struct, frozen=True):
@@ -105,9 +106,6 @@ def _read(file: Path, name: str) -> bytes:
     if len(content) > MAX_BYTES:
         raise NotFound(f"the icon of {name!r:.80} is larger than {MAX_BYTES:,} bytes", field="name")
     return content
-
-
-_BREAKER: Final = {"closed": 0.0, "half-open": 1.0, "open": 2.0}
 
 
 class HealthStatus(msgspec.Struct, frozen=True):

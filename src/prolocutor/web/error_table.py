@@ -47,6 +47,32 @@ from prolocutor.errors import (
 
 log = logging.getLogger(__name__)
 
+_STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
+    BadInput: (400, {}),
+    Unauthenticated: (401, {"WWW-Authenticate": "Bearer"}),
+    Forbidden: (403, {}),
+    NotFound: (404, {}),
+    HandoverConflict: (409, {}),
+    LabelConflict: (409, {}),
+    Conflict: (422, {}),
+    Overloaded: (429, {"Retry-After": "1"}),
+    Stopping: (503, {"Retry-After": "5"}),
+    ProviderAway: (503, {"Retry-After": "10"}),
+    StoreCorrupt: (500, {}),
+    StoreFull: (503, {"Retry-After": "60"}),
+    PersonUnreadable: (503, {"Retry-After": "60"}),
+    PersonMoved: (503, {"Retry-After": "1"}),
+    StoreError: (503, {"Retry-After": "1"}),
+}
+
+_STORE_AWAY: Final = "the store cannot be used now; what was confirmed is safe: try again"
+
+_HIDDEN: Final[Mapping[type[Exception], str]] = {
+    StoreError: _STORE_AWAY,
+    StoreFull: "the disk is full; what was confirmed is safe: try again later",
+}
+"""The texts for clients of errors whose own text names a file."""
+
 
 class HttpError(BadInput):
     """A request for which HTTP has a status of its own: too large, wrong method and so on."""
@@ -93,34 +119,6 @@ class ErrorResponse(msgspec.Struct, frozen=True):
     def response(self) -> HttpResponse:
         """Return the HTTP response."""
         return HttpResponse(self.encode_body(), self.status, headers=self.headers)
-
-
-_STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
-    BadInput: (400, {}),
-    Unauthenticated: (401, {"WWW-Authenticate": "Bearer"}),
-    Forbidden: (403, {}),
-    NotFound: (404, {}),
-    HandoverConflict: (409, {}),
-    LabelConflict: (409, {}),
-    Conflict: (422, {}),
-    Overloaded: (429, {"Retry-After": "1"}),
-    Stopping: (503, {"Retry-After": "5"}),
-    ProviderAway: (503, {"Retry-After": "10"}),
-    StoreCorrupt: (500, {}),
-    StoreFull: (503, {"Retry-After": "60"}),
-    PersonUnreadable: (503, {"Retry-After": "60"}),
-    PersonMoved: (503, {"Retry-After": "1"}),
-    StoreError: (503, {"Retry-After": "1"}),
-}
-
-_STORE_AWAY: Final = "the store cannot be used now; what was confirmed is safe: try again"
-
-
-_HIDDEN: Final[Mapping[type[Exception], str]] = {
-    StoreError: _STORE_AWAY,
-    StoreFull: "the disk is full; what was confirmed is safe: try again later",
-}
-"""The texts for clients of errors whose own text names a file."""
 
 
 def error_response(error: Exception) -> ErrorResponse:

@@ -27,6 +27,10 @@ POLICY_VIOLATION: Final = 1008
 
 _UNBUFFERED: Final = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 
+PAGE_ROWS: Final = 100
+RETRY_SECONDS: Final = 1.0
+"""Seconds after which a feed that could not be read is read again."""
+
 
 async def take_turn(
     assistant: Assistant,
@@ -102,11 +106,6 @@ async def _guard_pieces(
                     yield piece
         except Exception as error:
             yield failure(error)
-
-
-PAGE_ROWS: Final = 100
-RETRY_SECONDS: Final = 1.0
-"""Seconds after which a feed that could not be read is read again."""
 
 
 class FeedFollower:

@@ -61,6 +61,28 @@ _KINDS: Final = {
     "array": "a list",
 }
 
+_ENUM: Final = re.compile(r"Invalid enum value (.+)", re.DOTALL)
+
+P = TypeVar("P")
+B = TypeVar("B")
+
+JSON: Final = "application/json"
+MAX_KEY: Final = 255
+
+IdempotencyKey: TypeAlias = Annotated[
+    Annotated[str, Meta(min_length=1, max_length=MAX_KEY)] | None,
+    Meta(
+        description="The same key gets the same reply for a day; with another body, 422.",
+        extra={"in": "header", "error": f"a key has 1 to {MAX_KEY} characters"},
+    ),
+]
+"""The type of a parameter named `Idempotency-Key`."""
+
+SkillName: TypeAlias = Annotated[
+    str | None, Meta(description="The one skill to talk to, in place of the whole assistant.")
+]
+"""The type of a parameter named `skill`."""
+
 
 class OpenStruct(msgspec.Struct, kw_only=True):
     """A JSON object; keys without a field are read into `extra`."""
@@ -178,9 +200,6 @@ def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
     return BadInput(f"{path} should be {' or '.join(kinds) or 'null'}{expected[2]}", field=path)
 
 
-_ENUM: Final = re.compile(r"Invalid enum value (.+)", re.DOTALL)
-
-
 def _words_of(type_: Any, path: str) -> list[str]:
     """Return the allowed words of the field at a path, none if unknown."""
     name, _, rest = path.partition(".")
@@ -238,28 +257,6 @@ def _has_lone_surrogate(text: bytes | str) -> bool:
 
 
 _OBJECT: Final = JsonReader(dict[str, Any])
-
-
-P = TypeVar("P")
-B = TypeVar("B")
-
-JSON: Final = "application/json"
-MAX_KEY: Final = 255
-
-IdempotencyKey: TypeAlias = Annotated[
-    Annotated[str, Meta(min_length=1, max_length=MAX_KEY)] | None,
-    Meta(
-        description="The same key gets the same reply for a day; with another body, 422.",
-        extra={"in": "header", "error": f"a key has 1 to {MAX_KEY} characters"},
-    ),
-]
-"""The type of a parameter named `Idempotency-Key`."""
-
-
-SkillName: TypeAlias = Annotated[
-    str | None, Meta(description="The one skill to talk to, in place of the whole assistant.")
-]
-"""The type of a parameter named `skill`."""
 
 
 class TypedRequest(msgspec.Struct, Generic[P, B], frozen=True):

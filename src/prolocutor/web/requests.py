@@ -30,6 +30,15 @@ DISCARD_FACTOR: Final = 16
 """Up to so many times the allowed size is read and discarded, so that the sender can read the
 response."""
 
+NO_SNIFFING: Final = (b"x-content-type-options", b"nosniff")
+"""The header that forbids browsers to guess another content type."""
+
+ABORT: Final = "prolocutor.abort"
+"""The ASGI extension by which our server aborts a connection (`web/connections.py`)."""
+
+SERVICE_RESTART: Final = 1012
+"""The code that closes a socket whose client can connect again at once, here or elsewhere."""
+
 
 class AsgiConnection:
     """The common part of a request and a WebSocket's handshake: path, query and headers."""
@@ -136,10 +145,6 @@ class AsgiRequest(AsgiConnection):
         )
 
 
-NO_SNIFFING: Final = (b"x-content-type-options", b"nosniff")
-"""The header that forbids browsers to guess another content type."""
-
-
 def json_response(value: Any, status: int = 200) -> HttpResponse:
     """Return a response with a Struct, or another JSON value, as its body."""
     return HttpResponse(plain.encode(value), status)
@@ -174,13 +179,6 @@ async def refuse_socket(scope: Scope, send: Send, refused: ErrorResponse) -> Non
         await send({"type": "websocket.close", "code": 1008})
     else:
         await send_response(send, refused.response(), "websocket.http.response")
-
-
-ABORT: Final = "prolocutor.abort"
-"""The ASGI extension by which our server aborts a connection (`web/connections.py`)."""
-
-SERVICE_RESTART: Final = 1012
-"""The code that closes a socket whose client can connect again at once, here or elsewhere."""
 
 
 class AsgiWebSocket(AsgiConnection):

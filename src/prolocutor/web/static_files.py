@@ -32,6 +32,20 @@ TYPES: Final = {
     ".md": "text/plain; charset=utf-8",
 }
 
+SAFE: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "geolocation=(self), camera=(), microphone=()",
+    "Cache-Control": "no-cache",
+}
+
+HEARING: Final = "geolocation=(self), camera=(), microphone=(self)"
+"""The permissions of a page into which words may be spoken."""
+
+_GZIP: Final = re.compile(r"(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:\s|,|$))", re.IGNORECASE)
+"""The `Accept-Encoding` of browsers that take gzip; `gzip;q=0` refuses it."""
+
 
 def content_policy(*, pictures: str = "'self'") -> str:
     """Return a content security policy: own files, and pictures and sound from `pictures`."""
@@ -56,22 +70,6 @@ POLICY: Final = content_policy(pictures="'self' http: https:")
 
 OWN_POLICY: Final = content_policy()
 """The policy of a page that asks nobody else for anything."""
-
-SAFE: Final = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Permissions-Policy": "geolocation=(self), camera=(), microphone=()",
-    "Cache-Control": "no-cache",
-}
-
-
-HEARING: Final = "geolocation=(self), camera=(), microphone=(self)"
-"""The permissions of a page into which words may be spoken."""
-
-
-_GZIP: Final = re.compile(r"(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:\s|,|$))", re.IGNORECASE)
-"""The `Accept-Encoding` of browsers that take gzip; `gzip;q=0` refuses it."""
 
 
 class CachedCopy(msgspec.Struct, frozen=True, kw_only=True):

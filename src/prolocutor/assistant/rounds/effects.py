@@ -18,6 +18,19 @@ from prolocutor.dialog.rounds import NOTHING, Handover, PendingAsk, Round
 from prolocutor.dialog.schedules import Notice, unix_time
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
 
+PREFERRED_TURNS: Final = 5
+"""Turns in a row that a skill that can go on may win by being preferred alone."""
+
+CONTINUES: Final = (True, "must", "can")
+"""Values of `can_continue` that mean yes."""
+
+_ASK_WORDS: Final = ("ask_hint", "ask_again")
+"""Attributes of a hypothesis with an ask: how to answer, and the question alone."""
+
+_NO_EFFECTS: Final = TurnEffects()
+_WANTS_PERSON: Final = b'"wants_person"'
+_WITH_EFFECTS: Final = frozenset({"can_continue", "schedule", "unschedule"})
+
 
 def entries(
     user: str, dialog_name: str, since: float, chosen: Iterable[tuple[str, dict[str, Any]]]
@@ -54,13 +67,6 @@ def entries(
 def struck(chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, str]]:
     """Return the skill and key of each entry that the chosen hypotheses take off the agenda."""
     return [(skill, key) for skill, value in chosen for key in value.get("unschedule") or ()]
-
-
-PREFERRED_TURNS: Final = 5
-"""Turns in a row that a skill that can go on may win by being preferred alone."""
-
-CONTINUES: Final = (True, "must", "can")
-"""Values of `can_continue` that mean yes."""
 
 
 def turn_effects(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
@@ -130,14 +136,6 @@ def _ask_again(draft: Draft, waiting: PendingAsk) -> None:
     text = f"{reply.text.rstrip()} {asked}".strip()
     draft.show([*said, *question], waiting.ask, waiting.skill)
     reply.text = text
-
-
-_ASK_WORDS: Final = ("ask_hint", "ask_again")
-"""Attributes of a hypothesis with an ask: how to answer, and the question alone."""
-
-_NO_EFFECTS: Final = TurnEffects()
-_WANTS_PERSON: Final = b'"wants_person"'
-_WITH_EFFECTS: Final = frozenset({"can_continue", "schedule", "unschedule"})
 
 
 def _has_effects(draft: Draft, reply: DraftReply) -> bool:

@@ -55,6 +55,22 @@ well be an answer to what a skill has said."""
 
 _MAX_CHARACTERS: Final = max(map(len, _CONTROL_PHRASES)) + 2
 
+_UNASKED: Final = {
+    "yes": own_words.AGREE,
+    "no": own_words.NO_WAY,
+    "maybe": own_words.MAYBE_WHAT,
+    "nevermind": own_words.CANNOT_HELP,
+    "debug": "I am waiting for nothing.",
+    "train": own_words.NO_TRAINING,
+    "makerule": own_words.NO_RULES,
+    "more": own_words.NO_MORE,
+    "back": own_words.NO_MORE,
+    "hello": own_words.HELLO,
+    "choice": own_words.NO_CHOICES,
+    "answer": own_words.NOTHING_ASKED,
+    "filter": own_words.NOTHING_ASKED,
+}
+
 
 class InputInterpreter:
     """Decides the meaning of inputs, from the open ask and the input alone.
@@ -290,20 +306,3 @@ def read_round(opened: OpenedTurn) -> Round:
     except msgspec.DecodeError as error:
         log.error("the round of dialog %s cannot be read: %s", opened.dialog_id, error)
         return NOTHING
-
-
-_UNASKED: Final = {
-    "yes": own_words.AGREE,
-    "no": own_words.NO_WAY,
-    "maybe": own_words.MAYBE_WHAT,
-    "nevermind": own_words.CANNOT_HELP,
-    "debug": "I am waiting for nothing.",
-    "train": own_words.NO_TRAINING,
-    "makerule": own_words.NO_RULES,
-    "more": own_words.NO_MORE,
-    "back": own_words.NO_MORE,
-    "hello": own_words.HELLO,
-    "choice": own_words.NO_CHOICES,
-    "answer": own_words.NOTHING_ASKED,
-    "filter": own_words.NOTHING_ASKED,
-}

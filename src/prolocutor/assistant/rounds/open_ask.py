@@ -47,28 +47,6 @@ from prolocutor.reading.languages import (
 from prolocutor.reading.locales.locale import find_sentences, sentence
 from prolocutor.reading.plain_text import plain
 
-
-def narrowed_ask(waiting: PendingAsk, outcome: Ambiguous | UnknownPlace) -> PendingAsk:
-    """Return the ask for which of several values is meant, or where a place of the person is."""
-    ask = waiting.narrowed.ask if waiting.narrowed is not None else waiting.ask
-    if isinstance(outcome, UnknownPlace):
-        return replace(
-            waiting,
-            ask="location",
-            prompt=[{"type": "text", "text": f"What is your {outcome.name} location?"}],
-            choices=[],
-            narrowed=NarrowedAsk(ask=ask, place=outcome.name),
-        )
-    return replace(
-        waiting,
-        ask="choice",
-        prompt=[{"type": "text", "text": outcome.question}],
-        choices=[OfferedChoice(title) for title in outcome.titles],
-        page=0,
-        narrowed=NarrowedAsk(ask=ask, values=outcome.values),
-    )
-
-
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
 """Asks whose answers are read before control commands: a choice can be called "Cancel"."""
 
@@ -92,6 +70,29 @@ _MOST_AMONG: Final = 6
 
 _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
 """Kinds of answers that are recognised although another kind was asked for."""
+
+_COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
+
+
+def narrowed_ask(waiting: PendingAsk, outcome: Ambiguous | UnknownPlace) -> PendingAsk:
+    """Return the ask for which of several values is meant, or where a place of the person is."""
+    ask = waiting.narrowed.ask if waiting.narrowed is not None else waiting.ask
+    if isinstance(outcome, UnknownPlace):
+        return replace(
+            waiting,
+            ask="location",
+            prompt=[{"type": "text", "text": f"What is your {outcome.name} location?"}],
+            choices=[],
+            narrowed=NarrowedAsk(ask=ask, place=outcome.name),
+        )
+    return replace(
+        waiting,
+        ask="choice",
+        prompt=[{"type": "text", "text": outcome.question}],
+        choices=[OfferedChoice(title) for title in outcome.titles],
+        page=0,
+        narrowed=NarrowedAsk(ask=ask, values=outcome.values),
+    )
 
 
 class OpenAsk:
@@ -484,9 +485,6 @@ class OpenAsk:
 def _words(message: JsonObject) -> list[str]:
     """Return the words of the text of a message."""
     return str(message.get("text", "")).split()
-
-
-_COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
 
 
 def to_skill(

@@ -14,6 +14,26 @@ from prolocutor.dialog.rounds import Forward, OfferedChoice, PendingAsk
 PAGE_CHOICES: Final = 9
 """Choices on one page."""
 
+AGREE: Final = "I agree, but to what?"
+NO_WAY: Final = "No way!"
+MAYBE_WHAT: Final = "Maybe what?"
+YES_WHAT: Final = "Yes what?"
+CANNOT_HELP: Final = GIVEN_UP
+NOT_WORKING: Final = "Sorry, that did not work just now."
+CLICK: Final = "Please choose one of these."
+NO_CHOICES: Final = "There is nothing to choose from now."
+NO_MORE: Final = "There is nothing more to show."
+NOTHING_ASKED: Final = "Sorry, I did not ask for anything."
+NO_TRAINING: Final = "I learn from ratings: tell by a thumb up or down whether a reply was good."
+NO_RULES: Final = "Sorry, I do not keep rules of who may do what."
+HELLO: Final = "Hello! What can I do for you?"
+TOO_LONG: Final = "Sorry, that took too long."
+
+SILENCE: Final = DirectReply()
+
+_AGAIN: Final = frozenset({"text", "button"})
+"""Message types of a prompt that are repeated with it."""
+
 
 def last_page(waiting: PendingAsk) -> int:
     """Return the number of the last page, counted from 0."""
@@ -76,27 +96,6 @@ def _buttons(waiting: PendingAsk) -> list[dict[str, Any]]:
 def _button(title: str, special: str) -> dict[str, Any]:
     code = ["bookkeeping", "special", f"special:{special}"]
     return {"type": "button", "title": title, "json": {"code": code, "entities": {}}}
-
-
-AGREE: Final = "I agree, but to what?"
-NO_WAY: Final = "No way!"
-MAYBE_WHAT: Final = "Maybe what?"
-YES_WHAT: Final = "Yes what?"
-CANNOT_HELP: Final = GIVEN_UP
-NOT_WORKING: Final = "Sorry, that did not work just now."
-CLICK: Final = "Please choose one of these."
-NO_CHOICES: Final = "There is nothing to choose from now."
-NO_MORE: Final = "There is nothing more to show."
-NOTHING_ASKED: Final = "Sorry, I did not ask for anything."
-NO_TRAINING: Final = "I learn from ratings: tell by a thumb up or down whether a reply was good."
-NO_RULES: Final = "Sorry, I do not keep rules of who may do what."
-HELLO: Final = "Hello! What can I do for you?"
-TOO_LONG: Final = "Sorry, that took too long."
-
-SILENCE: Final = DirectReply()
-
-_AGAIN: Final = frozenset({"text", "button"})
-"""Message types of a prompt that are repeated with it."""
 
 
 def says(*sentences: str) -> DirectReply:

@@ -23,6 +23,10 @@ NEVER_MIND: Final[JsonObject] = {
     "entities": {},
 }
 
+MAX_MESSAGES: Final = 100
+YES_OR_NO: Final = " [yes/no]"
+_NOT_OURS: Final = frozenset({"id", "icon", "idx", "state"})
+
 
 class PeerQuestion(msgspec.Struct):
     """A person's words: a text, and its meaning `parsed`, if known. `dialog_id` is the dialog's id,
@@ -132,11 +136,6 @@ def _entity(kind: Any, value: Any) -> tuple[str, Any] | None:
 
 def _code(*words: str, **entities: Any) -> JsonObject:
     return {"code": ["bookkeeping", *words], "entities": entities}
-
-
-MAX_MESSAGES: Final = 100
-YES_OR_NO: Final = " [yes/no]"
-_NOT_OURS: Final = frozenset({"id", "icon", "idx", "state"})
 
 
 def make_hypothesis(

@@ -38,6 +38,11 @@ _NO_PUBLIC_IPV6: Final = [
 ]
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 
+ATTEMPT_DELAY: Final = 0.25
+"""Seconds after which the next address of a host is tried beside the first (RFC 8305)."""
+
+_MAX_HEAD: Final = 16_384
+
 
 class RefusedAddress(OSError):
     """A host is in a network where no connection may go."""
@@ -90,12 +95,6 @@ async def find_addresses(
             where = "a private network" if network == "private" else network
             raise RefusedAddress(f"its host is in {where}, which is not allowed")
     return found
-
-
-ATTEMPT_DELAY: Final = 0.25
-"""Seconds after which the next address of a host is tried beside the first (RFC 8305)."""
-
-_MAX_HEAD: Final = 16_384
 
 
 async def connect_socket(

@@ -16,6 +16,8 @@ from prolocutor.errors import BadReply, ServiceUnreachable
 MAX_STREAM_BYTES: Final = 16_000_000
 MAX_STREAM_LINES: Final = 200_000
 
+ACCEPT: Final = "application/json, text/event-stream, application/x-ndjson"
+
 
 class EventStream:
     """A stream of events. `take` gets the data of each event and returns whether it is enough. With
@@ -66,9 +68,6 @@ class EventStream:
         if line.startswith(b"data:"):
             return self._take(line[5:].strip())
         return self._json_lines and line.startswith((b"{", b"[")) and self._take(line.strip())
-
-
-ACCEPT: Final = "application/json, text/event-stream, application/x-ndjson"
 
 
 class _StreamedWords(msgspec.Struct, forbid_unknown_fields=True):

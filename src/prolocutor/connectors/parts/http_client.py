@@ -30,6 +30,10 @@ from prolocutor.connectors.parts.url import HttpAddress, Url, tls_context
 from prolocutor.contracts.connector import WireExchange, running_effect, wire_exchanges
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 
+_Origin = tuple[str, int, ssl.SSLContext | None]
+
+MAX_CONNECTIONS = 100
+
 
 class PoolClosed(Exception):
     """The pool was closed while a call waited for a connection."""
@@ -215,9 +219,6 @@ class HttpPool:
             self._schedule_sweep(min(left))
 
 
-_Origin = tuple[str, int, ssl.SSLContext | None]
-
-
 class SharedPool:
     """A client's share of an `HttpPool`, with room for `most` connections.
 
@@ -269,9 +270,6 @@ class SharedPool:
 
 _POOLS: Final[dict[asyncio.AbstractEventLoop, dict[_Origin, HttpPool]]] = {}
 """The pools of each event loop that runs, by server."""
-
-
-MAX_CONNECTIONS = 100
 
 
 class HttpClient:

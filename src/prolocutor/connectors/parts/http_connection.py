@@ -15,6 +15,12 @@ READ_BYTES: Final = 16 * 1024
 A server may put thousands of chunks or frames into them, each of which costs some microseconds.
 """
 
+KEEP_ALIVE: Final = 60.0
+"""Seconds an idle connection is kept at most, and where the server does not say how long."""
+
+REFUSAL_SECONDS: Final = 0.25
+"""Seconds to wait for the body of an answer with an error status."""
+
 
 class PacedReading(asyncio.BufferedProtocol):
     """Mixin that limits each `data_received` to `READ_BYTES`; list it after the `Protocol`.
@@ -36,13 +42,6 @@ class PacedReading(asyncio.BufferedProtocol):
     @abstractmethod
     def data_received(self, data: bytes) -> None:
         """Take these bytes; implemented by the `Protocol`."""
-
-
-KEEP_ALIVE: Final = 60.0
-"""Seconds an idle connection is kept at most, and where the server does not say how long."""
-
-REFUSAL_SECONDS: Final = 0.25
-"""Seconds to wait for the body of an answer with an error status."""
 
 
 class BrokenExchange(Exception):

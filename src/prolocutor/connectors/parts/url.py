@@ -21,6 +21,8 @@ _NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 _PATH: Final = "/%:@!$&'()*+,;=~"
 _STRAY: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
+_ACCEPT_ANY: Final = b"Accept: */*\r\n"
+
 
 class Url(msgspec.Struct, frozen=True, kw_only=True):
     """A URL. `host` is ASCII and without brackets; only `path` and `query` are quoted.
@@ -132,9 +134,6 @@ def _ascii_host(name: str) -> str:
 
 def _quote(text: str, safe: str) -> str:
     return _STRAY.sub("%25", quote(text, safe=safe))
-
-
-_ACCEPT_ANY: Final = b"Accept: */*\r\n"
 
 
 class HttpAddress:

@@ -56,6 +56,18 @@ from prolocutor.web.static_files import OWN_POLICY, StaticFiles
 COMMANDS: Final = ("/start", "/close")
 """Payloads that end the dialog instead of being answered."""
 
+_MESSAGES: Final = JsonReader(SayRequest)
+
+MAX_RATING: Final = 10_000
+
+FOLDER: Final = Path(__file__).parent / "static"
+"""A plain page for trying the WebSocket, as DeepPavlov Agent has it."""
+
+LOAD_PERIOD: Final = 0.5
+"""Seconds between two messages that show the load."""
+
+_PONG: Final = HttpResponse(b'"pong"')
+
 
 class TurnEndpoints:
     """The endpoints for talking to the assistant."""
@@ -126,12 +138,6 @@ class TurnEndpoints:
                 state = agent_state.human_utterance_to_state(utterance)
                 return DebugOutput(state["hypotheses"], state["annotations"])
         return DebugOutput()
-
-
-_MESSAGES: Final = JsonReader(SayRequest)
-
-
-MAX_RATING: Final = 10_000
 
 
 class DialogEndpoints:
@@ -261,13 +267,6 @@ def _unknown_id(id_: str, field: str) -> NotFound:
     return NotFound(f"there is no {kind} {id_}", field=field)
 
 
-FOLDER: Final = Path(__file__).parent / "static"
-"""A plain page for trying the WebSocket, as DeepPavlov Agent has it."""
-
-LOAD_PERIOD: Final = 0.5
-"""Seconds between two messages that show the load."""
-
-
 class DeepPavlov:
     """The door compatible with DeepPavlov Agent's HTTP API; its users are the assistant's.
 
@@ -341,6 +340,3 @@ class DeepPavlovDoor(msgspec.Struct, frozen=True, kw_only=True):
     def build(self, context: DoorContext) -> DeepPavlov:
         """Return the door."""
         return DeepPavlov(context.assistant, load=context.times)
-
-
-_PONG: Final = HttpResponse(b'"pong"')

@@ -23,6 +23,26 @@ PERSONS: Final = DoorPersons("", unnamed=None, field="user_id")
 
 _ANONYMOUS: Final = re.compile(r"anonymous-[0-9a-f]{32}")
 
+UserId: TypeAlias = Annotated[
+    str | int | float | None,
+    Meta(
+        description="Who speaks; a token's owner may leave it out. A number is read as its text.",
+        extra={"error": "user_id should be a text or a number"},
+    ),
+]
+Rating: TypeAlias = Annotated[
+    bool | int | float | str | list[Any] | dict[str, Any],
+    Meta(description="Any JSON but null.", extra={"error": "a rating is needed"}),
+]
+DialogState: TypeAlias = Annotated[
+    dict[str, Any], Meta(description="A dialog in the state format of DeepPavlov Agent.")
+]
+
+Wire: TypeAlias = Annotated[
+    Literal["native", "deeppavlov"],
+    Meta(description="`deeppavlov`: a persona that was never set is `{}`, as it is there."),
+]
+
 
 def speaker(visitor: Visitor, user_id: UserName) -> str:
     """Return the user that a visitor speaks for, by the `user_id` of the request.
@@ -56,22 +76,6 @@ def _name(user_id: UserName) -> str:
 def text_or_number(given: str | int | float) -> str:
     """Return a text as it is, and a number as JSON writes it."""
     return given if isinstance(given, str) else plain.encode(given).decode()
-
-
-UserId: TypeAlias = Annotated[
-    str | int | float | None,
-    Meta(
-        description="Who speaks; a token's owner may leave it out. A number is read as its text.",
-        extra={"error": "user_id should be a text or a number"},
-    ),
-]
-Rating: TypeAlias = Annotated[
-    bool | int | float | str | list[Any] | dict[str, Any],
-    Meta(description="Any JSON but null.", extra={"error": "a rating is needed"}),
-]
-DialogState: TypeAlias = Annotated[
-    dict[str, Any], Meta(description="A dialog in the state format of DeepPavlov Agent.")
-]
 
 
 class SayParams(msgspec.Struct, frozen=True):
@@ -132,12 +136,6 @@ class SayReply(msgspec.Struct, kw_only=True):
 
 class EmptyReply(msgspec.Struct):
     """The reply to `/start` and `/close`."""
-
-
-Wire: TypeAlias = Annotated[
-    Literal["native", "deeppavlov"],
-    Meta(description="`deeppavlov`: a persona that was never set is `{}`, as it is there."),
-]
 
 
 class DialogPath(msgspec.Struct, frozen=True):

@@ -42,6 +42,13 @@ from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
 PROTOCOL_VERSION: Final = "1.0"
 SKILLS: Final = "skills"
 
+_OPERATION: Final = b'{"op":"add","path":%b,"value":%b}'
+_SUBAGENT: Final = b'data: {"type":"SUBAGENT_%b","subagentRunId":%b%b}\n\n'
+
+PERSONS: Final = DoorPersons("agui:", unnamed=None)
+
+_UNGUESSABLE: Final = re.compile(r"[\w-]{32,}")
+
 
 class RunEvents:
     """Writes the events of a run; `descriptions` are the skills' descriptions by name."""
@@ -232,10 +239,6 @@ class RunEvents:
         return event("RUN_FINISHED", told)
 
 
-_OPERATION: Final = b'{"op":"add","path":%b,"value":%b}'
-_SUBAGENT: Final = b'data: {"type":"SUBAGENT_%b","subagentRunId":%b%b}\n\n'
-
-
 @lru_cache(maxsize=1024)
 def json_name(text: str) -> bytes:
     """Return a recurring text, such as a name, as JSON; results are cached."""
@@ -273,11 +276,6 @@ def _interrupt(waiting: PendingAsk, spoken: BotUtterance) -> JsonObject:
         "responseSchema": answer_schema(waiting),
         "metadata": {"ask": waiting.ask, "skill": waiting.skill},
     }
-
-
-PERSONS: Final = DoorPersons("agui:", unnamed=None)
-
-_UNGUESSABLE: Final = re.compile(r"[\w-]{32,}")
 
 
 class AgUiParams(msgspec.Struct, frozen=True):

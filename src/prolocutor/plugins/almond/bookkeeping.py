@@ -34,6 +34,13 @@ _FORMS: Final = re.compile(
 )
 _GLUED: Final = re.compile(r'"[^"\s][^"]*"|\S+')
 
+_ENTITY: Final = re.compile(r"(?P<type>[A-Z][A-Z_]*?|MEASURE_.+|GENERIC_ENTITY_.+)_\d{1,6}")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})(?:e[+-]?\d{1,3})?")
+_MEASURE: Final = re.compile(rf"({_NUMBER.pattern})\$?([A-Za-z]\w{{0,20}})")
+_CLOCK: Final = re.compile(r"time:(\d{1,2}):(\d{1,2})(?::(\d{1,2}))?")
+_DEEPEST: Final = 8
+_MADE: Final = {"Date": "Date", "Time": "Time", "Location": "Location"}
+
 
 def read(parsed: dict[str, Any]) -> Intent | None:
     """Read the intent of a command (`read_parsed`); None if it is a program."""
@@ -145,12 +152,6 @@ def _split(text: str) -> list[str]:
     return tokens
 
 
-_ENTITY: Final = re.compile(r"(?P<type>[A-Z][A-Z_]*?|MEASURE_.+|GENERIC_ENTITY_.+)_\d{1,6}")
-_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})(?:e[+-]?\d{1,3})?")
-_MEASURE: Final = re.compile(rf"({_NUMBER.pattern})\$?([A-Za-z]\w{{0,20}})")
-_CLOCK: Final = re.compile(r"time:(\d{1,2}):(\d{1,2})(?::(\d{1,2}))?")
-_DEEPEST: Final = 8
-_MADE: Final = {"Date": "Date", "Time": "Time", "Location": "Location"}
 _MADE.update({f"make{name}": name for name in ("Date", "Time", "Location")})
 
 

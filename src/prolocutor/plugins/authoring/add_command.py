@@ -26,6 +26,18 @@ KEY_HELP = "The environment variable that holds its key; the file names it as ${
 AS_HELP = "The connector that it is for, such as a2a; nothing is guessed."
 VERBOSE_HELP = "Show what was tried where nothing is recognised."
 
+TEMPLATE: Final = Path(__file__).with_name("template")
+SUFFIX: Final = ".template"
+SCHEMA: Final = "assistant.schema.json"
+"""The file by which editors complete and check the assistant's file."""
+
+STAGE: Final = Stage.SKILL.value
+DEADLINE_SECONDS: Final = 40
+"""Seconds for a turn, in a new file."""
+
+DEFAULT_DEADLINE: Final = 5
+_NAME: Final = re.compile(r"[\w.:+@ -]{1,100}")
+
 
 @click.command(short_help="Add what is behind a URL to an assistant's file.")
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
@@ -116,12 +128,6 @@ def put(path: Path, found: FoundService, name: str | None, key: str | None, head
     return added
 
 
-TEMPLATE: Final = Path(__file__).with_name("template")
-SUFFIX: Final = ".template"
-SCHEMA: Final = "assistant.schema.json"
-"""The file by which editors complete and check the assistant's file."""
-
-
 @click.command(short_help="Write a small assistant of your own.")
 @click.argument("target", metavar="[URL]")
 @click.argument("folder", metavar="DIR", required=False, type=click.Path(path_type=Path))
@@ -201,14 +207,6 @@ def assistant_name(folder: Path) -> str:
     """Return a name for the assistant of a folder: `my-assistant` is `My assistant`."""
     words = " ".join(re.findall(r"\w+", folder.absolute().name)) or "My assistant"
     return words[0].upper() + words[1:]
-
-
-STAGE: Final = Stage.SKILL.value
-DEADLINE_SECONDS: Final = 40
-"""Seconds for a turn, in a new file."""
-
-DEFAULT_DEADLINE: Final = 5
-_NAME: Final = re.compile(r"[\w.:+@ -]{1,100}")
 
 
 def new_file(title: str, name: str, found: FoundService, key: str | None) -> str:

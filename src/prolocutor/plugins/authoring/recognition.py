@@ -55,6 +55,9 @@ MAX_CONNECTIONS: Final = 4
 MAX_TRIED: Final = 160
 """The largest number of characters noted of one try."""
 
+CONNECTOR_TIMEOUT: Final = 15.0
+"""Seconds for one connector to find out."""
+
 
 class SharedProbe:
     """The probe of an address (`contracts.probe.UrlProbe`).
@@ -206,10 +209,6 @@ def _redirect_target(reply: HttpReply, at: Url) -> str | None:
         return None if location is None else at.join(location.decode("latin-1")).shown
     except ValueError:
         return None
-
-
-CONNECTOR_TIMEOUT: Final = 15.0
-"""Seconds for one connector to find out."""
 
 
 class NotRecognized(ProlocutorError):

@@ -19,6 +19,11 @@ MOST_LINES: Final = 12
 
 _MAX_CHARACTERS: Final = 160
 
+_TWICE: Final = ("human_utterances[", "bot_utterances[")
+"""Beginnings of paths in an agent state that repeat its `utterances`."""
+
+_WORDS: Final = {"reply": "text", "failed": "failed services"}
+
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """A difference: its turn (0 for none), its description, and its lines as a diff.
@@ -78,10 +83,6 @@ def diff_lines(before: Any, now: Any) -> list[str]:
     return lines
 
 
-_TWICE: Final = ("human_utterances[", "bot_utterances[")
-"""Beginnings of paths in an agent state that repeat its `utterances`."""
-
-
 def _shorten(value: Any) -> str:
     text = encode(value).decode()
     return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
@@ -93,9 +94,6 @@ def compare_replies(turn: int, before: RecordedReply, now: RecordedReply) -> Ite
         lines = diff_lines(getattr(before, field), getattr(now, field))
         if lines:
             yield Difference(turn=turn, kind="reply", where=_WORDS.get(field, field), lines=lines)
-
-
-_WORDS: Final = {"reply": "text", "failed": "failed services"}
 
 
 def compare_services(

@@ -37,6 +37,8 @@ from prolocutor.web.operations import Operation, OperatorWrite, TypedRequest
 PATH: Final = "/api/console/tests"
 _SAFE: Final = re.compile(r"[^\w-]+")
 
+_OF_ENGINE = ("skill_name", "annotations", "hypothesis_id")
+
 
 class TestToKeep(msgspec.Struct, frozen=True, kw_only=True):
     """The dialog to keep as a test, to its end or to a reply; `name` is the name of the file."""
@@ -146,9 +148,6 @@ class KeptTests:
             cassette=lines.decode(),
             yaml=dialog_text(cassette, name),
         )
-
-
-_OF_ENGINE = ("skill_name", "annotations", "hypothesis_id")
 
 
 def make_cassette(

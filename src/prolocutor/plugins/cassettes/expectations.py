@@ -17,6 +17,13 @@ from prolocutor.config.yaml_file import UNREAD, ConfigFaults, YamlDocument, Yaml
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.plugins.cassettes.cassette import RecordedReply
 
+ITSELF: Final = "assistant"
+"""Who speaks where no skill does."""
+
+NOTHING: Final = ("nothing", "none", "no")
+
+_OF_DIALOG: Final = {"never", "within", "judge", "cassette"}
+
 
 class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
     """A rule about a reply's text, ignoring case except for `equals`. A bare text is `contains`."""
@@ -63,12 +70,6 @@ class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
 
 def _fold_case(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-ITSELF: Final = "assistant"
-"""Who speaks where no skill does."""
-
-NOTHING: Final = ("nothing", "none", "no")
 
 
 class DialogStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,9 +222,6 @@ def _make_map(node: YamlNode) -> YamlNode:
 def _holds_for_all(step: YamlNode) -> bool:
     keys = step.value if isinstance(step.value, dict) else {}
     return bool(keys) and "say" not in keys and set(keys) <= _OF_DIALOG
-
-
-_OF_DIALOG: Final = {"never", "within", "judge", "cassette"}
 
 
 def broken_expectations(

@@ -36,6 +36,33 @@ GIVE_UP: Final = "never mind"
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)?(?![\w.,])")
 _NAME: Final = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}\b")
 
+RIGHT: Final[dict[str, Sequence[str]]] = {
+    "yesno": ("yes", "no", "yes please", "nope"),
+    "number": ("7", "42", "three"),
+    "date": ("tomorrow", "2026-12-24", "next Friday"),
+    "time": ("5 pm", "17:30", "noon"),
+    "location": ("Paris", "here", "home"),
+    "choice": ("1", "the first one", "2"),
+    "phone_number": ("+14155550132",),
+    "email_address": ("ann@example.org",),
+    "contact": ("Ann", "ann@example.org"),
+    "password": ("open sesame",),
+    "picture": ("https://example.org/cat.png",),
+}
+WRONG: Final = ("banana", "what?", "I do not know", "42 bananas", "why do you ask", "…")
+_MARK: Final = re.compile(r"\bQ[a-z]{6}x\b")
+
+LAWS: Final = {
+    "no reply": "every turn has a reply",
+    "echo": "a reply is not what the person said",
+    "same words": "the same is not said three times in a row to different words",
+    "endless ask": "an ask ends when it is answered, or given up",
+    "wrong person": "nobody hears the words of another person",
+    "late": "a reply is there within the deadline",
+}
+MOST_ASKED: Final = MAX_WRONG_ANSWERS + MAX_RIGHT_ANSWERS
+"""So often the same kind of value is asked for in a row where an ask is without end."""
+
 
 class Templates:
     """The texts that people may say, and the values to exchange in them."""
@@ -99,23 +126,6 @@ class SaidTurn(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
     error: str | None = None
     silent: bool = False
-
-
-RIGHT: Final[dict[str, Sequence[str]]] = {
-    "yesno": ("yes", "no", "yes please", "nope"),
-    "number": ("7", "42", "three"),
-    "date": ("tomorrow", "2026-12-24", "next Friday"),
-    "time": ("5 pm", "17:30", "noon"),
-    "location": ("Paris", "here", "home"),
-    "choice": ("1", "the first one", "2"),
-    "phone_number": ("+14155550132",),
-    "email_address": ("ann@example.org",),
-    "contact": ("Ann", "ann@example.org"),
-    "password": ("open sesame",),
-    "picture": ("https://example.org/cat.png",),
-}
-WRONG: Final = ("banana", "what?", "I do not know", "42 bananas", "why do you ask", "…")
-_MARK: Final = re.compile(r"\bQ[a-z]{6}x\b")
 
 
 class RulePerson:
@@ -222,18 +232,6 @@ class BrokenLaw(msgspec.Struct, frozen=True, kw_only=True):
     law: str
     turn: int
     what: str
-
-
-LAWS: Final = {
-    "no reply": "every turn has a reply",
-    "echo": "a reply is not what the person said",
-    "same words": "the same is not said three times in a row to different words",
-    "endless ask": "an ask ends when it is answered, or given up",
-    "wrong person": "nobody hears the words of another person",
-    "late": "a reply is there within the deadline",
-}
-MOST_ASKED: Final = MAX_WRONG_ANSWERS + MAX_RIGHT_ANSWERS
-"""So often the same kind of value is asked for in a row where an ask is without end."""
 
 
 def broken_laws(

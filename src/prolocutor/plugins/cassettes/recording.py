@@ -43,6 +43,15 @@ MOST_TURNS: Final = 1000
 TURN_IN_CALL: Final[ContextVar[str]] = ContextVar("turn_in_call", default="")
 """The turn for which a service of our own process is asked, for the models that it asks itself."""
 
+_LEFT_OUT: Final = ("text", "request_id", "retold")
+
+_DIGITS: Final = re.compile(r"\d{1,6}")
+
+MODELS: Final = "models"
+"""The stage, in cassettes, of models that are not services."""
+
+_LAST: Final = Stage.LAST_CHANCE
+
 
 class CassetteRecorder:
     """Records every conversation of an assistant in a separate file.
@@ -248,9 +257,6 @@ def _is_rich(messages: Sequence[JsonObject]) -> bool:
     return len(messages) > 1 or any(message.get("type") != "text" for message in messages)
 
 
-_LEFT_OUT: Final = ("text", "request_id", "retold")
-
-
 def written_input(input: TurnInput, *, secret: bool = False) -> JsonObject:
     """Return a person's input in the form of a cassette, without default values."""
     written: JsonObject = {"says": SECRET if secret else input.text}
@@ -450,17 +456,10 @@ def _noting(request: Any, call: PendingCall) -> Any:
     return request
 
 
-_DIGITS: Final = re.compile(r"\d{1,6}")
-
-
 def find_piece(request: Request) -> str:
     """Return the number of a call's piece, which tells a service's calls in a turn apart, or ""."""
     rest = request.key.rpartition("/")[2]
     return rest if _DIGITS.fullmatch(rest) and rest != request.service else ""
-
-
-MODELS: Final = "models"
-"""The stage, in cassettes, of models that are not services."""
 
 
 def service_key(service: StageService) -> str:
@@ -525,9 +524,6 @@ class ServiceFacts:
             services=self.services,
             cards=self.cards,
         )
-
-
-_LAST: Final = Stage.LAST_CHANCE
 
 
 def service_facts(service: StageService) -> JsonObject:

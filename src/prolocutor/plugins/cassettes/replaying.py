@@ -80,6 +80,20 @@ _SKILLS: Final = (Stage.SKILL, Stage.LAST_CHANCE)
 _QUIET_ROUNDS: Final = 4
 """Rounds of the event loop without a further call, after which the next reply comes."""
 
+_STOPPED: Final = "stopped"
+
+_FAILURES: Final[Sequence[type[ServiceError]]] = (
+    BadReply,
+    BreakerOpen,
+    NoPlace,
+    ServiceLate,
+    ServiceRaised,
+    ServiceUnreachable,
+    SwitchedOff,
+)
+
+_BY_TIME: Final = (ServiceLate.code, BreakerOpen.code, NoPlace.code)
+
 
 class CassettePlayer:
     """Answers the calls of a conversation, turn by turn, with the recorded replies.
@@ -295,20 +309,6 @@ class CassettePlayer:
         return diff_lines(drop_ignored(before.asked, paths), drop_ignored(said, paths))
 
 
-_STOPPED: Final = "stopped"
-
-
-_FAILURES: Final[Sequence[type[ServiceError]]] = (
-    BadReply,
-    BreakerOpen,
-    NoPlace,
-    ServiceLate,
-    ServiceRaised,
-    ServiceUnreachable,
-    SwitchedOff,
-)
-
-
 def _error_of_code(code: str) -> ServiceError:
     kind = next((failure for failure in _FAILURES if failure.code == code), ServiceError)
     return kind("as it was when this was recorded")
@@ -404,9 +404,6 @@ class OwnService(RecordedConnector):
         turn = self._player.turn
         code = None if turn is None else turn.reply.failed.get(self._key)
         return _error_of_code(code) if code in _BY_TIME else None
-
-
-_BY_TIME: Final = (ServiceLate.code, BreakerOpen.code, NoPlace.code)
 
 
 class PlayedConnector:

@@ -12,6 +12,10 @@ import msgspec
 
 Status = Literal["passed", "failed", "error", "updated"]
 
+_MARKS: Final = {"passed": "ok", "failed": "FAILED", "error": "ERROR", "updated": "updated"}
+
+_UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 class TestOutcome(msgspec.Struct, kw_only=True):
     """The outcome of a test: a conversation of a file or of a simulated person.
@@ -33,9 +37,6 @@ class TestOutcome(msgspec.Struct, kw_only=True):
         """Add a fault."""
         self.status = "failed"
         self.details = [*self.details, *lines]
-
-
-_MARKS: Final = {"passed": "ok", "failed": "FAILED", "error": "ERROR", "updated": "updated"}
 
 
 def table_lines(outcomes: Sequence[TestOutcome]) -> Iterator[str]:
@@ -68,9 +69,6 @@ def summary_line(outcomes: Sequence[TestOutcome]) -> str:
 
 def _title(outcome: TestOutcome) -> str:
     return f"{outcome.file}: {outcome.name}" if outcome.name else outcome.file
-
-
-_UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(path: Path, outcomes: Sequence[TestOutcome]) -> None:

@@ -51,6 +51,8 @@ USER: Final = "tester"
 
 Report = Callable[[TestOutcome], None]
 
+_HINT: Final = "If this is as it should be, write the cassette anew: prolocutor test --update"
+
 
 class TestOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a test run.
@@ -306,9 +308,6 @@ def _check_laws(player: CassettePlayer, outcome: TestOutcome) -> None:
     for number, reply in enumerate(player.replies, 1):
         if reply.error is not None or not (reply.reply or reply.messages):
             outcome.fail(f"turn {number}: no reply ({reply.error or 'nothing was said'})")
-
-
-_HINT: Final = "If this is as it should be, write the cassette anew: prolocutor test --update"
 
 
 @asynccontextmanager

@@ -41,6 +41,15 @@ from prolocutor.plugins.cassettes.running import TestOptions, TestRun, live_assi
 
 FAILED: Final = 1
 
+AT_ONCE: Final = 8
+"""People who talk at the same time."""
+
+MOST_TURNS: Final = 60
+MOST_TRIES: Final = 200
+"""Dialogs that are tried to shorten one."""
+
+_WORD: Final = re.compile(r"\S+")
+
 
 @click.command(
     short_help="Test an assistant by recorded and written conversations, or by simulated people."
@@ -237,14 +246,6 @@ def _lines(dialog: BrokenDialog) -> list[str]:
     ]
 
 
-AT_ONCE: Final = 8
-"""People who talk at the same time."""
-
-MOST_TURNS: Final = 60
-MOST_TRIES: Final = 200
-"""Dialogs that are tried to shorten one."""
-
-
 class BrokenDialog(msgspec.Struct, frozen=True, kw_only=True):
     """A dialog that breaks a law: its person, the law, and the shortest such dialog."""
 
@@ -352,9 +353,6 @@ def _fewer_turns(texts: Sequence[str]) -> list[list[str]]:
         shorter += [[*texts[:at], *texts[at + size :]] for at in range(0, len(texts), size)]
         size //= 2
     return [one for one in shorter if one and len(one) < len(texts)]
-
-
-_WORD: Final = re.compile(r"\S+")
 
 
 def _fewer_words(texts: Sequence[str]) -> list[list[str]]:

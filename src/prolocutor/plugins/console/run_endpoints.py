@@ -37,6 +37,8 @@ OtherRun: TypeAlias = Annotated[
     str | None, Meta(description="The name of another run over the same examples.")
 ]
 
+ROW_CURSOR: Final = CursorCodec(int)
+
 
 class RunPath(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters of a request about a run."""
@@ -66,9 +68,6 @@ class RunRowList(msgspec.Struct, frozen=True):
 
     items: list[RunRow]
     next: str | None
-
-
-ROW_CURSOR: Final = CursorCodec(int)
 
 
 class RunEndpoints:

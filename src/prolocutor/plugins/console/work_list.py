@@ -38,6 +38,8 @@ MAX_TURNS_READ: Final = 1000
 
 _PAGE_ROWS: Final = 200
 
+_Conditions = tuple[int, WorkSign | None]
+
 
 class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
     """A turn with a disliked reply; `said` and `reply` are shortened."""
@@ -171,9 +173,6 @@ def _abstaining(assistant: Assistant) -> AbstainingSelector | None:
         if isinstance(target, AbstainingSelector) and target.may_abstain:
             return target
     return None
-
-
-_Conditions = tuple[int, WorkSign | None]
 
 
 async def _find_flagged(

@@ -15,6 +15,10 @@ from prolocutor.config.yaml_file import escape_value
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import SINGLE, CallOptions, Stage, StageService
 
+_TOP: Final = ("name", "deadline", "fallback")
+
+_CALLING: Final = CallOptions.__struct_fields__
+
 
 @click.command(short_help="Write DeepPavlov Agent's pipeline file as YAML.")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -39,9 +43,6 @@ def convert(file: Path, out: Path) -> None:
     except OSError as error:
         raise ConfigError(f"{out}: cannot be written: {error.strerror or error}") from None
     click.echo(f"{out}: written; prolocutor check {out} shows its plan")
-
-
-_TOP: Final = ("name", "deadline", "fallback")
 
 
 def write_yaml(settings: Settings) -> str:
@@ -94,9 +95,6 @@ def _service(service: StageService, stage: Stage) -> dict[str, Any]:
         if key not in ("name", "target") and value != field.default:
             entry[key] = "all" if key == "window" and value is None else _plain(value)
     return entry
-
-
-_CALLING: Final = CallOptions.__struct_fields__
 
 
 def _plain(value: Any) -> Any:

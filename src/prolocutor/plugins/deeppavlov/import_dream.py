@@ -30,6 +30,11 @@ from prolocutor.stores.store_catalog import open_transfer
 
 _SHOWN_EACH = 100
 
+Progress = Callable[[int, int], None]
+"""Called with the number of persons done, and of all."""
+
+_HEX: Final = frozenset("0123456789abcdef")
+
 
 @click.command(short_help="Import DeepPavlov Agent's dialogs from MongoDB.")
 @click.argument("source", metavar="FROM")
@@ -77,9 +82,6 @@ def _progress(done: int, total: int) -> None:
         click.echo(f"\r{done} of {total} persons", nl=done == total, err=True)
 
 
-Progress = Callable[[int, int], None]
-"""Called with the number of persons done, and of all."""
-
 _HUMAN, _BOT, _DIALOG, _SAID = range(4)
 _KEYS: Final = {
     "user": (_HUMAN, "external_id", "_id"),
@@ -89,7 +91,6 @@ _KEYS: Final = {
     "bot_utterance": (_SAID, "_dialog_id", "_in_dialog_id"),
 }
 """By collection: the kind, by which key documents are looked for, by which they are ordered."""
-_HEX: Final = frozenset("0123456789abcdef")
 
 
 class ImportOutcome(msgspec.Struct):

@@ -31,6 +31,9 @@ LONGEST_PAUSE: Final = 60.0
 _UNCERTAIN: Final = (408, 409, 425)
 """Statuses below 500 that do not say that nothing was done."""
 
+SURE: Final = 0.5
+"""The confidence from which on an agent is believed to have acted, unless it says `acted`."""
+
 
 class EffectBook:
     """The effects of a store, as a process works on them.
@@ -150,10 +153,6 @@ def did_nothing(reply: Any) -> bool:
     """Return whether a skill reports that it did nothing: it has no answer, or `acted: false`."""
     given = reply if isinstance(reply, list) else [reply]
     return all(isinstance(one, dict) and one.get("acted") is False for one in given)
-
-
-SURE: Final = 0.5
-"""The confidence from which on an agent is believed to have acted, unless it says `acted`."""
 
 
 def is_unsure(reply: Any) -> bool:

@@ -15,6 +15,23 @@ from prolocutor.errors import BadReply, ConfigError
 
 SCALARS: Final = (str, int, float, bool)
 
+_HIDING: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""Classes of signs that turn the direction of those around them."""
+
+_COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.In: lambda one, many: one in many,
+    ast.NotIn: lambda one, many: one not in many,
+}
+_WITHIN: Final = (ast.In, ast.NotIn)
+_EXAMPLE: Final = "such as amount < 20 and currency == 'EUR'"
+MAX_RULE: Final = 1000
+
 
 class EffectPreview(msgspec.Struct, frozen=True):
     """The preview of a call: a title, fields with values, and the kinds of some fields.
@@ -100,10 +117,6 @@ def _field_text(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-_HIDING: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-"""Classes of signs that turn the direction of those around them."""
-
-
 def _visible(text: str) -> str:
     return "\n    ".join(
         "".join("\ufffd" if _hides(sign) else sign for sign in line) for line in text.splitlines()
@@ -139,21 +152,6 @@ def given_value(key: str, kinds: Mapping[str, Any], answer: Any) -> Any:
     if kind.get("type") == "integer" and isinstance(answer, float) and answer.is_integer():
         return int(answer)
     return answer
-
-
-_COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.In: lambda one, many: one in many,
-    ast.NotIn: lambda one, many: one not in many,
-}
-_WITHIN: Final = (ast.In, ast.NotIn)
-_EXAMPLE: Final = "such as amount < 20 and currency == 'EUR'"
-MAX_RULE: Final = 1000
 
 
 class ApprovalRule:

@@ -30,6 +30,8 @@ SETTLED: Final = frozenset({"done", "not_done", "refused", "expired", "given_up"
 NONE: Final = msgspec.Raw(b"null")
 """JSON of which there is none."""
 
+_encode: Final = msgspec.json.Encoder().encode
+
 
 class EffectStep(msgspec.Struct, frozen=True):
     """A step of an effect: its time (UNIX seconds), its new state, and its author."""
@@ -101,7 +103,6 @@ class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         return msgspec.structs.replace(self, state=state, steps=steps, **changes)
 
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder(EffectRecord).decode
 
 

@@ -12,6 +12,13 @@ from prolocutor.functions import resolve
 from prolocutor.plan.pipeline import Skill, Stage
 from prolocutor.plugins.effects.fields import ApprovalRule
 
+_CHOOSE: Final = "a skill_selector asks it only where it is meant, a preview says null where not"
+_PUT_TO_PERSONS: Final = (
+    "nothing says when a person wants it: all that they say, but courtesy and questions, is put"
+    f" before them to approve unless another skill is surer; {_CHOOSE}"
+)
+_ASKED_ALWAYS: Final = f"it is sent all that people say, also to other skills; {_CHOOSE}"
+
 
 def check_effects(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
     """Record unreadable rules and missing functions.
@@ -36,14 +43,6 @@ def check_effects(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str
         elif len(skills) > 1:
             warnings.append((f"skills.{skill.name}.acts", _ASKED_ALWAYS))
     return warnings
-
-
-_CHOOSE: Final = "a skill_selector asks it only where it is meant, a preview says null where not"
-_PUT_TO_PERSONS: Final = (
-    "nothing says when a person wants it: all that they say, but courtesy and questions, is put"
-    f" before them to approve unless another skill is surer; {_CHOOSE}"
-)
-_ASKED_ALWAYS: Final = f"it is sent all that people say, also to other skills; {_CHOOSE}"
 
 
 def _check(skill: Skill, key: str) -> None:

@@ -16,6 +16,11 @@ from prolocutor.owned_folder import replacing, whole_lines
 
 HASH_BYTES: Final = 8
 
+MOMENT: Final = 0.1
+"""Seconds of work that may be lost if the process is killed."""
+
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
+
 
 class RowKey(msgspec.Struct, gc=False):
     """The fields of a row that say which it is; the decoder skips all others."""
@@ -185,10 +190,6 @@ def _digest(file: Path, example: str) -> bytes:
         raise BadInput(f"{file}: {example!r} is not a hash of an example") from None
 
 
-MOMENT: Final = 0.1
-"""Seconds of work that may be lost if the process is killed."""
-
-
 class ExampleRow(msgspec.Struct, kw_only=True, omit_defaults=True):
     """An example: the message, the answer, the answering agent, the scores.
 
@@ -229,7 +230,6 @@ class ExampleRow(msgspec.Struct, kw_only=True, omit_defaults=True):
         return [labels] if isinstance(labels, str) else [str(label) for label in labels]
 
 
-_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
 _DECODER: Final = msgspec.json.Decoder(ExampleRow)
 
 

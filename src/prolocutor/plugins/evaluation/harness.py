@@ -42,6 +42,12 @@ DataInput = str | Sequence[str] | Iterable[Message]
 A message without `episode_done` is an episode of its own, as in a file of JSON lines.
 """
 
+_NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_FOLDER: Final = "runs"
+
+RowsCallback = Callable[[int, list[ExampleRow]], None]
+"""Called with the rows of each episode: their number, and the rows where they are new."""
+
 
 class EvaluationData:
     """The examples of a run. `content`: a hash of the files, None where the data are not a file.
@@ -137,13 +143,6 @@ def _file(spec: str, fold: str) -> Path:
     kind, path = split(spec)
     suffix = file_suffix(kind)
     return Path(path) if suffix is None else DataPlace(spec=spec, path=path, fold=fold).file(suffix)
-
-
-_NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
-_FOLDER: Final = "runs"
-
-RowsCallback = Callable[[int, list[ExampleRow]], None]
-"""Called with the rows of each episode: their number, and the rows where they are new."""
 
 
 class EvaluationSettings(RunOptions, frozen=True, kw_only=True):

@@ -26,6 +26,22 @@ IF_THEY_DIFFER: Final = ("hits@1", "hits@5")
 
 IF_NOT_ZERO: Final = ("abstention", "errors")
 
+MOST_METRICS: Final = 3
+MAIN_FIGURES: Final = ("errors", "latency_p50")
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+<title>{title}</title>
+<h1>{title}</h1>
+<p>Started {started} UTC, {state}</p>
+<pre>{figures}</pre>
+<h2>Configuration</h2>
+<pre>{configuration}</pre>
+</html>
+"""
+
 
 def report_lines(report: RunReport, *, whole: bool = True, asked: str = "") -> Iterator[str]:
     """Return the report of a run as lines: the whole report, or the usual metrics only.
@@ -51,10 +67,6 @@ def report_lines(report: RunReport, *, whole: bool = True, asked: str = "") -> I
         yield f"answered by: {', '.join(f'{clean(by)} {n:,}' for by, n in report.by.items())}"
     if hidden:
         yield f"not shown: {', '.join(sorted(hidden))} (--all)"
-
-
-MOST_METRICS: Final = 3
-MAIN_FIGURES: Final = ("errors", "latency_p50")
 
 
 def main_names(report: RunReport, metric: str) -> list[str]:
@@ -107,20 +119,6 @@ def _one(found: Mapping[str, Estimate], name: str) -> str:
 def _value_text(name: str, one: Estimate) -> str:
     whole = name.rpartition("/")[2] == EXAMPLES
     return f"{one.value:,.0f}" if whole else figure(one.value)
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'">
-<title>{title}</title>
-<h1>{title}</h1>
-<p>Started {started} UTC, {state}</p>
-<pre>{figures}</pre>
-<h2>Configuration</h2>
-<pre>{configuration}</pre>
-</html>
-"""
 
 
 def render_page(run: RunDescription, report: RunReport) -> str:

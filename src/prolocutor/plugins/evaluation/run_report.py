@@ -34,6 +34,30 @@ from prolocutor.plugins.evaluation.run_folder import (
 )
 from prolocutor.plugins.evaluation.scoring import OwnMetrics, TeacherScorer, needs_corpus
 
+_FEW: Final = 2000
+_Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+_STUDENT: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+_NEXT_TO_NOTHING: Final = 1e-12
+
+Estimates = dict[str, Estimate]
+Aggregate = Literal["macro", "micro"]
+
+EXAMPLES: Final = "exs"
+FIGURES: Final = frozenset(
+    (
+        "latency",
+        "latency_p50",
+        "latency_p95",
+        "latency_p99",
+        "cost",
+        "calls",
+        "abstention",
+        "errors",
+    )
+)
+_FEW_ENOUGH: Final = 200
+"""More groups than this, or a group for each example, are not reported."""
+
 
 def rescore(
     path: Path, metrics: str | None = None, aggregate: Aggregate | None = None
@@ -55,12 +79,6 @@ def rescore(
         write_json(path / RUN, run)
         write_json(path / REPORT, report)
     return report
-
-
-_FEW: Final = 2000
-_Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-_STUDENT: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-_NEXT_TO_NOTHING: Final = 1e-12
 
 
 class ScoreSums:
@@ -189,26 +207,6 @@ def _student(freedom: int) -> float:
     if freedom <= len(_STUDENT):
         return _STUDENT[freedom - 1]
     return _Z * (1 + (_Z * _Z + 1) / (4 * freedom))
-
-
-Estimates = dict[str, Estimate]
-Aggregate = Literal["macro", "micro"]
-
-EXAMPLES: Final = "exs"
-FIGURES: Final = frozenset(
-    (
-        "latency",
-        "latency_p50",
-        "latency_p95",
-        "latency_p99",
-        "cost",
-        "calls",
-        "abstention",
-        "errors",
-    )
-)
-_FEW_ENOUGH: Final = 200
-"""More groups than this, or a group for each example, are not reported."""
 
 
 class RunReport(msgspec.Struct, kw_only=True):

@@ -51,6 +51,22 @@ ACCURACY: Final = "accuracy"
 ExampleKey = tuple[str, int, int]
 """A hash of the example, the number of earlier repeats, and its place among equal examples."""
 
+_KINDS: Final[tuple[RowKind, ...]] = ("won", "lost", "failed")
+_NO_KIND: Final = len(_KINDS)
+
+log = logging.getLogger(__name__)
+
+MOST_RUNS: Final = 1000
+MAX_HEAD: Final = 20_000_000
+"""The largest `run.json` and `report.json` that are read, in bytes."""
+
+MAX_PAIRED: Final = 100_000
+"""The longest run that is compared, in rows."""
+
+_CACHED: Final = 4
+_MAX_CHARACTERS: Final = 20_000
+_SHOWN: Final = ("accuracy", "f1", "latency_p50", "cost", "errors")
+
 
 class _ScoredRow(msgspec.Struct):
     """The fields needed of every row."""
@@ -124,29 +140,11 @@ class ShelvedRows:
             yield start, decoder.decode(line)
 
 
-_KINDS: Final[tuple[RowKind, ...]] = ("won", "lost", "failed")
-_NO_KIND: Final = len(_KINDS)
-
-
 def _check_size(file: Path) -> None:
     size = file.stat().st_size
     if size > MAX_BYTES:
         what = f"the rows are {size / 1e6:,.0f} MB, more than the {MAX_BYTES / 1e6:,.0f} MB"
         raise BadInput(f"{what} that are shown here; see prolocutor evaluate report", field="name")
-
-
-log = logging.getLogger(__name__)
-
-MOST_RUNS: Final = 1000
-MAX_HEAD: Final = 20_000_000
-"""The largest `run.json` and `report.json` that are read, in bytes."""
-
-MAX_PAIRED: Final = 100_000
-"""The longest run that is compared, in rows."""
-
-_CACHED: Final = 4
-_MAX_CHARACTERS: Final = 20_000
-_SHOWN: Final = ("accuracy", "f1", "latency_p50", "cost", "errors")
 
 
 class RunShelf:

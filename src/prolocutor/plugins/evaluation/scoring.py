@@ -27,6 +27,13 @@ OwnMetricParts = dict[str, list[Any]]
 
 _PARTS: Final = (("_numer", "_denom"), ("_sum",), ("_value", "_start", "_end"), ("_value",))
 
+_KINDS: Final[Mapping[str, type[Metric]]] = {
+    name: kind
+    for module in (metric, averages)
+    for name, kind in inspect.getmembers(module, inspect.isclass)
+    if issubclass(kind, Metric) and kind is not Metric and name != "MacroAverageMetric"
+}
+
 
 class TeacherScorer:
     """Scores acts as ParlAI's teachers do; `metrics` are names with commas between them."""
@@ -164,11 +171,3 @@ def _names(metrics: str) -> Sequence[str]:
 
 def _class_name(own: Metric) -> str:
     return next(one.__name__ for one in type(own).__mro__ if one.__name__ in _KINDS)
-
-
-_KINDS: Final[Mapping[str, type[Metric]]] = {
-    name: kind
-    for module in (metric, averages)
-    for name, kind in inspect.getmembers(module, inspect.isclass)
-    if issubclass(kind, Metric) and kind is not Metric and name != "MacroAverageMetric"
-}

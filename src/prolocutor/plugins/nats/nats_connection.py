@@ -27,6 +27,19 @@ from prolocutor.errors import ServiceRefused, ServiceUnreachable
 from prolocutor.plugins.nats import wire
 from prolocutor.plugins.nats.nats_address import NatsServers
 
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS: Final = 2.0
+RETRY_SECONDS: Final = 0.25
+FIRST_SECONDS: Final = 1.0
+"""Seconds that the first calls wait until each server was tried."""
+PING_SECONDS: Final = 5.0
+MAX_UNSENT: Final = 16_000_000
+"""Bytes that are waiting to be taken by a server that has stopped reading."""
+LOOK_SECONDS: Final = 0.125
+
+Setup = Callable[[Client], Awaitable[None]]
+
 
 class NatsClient(Client):
     """nats-py's client with a shorter path for requests, and strict about TLS.
@@ -86,20 +99,6 @@ class NatsClient(Client):
         if self._insists_on_tls and not self._server_info.get("tls_required"):
             raise NatsError("the server offers no TLS")
         return super()._connect_command()
-
-
-log = logging.getLogger(__name__)
-
-CONNECT_SECONDS: Final = 2.0
-RETRY_SECONDS: Final = 0.25
-FIRST_SECONDS: Final = 1.0
-"""Seconds that the first calls wait until each server was tried."""
-PING_SECONDS: Final = 5.0
-MAX_UNSENT: Final = 16_000_000
-"""Bytes that are waiting to be taken by a server that has stopped reading."""
-LOOK_SECONDS: Final = 0.125
-
-Setup = Callable[[Client], Awaitable[None]]
 
 
 class NatsConnection:

@@ -39,6 +39,15 @@ MAX_CALL_SECONDS: Final = 3600.0
 """The time limit in seconds of a call whose caller gives none."""
 BAD_REQUEST: Final = 400
 
+GENERATION_CALLS: Final = 64
+"""Calls after which the quickest call is forgotten, because clocks get set."""
+MAX_SENDERS: Final = 4096
+
+log = logging.getLogger(__name__)
+
+_tracer: Final = trace.get_tracer("prolocutor.worker")
+_read_trace: Final = TraceContextTextMapPropagator().extract
+
 
 class HeldCall:
     """A call that a worker has accepted: a `Request` for its connector."""
@@ -109,11 +118,6 @@ def error_headers(error: ServiceError) -> dict[str, str]:
     return {wire.ERROR: kind}
 
 
-GENERATION_CALLS: Final = 64
-"""Calls after which the quickest call is forgotten, because clocks get set."""
-MAX_SENDERS: Final = 4096
-
-
 class CallAges:
     """Estimates the ages of calls from the times at which their senders say they were sent."""
 
@@ -156,12 +160,6 @@ class _Quickest:
             self._before, self._now, self._count = self._now, took, 1
         self._now = min(self._now, took)
         return min(self._now, self._before)
-
-
-log = logging.getLogger(__name__)
-
-_tracer: Final = trace.get_tracer("prolocutor.worker")
-_read_trace: Final = TraceContextTextMapPropagator().extract
 
 
 class CountedConnector:

@@ -47,6 +47,9 @@ _COUNTERS: Final = {
 
 Loads = Callable[[], Mapping[str, WorkerLoad]]
 
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+CLOSE_SECONDS: Final = 5.0
+
 
 class WorkerMetrics:
     """Serves the load of workers by service; `is_ready` tells whether calls can come in."""
@@ -113,10 +116,6 @@ class _QuietHandler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Log requests at the level DEBUG."""
         log.debug(format, *args)
-
-
-SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-CLOSE_SECONDS: Final = 5.0
 
 
 async def run_workers(

@@ -17,6 +17,14 @@ from prolocutor.dialog.plain import MAX_BYTES, JsonObject
 from prolocutor.errors import BadReply
 from prolocutor.plugins.openai.endpoint import error_text
 
+_NO_TEXT: Final = {
+    "tool_calls": "it wants to call a tool, of which there is none",
+    "function_call": "it wants to call a function, of which there is none",
+    "content_filter": "its content filter stopped it",
+}
+
+_NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 
 class StrippedWords:
     """A `DeltaSink` before a `DeltaSink`, for replies whose text is stripped in the end."""
@@ -42,13 +50,6 @@ class StrippedWords:
         """Take back all words so far."""
         self._space, self._has_begun = "", False
         self._sink.restart()
-
-
-_NO_TEXT: Final = {
-    "tool_calls": "it wants to call a tool, of which there is none",
-    "function_call": "it wants to call a function, of which there is none",
-    "content_filter": "its content filter stopped it",
-}
 
 
 class TokenUsage(msgspec.Struct, frozen=True):
@@ -131,7 +132,6 @@ class _ResponseEvent(msgspec.Struct):
 _decode_completion: Final = msgspec.json.Decoder(_Completion).decode
 _decode_response: Final = msgspec.json.Decoder(_ModelResponse).decode
 _decode_event: Final = msgspec.json.Decoder(_ResponseEvent).decode
-_NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read_completion(body: bytes) -> ModelReply:

@@ -23,6 +23,8 @@ MONTH: Final = 30 * DAY
 _LOCAL: Final = re.compile(r"localhost|.+\.localhost|127(?:\.\d+){3}|::1")
 _RULE: Final = "a rule such as {claim: groups, values: [support]}"
 
+_Lasting = Annotated[float, Meta(ge=60, le=MONTH)]
+
 
 class ClaimRule(msgspec.Struct, frozen=True, kw_only=True):
     """A rule for persons whose `claim` is one of `values`, or is a list with one of `values`.
@@ -123,9 +125,6 @@ def _read_scopes(value: object, key: str) -> tuple[KeyScope, ...]:
             what = f"there is no scope {one!r}; there are {', '.join(SCOPES)}"
             raise ConfigError(f"{what}; {hint}" if hint else what, key=key)
     return tuple(given)
-
-
-_Lasting = Annotated[float, Meta(ge=60, le=MONTH)]
 
 
 class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -43,6 +43,24 @@ _HASHES: Final = {"256": "sha256", "384": "sha384", "512": "sha512"}
 
 VerifyingKey = RSAKey | ECKey | OKPKey
 
+Verify = Callable[[str], tuple[dict[str, Any], str]]
+
+log = logging.getLogger(__name__)
+
+DISCOVERY: Final = "/.well-known/openid-configuration"
+FRESH_SECONDS: Final = 3600.0
+"""Seconds for which the provider's document and its keys count."""
+
+KEYS_PAUSE: Final = 10.0
+"""Seconds between two requests for keys because of a token with an unknown one."""
+
+AWAY_PAUSE: Final = 2.0
+"""Seconds without a request after one that was not answered."""
+
+MAX_ANSWER: Final = 1_000_000
+ANSWER_TIMEOUT: Final = 8.0
+"""Seconds for an answer."""
+
 
 class UnknownKey(SignInFailed):
     """The key that signed a token is not among the known keys."""
@@ -189,26 +207,6 @@ def _equal(said: object, meant: str) -> bool:
 
 def _sign_in_failed(why: str) -> SignInFailed:
     return SignInFailed(f"the token of the identity provider {why}")
-
-
-Verify = Callable[[str], tuple[dict[str, Any], str]]
-
-
-log = logging.getLogger(__name__)
-
-DISCOVERY: Final = "/.well-known/openid-configuration"
-FRESH_SECONDS: Final = 3600.0
-"""Seconds for which the provider's document and its keys count."""
-
-KEYS_PAUSE: Final = 10.0
-"""Seconds between two requests for keys because of a token with an unknown one."""
-
-AWAY_PAUSE: Final = 2.0
-"""Seconds without a request after one that was not answered."""
-
-MAX_ANSWER: Final = 1_000_000
-ANSWER_TIMEOUT: Final = 8.0
-"""Seconds for an answer."""
 
 
 class ProviderDocument(msgspec.Struct, frozen=True, kw_only=True):

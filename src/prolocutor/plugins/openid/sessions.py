@@ -33,6 +33,33 @@ HOST_PREFIX: Final = "__Host-"
 
 MAX_HEADER: Final = 16_384
 
+log = logging.getLogger(__name__)
+
+COOKIE: Final = "prolocutor_session"
+KIND: Final = "openid-session"
+"""The kind of a person's records that are sessions."""
+
+MAX_SESSIONS: Final = 20
+"""Sessions of one person; beyond that the oldest ends."""
+
+MAX_CACHED: Final = 20_000
+RELOAD_SECONDS: Final = 10.0
+"""Seconds after which a session that was ended elsewhere has ended here."""
+
+SOCKET_STEP: Final = 30.0
+"""Seconds between two looks at the session of an open socket."""
+
+USE_STEP: Final = 300.0
+"""Seconds by which the last use has to be later to be written again, at most."""
+
+RETRY_SECONDS: Final = 30.0
+"""Seconds until a provider that does not answer is asked again."""
+
+_VALUE: Final = re.compile(rf"({PREFIX}[0-9a-f]{{32}})\.([A-Za-z0-9_-]{{43}})")
+
+LOOKED_BACK: Final = 60
+"""Days whose sessions are deleted at a start; a server that was off for longer leaves the older."""
+
 
 def cookie_name(name: str, *, secure: bool) -> str:
     """Return the full name of a cookie, with the prefix that browsers enforce."""
@@ -64,31 +91,6 @@ def write_cookie(name: str, value: str, seconds: int, *, secure: bool) -> str:
     tls = "; Secure" if secure else ""
     named = cookie_name(name, secure=secure)
     return f"{named}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{tls}"
-
-
-log = logging.getLogger(__name__)
-
-COOKIE: Final = "prolocutor_session"
-KIND: Final = "openid-session"
-"""The kind of a person's records that are sessions."""
-
-MAX_SESSIONS: Final = 20
-"""Sessions of one person; beyond that the oldest ends."""
-
-MAX_CACHED: Final = 20_000
-RELOAD_SECONDS: Final = 10.0
-"""Seconds after which a session that was ended elsewhere has ended here."""
-
-SOCKET_STEP: Final = 30.0
-"""Seconds between two looks at the session of an open socket."""
-
-USE_STEP: Final = 300.0
-"""Seconds by which the last use has to be later to be written again, at most."""
-
-RETRY_SECONDS: Final = 30.0
-"""Seconds until a provider that does not answer is asked again."""
-
-_VALUE: Final = re.compile(rf"({PREFIX}[0-9a-f]{{32}})\.([A-Za-z0-9_-]{{43}})")
 
 
 class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -387,10 +389,6 @@ def _decrypt(text: str, secret: str) -> ProviderTokens | None:
 def _token_key(secret: str) -> OctKey:
     key = hashlib.blake2b(secret.encode(), digest_size=32, person=b"tokens").digest()
     return OctKey.import_key(key)
-
-
-LOOKED_BACK: Final = 60
-"""Days whose sessions are deleted at a start; a server that was off for longer leaves the older."""
 
 
 class _Ending(msgspec.Struct):

@@ -30,6 +30,27 @@ EXAMPLES: Final = 2
 STARTERS: Final = 4
 """Examples that are taken of one agent's card, and starters in all, where the file names none."""
 
+FOLDER: Final = Path(__file__).parent / "static"
+
+UPLOADED: Final = (
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "application/pdf",
+    "text/plain",
+    "text/csv",
+)
+
+UtteranceId: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9a-fA-F]{32}$",
+        max_length=32,
+        extra={"error": "an utterance's id is made of 32 hex digits"},
+    ),
+]
+
 
 class SpeakingAgent(msgspec.Struct, frozen=True):
     """An agent as the page draws it."""
@@ -98,28 +119,6 @@ class PageInfoEndpoint:
             for name, texts in given.items()
             if isinstance(texts, list | tuple)
         }
-
-
-FOLDER: Final = Path(__file__).parent / "static"
-
-UPLOADED: Final = (
-    "image/png",
-    "image/jpeg",
-    "image/gif",
-    "image/webp",
-    "application/pdf",
-    "text/plain",
-    "text/csv",
-)
-
-UtteranceId: TypeAlias = Annotated[
-    str,
-    Meta(
-        pattern="^[0-9a-fA-F]{32}$",
-        max_length=32,
-        extra={"error": "an utterance's id is made of 32 hex digits"},
-    ),
-]
 
 
 class VisitorInfo(msgspec.Struct, frozen=True):

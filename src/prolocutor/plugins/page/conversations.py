@@ -28,6 +28,36 @@ PERSONS: Final = DoorPersons(PREFIX)
 _ANONYMOUS: Final = re.compile(r"web-([0-9a-f]{32})(?:\.([\w-]{1,64}))?")
 _MAIN: Final = "main"
 
+CHARACTERS_BEFORE: Final = 60
+EXCERPT_CHARACTERS: Final = 200
+"""Characters that a search shows before the first word found, and in all."""
+
+_SPACES: Final = re.compile(r"[^\S\n]+")
+"""Spaces between words; line ends stay, as Markdown is read by them."""
+
+MARKS: Final = "conversation-marks"
+"""The kind of the records of what is pinned, put away and tagged, by the name of the dialog."""
+
+MAX_TITLE: Final = 80
+MAX_WORDS: Final = 200
+MAX_PINNED: Final = 20
+MAX_TAGS: Final = 8
+
+READ_FOR_TITLE: Final = 20
+"""Rows of a conversation that are read for its title."""
+
+MAX_SCANNED_ROWS: Final = 20_000
+PAGE_ROWS: Final = 500
+"""Rows of the feed that one search looks through, and that it reads at once."""
+
+MAX_LISTED: Final = 200
+LOOKS: Final = 20
+"""Conversations that are read at once where some are left out, and how often for one list."""
+
+Tag: TypeAlias = Annotated[
+    str, Meta(min_length=1, max_length=30, extra={"error": "a tag has 1 to 30 characters"})
+]
+
 
 class PageUser(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters that name the user."""
@@ -79,11 +109,6 @@ def may_see(visitor: Visitor, params: PageUser, user: str | None) -> bool:
     return visitor.kind == "operator" or user == find_user(visitor, params)
 
 
-CHARACTERS_BEFORE: Final = 60
-EXCERPT_CHARACTERS: Final = 200
-"""Characters that a search shows before the first word found, and in all."""
-
-
 class SaidMessage(msgspec.Struct, frozen=True):
     """The parts of a row's message that are read; all other parts are ignored."""
 
@@ -107,10 +132,6 @@ class SaidMessage(msgspec.Struct, frozen=True):
         shown = without_uploads(_SPACES.sub(" ", text[start : start + EXCERPT_CHARACTERS]).strip())
         before = "…" if start else ""
         return before + shown + ("…" if start + EXCERPT_CHARACTERS < len(text) else "")
-
-
-_SPACES: Final = re.compile(r"[^\S\n]+")
-"""Spaces between words; line ends stay, as Markdown is read by them."""
 
 
 def read_message(message: bytes | None) -> SaidMessage:
@@ -150,26 +171,6 @@ _DECODER: Final = msgspec.json.Decoder(SaidMessage)
 _NOTHING: Final = SaidMessage()
 
 
-MARKS: Final = "conversation-marks"
-"""The kind of the records of what is pinned, put away and tagged, by the name of the dialog."""
-
-MAX_TITLE: Final = 80
-MAX_WORDS: Final = 200
-MAX_PINNED: Final = 20
-MAX_TAGS: Final = 8
-
-READ_FOR_TITLE: Final = 20
-"""Rows of a conversation that are read for its title."""
-
-MAX_SCANNED_ROWS: Final = 20_000
-PAGE_ROWS: Final = 500
-"""Rows of the feed that one search looks through, and that it reads at once."""
-
-MAX_LISTED: Final = 200
-LOOKS: Final = 20
-"""Conversations that are read at once where some are left out, and how often for one list."""
-
-
 class PageOfList(PageUser, frozen=True, kw_only=True):
     """The parameters of a page of a list."""
 
@@ -199,11 +200,6 @@ class OwnConversationPath(PageUser, frozen=True, kw_only=True):
     """The parameters of a request about one conversation."""
 
     conversation: Annotated[str, Meta(description="The `id` of a conversation in the list.")]
-
-
-Tag: TypeAlias = Annotated[
-    str, Meta(min_length=1, max_length=30, extra={"error": "a tag has 1 to 30 characters"})
-]
 
 
 class ConversationMarks(msgspec.Struct, frozen=True, omit_defaults=True):

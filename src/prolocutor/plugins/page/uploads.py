@@ -24,6 +24,43 @@ _OWNER: Final = ".owner"
 _BUCKETS: Final = 64
 _ID_DIGITS: Final = 32
 
+_LIST: Final = "picture-owners"
+
+KIND: Final = "upload"
+"""The kind of the records that name a person's pictures."""
+
+FOLDER: Final = "upload-folder"
+"""The kind of the records that name the folders of pictures beside a store."""
+
+MAX_PICTURES: Final = 200
+"""Pictures of one person; beyond that the oldest is removed."""
+
+HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Content-Disposition": "inline",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "private, max-age=31536000, immutable",
+}
+
+_NAME: Final = re.compile(r"[0-9a-f]{32}\.(png|jpg|gif|webp|pdf|txt|csv)")
+_TYPES: Final = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "pdf": "application/pdf",
+    "txt": "text/plain; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+}
+_SAVED: Final = frozenset({"pdf", "txt", "csv"})
+"""Kinds that a browser saves instead of showing them on this site."""
+
+_TEXTS: Final = {"text/plain": "txt", "text/csv": "csv"}
+"""The kinds of text by their content types: the first bytes of a text say nothing of its kind."""
+
+TAKEN: Final = "pictures (PNG, JPEG, GIF, WebP), PDF and texts in UTF-8 (.txt, .csv) are taken"
+
 
 class FolderPictures:
     """Pictures in a folder, which is made when it is first needed.
@@ -147,9 +184,6 @@ class StorePictures:
         """Do nothing: the pictures stay."""
 
 
-_LIST: Final = "picture-owners"
-
-
 def _picture_kind(name: str) -> str:
     """Return the kind of the record with the bytes: a kind of its own, to be read alone."""
     return f"picture-{name}"
@@ -162,40 +196,6 @@ def _picture_list(name: str) -> str:
 
 def _read_owner(file: Path) -> str:
     return msgspec.json.decode(file.read_bytes(), type=str)
-
-
-KIND: Final = "upload"
-"""The kind of the records that name a person's pictures."""
-
-FOLDER: Final = "upload-folder"
-"""The kind of the records that name the folders of pictures beside a store."""
-
-MAX_PICTURES: Final = 200
-"""Pictures of one person; beyond that the oldest is removed."""
-
-HEADERS: Final = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "Content-Disposition": "inline",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "private, max-age=31536000, immutable",
-}
-
-_NAME: Final = re.compile(r"[0-9a-f]{32}\.(png|jpg|gif|webp|pdf|txt|csv)")
-_TYPES: Final = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "gif": "image/gif",
-    "webp": "image/webp",
-    "pdf": "application/pdf",
-    "txt": "text/plain; charset=utf-8",
-    "csv": "text/csv; charset=utf-8",
-}
-_SAVED: Final = frozenset({"pdf", "txt", "csv"})
-"""Kinds that a browser saves instead of showing them on this site."""
-
-_TEXTS: Final = {"text/plain": "txt", "text/csv": "csv"}
-"""The kinds of text by their content types: the first bytes of a text say nothing of its kind."""
 
 
 class Pictures(Protocol):
@@ -301,9 +301,6 @@ def _suffix(body: bytes, content_type: str) -> str:
     if text is not None and _is_text(body):
         return text
     raise HttpError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, TAKEN)
-
-
-TAKEN: Final = "pictures (PNG, JPEG, GIF, WebP), PDF and texts in UTF-8 (.txt, .csv) are taken"
 
 
 def _is_text(body: bytes) -> bool:

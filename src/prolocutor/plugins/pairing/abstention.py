@@ -32,6 +32,13 @@ _ROOM: Final = 2
 _NO_ANSWER: Final = 1.01
 """A threshold that no probability reaches."""
 
+CLARIFY: Final = "clarify"
+FALLBACK: Final = "fallback"
+PERSON: Final = "person"
+_ASK: Final = "I am not sure whom to ask about that. Who should answer?"
+_PERSON: Final = "I do not know that. I have asked for a person to take over."
+_MAX_CHARACTERS: Final = 120
+
 
 class RiskPoint(msgspec.Struct, frozen=True):
     """A threshold, how many questions were answered with it or more, and how many wrongly.
@@ -100,14 +107,6 @@ def stored_risk_curve(model: Model) -> RiskCurve | None:
 def store_risk_curve(model: Model, curve: RiskCurve) -> Model:
     """Return a model with its curve."""
     return msgspec.structs.replace(model, parts=model.parts | {_PART: msgspec.to_builtins(curve)})
-
-
-CLARIFY: Final = "clarify"
-FALLBACK: Final = "fallback"
-PERSON: Final = "person"
-_ASK: Final = "I am not sure whom to ask about that. Who should answer?"
-_PERSON: Final = "I do not know that. I have asked for a person to take over."
-_MAX_CHARACTERS: Final = 120
 
 
 class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,6 +58,36 @@ _CLOSED_QUESTION: Final = re.compile(
 FORM_NAMES: Final = (*_PATTERNS, "asks", "capital", "stop", "numeral")
 _NUMERAL: Final = frozenset(_NUMERALS.split())
 
+_OWN: Final = (
+    "bm25", "covered", "back", "new", "grams", "grams_covered", "same_numbers", "told",
+    "verbatim", "shape", "opening", "others", "variety",
+    "prior", "prior_logit", "known", "refusal", "length", "upper",
+)  # fmt: skip
+_COMPARED: Final = ("bm25", "covered", "grams_covered", "verbatim", "prior", "length")
+_ABOUT_ALL: Final = ("speaking", "prior_best", "question_length", "asked_closed")
+
+NAMES: Final = (
+    *_OWN,
+    *(f"form_{name}" for name in FORM_NAMES),
+    *_ABOUT_ALL,
+    *(f"lead_{name}" for name in _COMPARED),
+    *(f"rank_{name}" for name in _COMPARED),
+    "agreement",
+)
+"""The names of the features, in the order of a row."""
+
+PLACE: Final = {name: place for place, name in enumerate(NAMES)}
+
+_COMPARED_PLACES: Final = tuple(PLACE[name] for name in _COMPARED)
+_LEADS: Final = f"lead_{_COMPARED[0]}"
+_K1: Final = 1.2
+_B: Final = 0.75
+_MEAN_LENGTH: Final = 10.0
+_REFUSES: Final = 0.5
+_LEAST: Final = 0.003
+_UNKNOWN: Final = 0.1
+_MOST_COMPARED: Final = 50
+
 
 class QuestionTraits(msgspec.Struct, frozen=True):
     """A question's words; `closed`: it can be answered with yes or no."""
@@ -138,37 +168,6 @@ def _grams(found: list[str]) -> frozenset[str]:
     return frozenset(
         gram for start in range(len(line) - 3) if " " not in (gram := line[start : start + 4])
     )
-
-
-_OWN: Final = (
-    "bm25", "covered", "back", "new", "grams", "grams_covered", "same_numbers", "told",
-    "verbatim", "shape", "opening", "others", "variety",
-    "prior", "prior_logit", "known", "refusal", "length", "upper",
-)  # fmt: skip
-_COMPARED: Final = ("bm25", "covered", "grams_covered", "verbatim", "prior", "length")
-_ABOUT_ALL: Final = ("speaking", "prior_best", "question_length", "asked_closed")
-
-NAMES: Final = (
-    *_OWN,
-    *(f"form_{name}" for name in FORM_NAMES),
-    *_ABOUT_ALL,
-    *(f"lead_{name}" for name in _COMPARED),
-    *(f"rank_{name}" for name in _COMPARED),
-    "agreement",
-)
-"""The names of the features, in the order of a row."""
-
-PLACE: Final = {name: place for place, name in enumerate(NAMES)}
-
-_COMPARED_PLACES: Final = tuple(PLACE[name] for name in _COMPARED)
-_LEADS: Final = f"lead_{_COMPARED[0]}"
-_K1: Final = 1.2
-_B: Final = 0.75
-_MEAN_LENGTH: Final = 10.0
-_REFUSES: Final = 0.5
-_LEAST: Final = 0.003
-_UNKNOWN: Final = 0.1
-_MOST_COMPARED: Final = 50
 
 
 def features(

@@ -17,6 +17,17 @@ from msgspec import Meta
 from prolocutor.bounds import Cost, Count, Share, about
 from prolocutor.errors import BadInput
 
+_SHORT: Final = re.compile(r"(top|sure|gain):\s?(\d*\.?\d+)")
+_VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call"}
+_TOP: Final = 3
+_STARTS: Final = {"sure": 2, "gain": 1}
+_SURE: Final = {"sure": 0.3, "gain": 0.4}
+_CERTAIN: Final = 0.6
+"""The probability of an answer with which `sure` ends a turn while agents still run."""
+
+_HEDGED: Final = 0.2
+"""The least probability of a slow agent that is called early."""
+
 
 class AgentOffer(msgspec.Struct, frozen=True, kw_only=True):
     """An agent to call: the router's probability, and the cost of a call.
@@ -75,18 +86,6 @@ class BudgetStep(msgspec.Struct, frozen=True):
     ask: tuple[str, ...] = ()
     enough: bool = False
     reason: str = ""
-
-
-_SHORT: Final = re.compile(r"(top|sure|gain):\s?(\d*\.?\d+)")
-_VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call"}
-_TOP: Final = 3
-_STARTS: Final = {"sure": 2, "gain": 1}
-_SURE: Final = {"sure": 0.3, "gain": 0.4}
-_CERTAIN: Final = 0.6
-"""The probability of an answer with which `sure` ends a turn while agents still run."""
-
-_HEDGED: Final = 0.2
-"""The least probability of a slow agent that is called early."""
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):

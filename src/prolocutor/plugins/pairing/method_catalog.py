@@ -28,6 +28,13 @@ LABELS: Final[frozenset[Need]] = frozenset({"labels"})
 ENCODER: Final[frozenset[Need]] = frozenset({"encoder"})
 CHAT: Final[frozenset[Need]] = frozenset({"chat"})
 
+_CATALOGS: Final[dict[Role, Catalog[Any]]] = {
+    "router": Catalog("router", "prolocutor.routers", key="router", error=BadInput),
+    "ranker": Catalog("ranker", "prolocutor.rankers", key="ranker", error=BadInput),
+}
+_ENCODERS: Final = Catalog[Callable[..., Any]]("encoder", "prolocutor.encoders", key="encoder")
+"""Models of texts, made of a folder."""
+
 
 class PairingMethod(msgspec.Struct, frozen=True, kw_only=True):
     """A router or ranker: how it is made ready, and its needs.
@@ -41,14 +48,6 @@ class PairingMethod(msgspec.Struct, frozen=True, kw_only=True):
     needs: frozenset[Need] = frozenset()
     uses: frozenset[Need] = frozenset()
     reader: Any = None
-
-
-_CATALOGS: Final[dict[Role, Catalog[Any]]] = {
-    "router": Catalog("router", "prolocutor.routers", key="router", error=BadInput),
-    "ranker": Catalog("ranker", "prolocutor.rankers", key="ranker", error=BadInput),
-}
-_ENCODERS: Final = Catalog[Callable[..., Any]]("encoder", "prolocutor.encoders", key="encoder")
-"""Models of texts, made of a folder."""
 
 
 def methods(role: Role) -> list[str]:

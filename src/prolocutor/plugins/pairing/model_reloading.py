@@ -42,6 +42,11 @@ _LOADING: Final = Lock()
 """Held while a model is read anew: msgspec may crash where two threads are the first to use a type,
 and a type of a model may be used for the first time then."""
 
+LOOKS: Final = 1.0
+"""Seconds between two looks at a folder."""
+
+Method = TypeVar("Method")
+
 
 class FolderShelf:
     """The models of one role beside the folder in use. Its calls block.
@@ -154,12 +159,6 @@ def _report(folder: Path) -> TrainingReport | None:
         return _decode_report((folder / REPORT).read_bytes())
     except (OSError, msgspec.MsgspecError):
         return None
-
-
-LOOKS: Final = 1.0
-"""Seconds between two looks at a folder."""
-
-Method = TypeVar("Method")
 
 
 class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):

@@ -49,6 +49,13 @@ from prolocutor.plugins.pairing.question_agent.loaded_router import (
 from prolocutor.plugins.pairing.response_selector import RankedSelector
 from prolocutor.plugins.pairing.skill_selector import RoutedSelector, RoutingInUse, TurnRouting
 
+_ASKING: Final = 0.75
+"""The share of its time-out that a selector may spend on an external model."""
+
+_USUAL: Final = _ASKING * Service("", "").timeout
+
+Method = TypeVar("Method", Router, Ranker)
+
 
 class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     """The common settings of routers and rankers.
@@ -150,12 +157,6 @@ class RankerSelector(SelectorSettings, frozen=True, kw_only=True):
         return _maker(context).make(self, context.name)
 
 
-_ASKING: Final = 0.75
-"""The share of its time-out that a selector may spend on an external model."""
-
-_USUAL: Final = _ASKING * Service("", "").timeout
-
-
 def check_method(selecting: SelectorSettings) -> None:
     """Raise `ConfigError` or `BadInput` if the name, model or encoder of a method is wrong."""
     role, method = selecting.role, selecting.method
@@ -252,9 +253,6 @@ def _check_rule(
     if skill is not None and skill not in names:
         hint = did_you_mean(skill, sorted({*names, FALLBACK, CLARIFY, PERSON}))
         findings.add(loaded.find(f"{path}.unsure.then"), f"no skill is called '{skill}'", hint)
-
-
-Method = TypeVar("Method", Router, Ranker)
 
 
 class SelectorMaker:

@@ -29,6 +29,13 @@ from prolocutor.plugins.pairing.question_response.unsupervised import Unsupervis
 WINDOW: Final = 3
 """Utterances that a question is made of: the last whole turn, and the new input."""
 
+_TURNS: Final = 1000
+"""Turns whose routing is remembered."""
+
+_PLAIN = Sigmoid()
+
+_SHOWN: Final = 3
+
 
 def read_question(state: Mapping[str, Any]) -> UserQuestion:
     """Return the question of a turn; `state` is agent state JSON."""
@@ -61,10 +68,6 @@ def answers_of(hypotheses: Sequence[Mapping[str, Any]]) -> list[AgentAnswer]:
 def hypothesis_slot(hypothesis: Mapping[str, Any]) -> str:
     """Return the slot of a hypothesis: the skill's name in the assistant, not its own claim."""
     return str(hypothesis["hypothesis_id"]).rpartition(".")[0]
-
-
-_TURNS: Final = 1000
-"""Turns whose routing is remembered."""
 
 
 class RoutingResult(msgspec.Struct, frozen=True):
@@ -169,12 +172,6 @@ class Quotas:
         """Count a call."""
         if agent in self._quotas:
             self._calls[agent].append(self._clock())
-
-
-_PLAIN = Sigmoid()
-
-
-_SHOWN: Final = 3
 
 
 class RoutedSelector:

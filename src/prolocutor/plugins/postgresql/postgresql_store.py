@@ -53,6 +53,16 @@ STATEMENT_TIMEOUT: Final = 5.0
 CLEANUP_INTERVAL: Final = 60.0
 """Seconds between two deletions of counters that are empty."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MAX_DELETED_DIALOGS: Final = 20
+"""Old dialogs that one transaction deletes at most: turns of their persons wait for it."""
+_ANY_DATE: Final = "9999"
+"""Greater than every time."""
+
+log = logging.getLogger(__name__)
+
 
 class PostgresqlCounters:
     """The counters of all replicas, by three statements at most, which do not wait for a disk."""
@@ -88,17 +98,6 @@ class PostgresqlCounters:
             self._tidied = monotonic()
             await fetch("forget_counters", within=STATEMENT_TIMEOUT)
         return CounterTotals(ahead=ahead, open_elsewhere=elsewhere, replicas=replicas)
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-MAX_DELETED_DIALOGS: Final = 20
-"""Old dialogs that one transaction deletes at most: turns of their persons wait for it."""
-_ANY_DATE: Final = "9999"
-"""Greater than every time."""
-
-log = logging.getLogger(__name__)
 
 
 class Postgresql(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,9 @@ from prolocutor.stores.statements import named_statements
 
 _ESCAPED: Final = re.compile("\x01[01]")
 
+SQL: Final = named_statements("prolocutor.plugins.postgresql")
+"""The statements of `sql/queries/` by name."""
+
 
 def stored_text(text: str) -> str:
     """Encode a text without NUL; `shown_text` decodes it."""
@@ -42,7 +45,3 @@ def name_digest(first: str, second: str) -> bytes:
     """Return a digest of two names, as a key of fixed size."""
     given = f"{len(first)} {first}{second}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(given, digest_size=16).digest()
-
-
-SQL: Final = named_statements("prolocutor.plugins.postgresql")
-"""The statements of `sql/queries/` by name."""

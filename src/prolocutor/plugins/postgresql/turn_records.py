@@ -70,6 +70,9 @@ _LAST_NUMBER: Final = 2**31 - 1
 _FOR_EVER: Final = 1e15
 """Seconds: longer than any period."""
 
+AgentRow = tuple[str, str, str, str | None, bool, bool, float | None, int | None, float]
+"""An agent's figures of one turn, in the order of the arrays of `keep_turns`."""
+
 
 class PostgresqlTurnRecords:
     """Implements `TurnRecordStore`, on the lines of other changes and of reads."""
@@ -239,10 +242,6 @@ class PostgresqlTurnRecords:
 
     async def _fetch(self, statement: str, *values: Any) -> list[Row]:
         return await self._reading.fetch(statement, *values, within=STATEMENT_TIMEOUT)
-
-
-AgentRow = tuple[str, str, str, str | None, bool, bool, float | None, int | None, float]
-"""An agent's figures of one turn, in the order of the arrays of `keep_turns`."""
 
 
 def read_spans(rows: Sequence[Row], sums: Sequence[Row]) -> list[AgentSpan]:

@@ -27,6 +27,8 @@ GATHER_SECONDS: Final = 0.005
 MAX_PAYLOAD: Final = 7_900
 """Bytes of one notification; PostgreSQL takes less than 8,000."""
 
+_encode: Final = msgspec.json.Encoder().encode
+
 
 class Hint(msgspec.Struct, array_like=True, frozen=True):
     """A notification by `replica`: the users with news."""
@@ -35,7 +37,6 @@ class Hint(msgspec.Struct, array_like=True, frozen=True):
     users: list[str]
 
 
-_encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder(Hint).decode
 
 

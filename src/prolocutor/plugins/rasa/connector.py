@@ -32,6 +32,15 @@ from prolocutor.errors import BadReply
 
 _MEDIA: Final = {"image": "picture", "video": "video", "audio": "audio"}
 
+WEBHOOK: Final = "/webhooks/rest/webhook"
+PARSE: Final = "/model/parse"
+DEFAULT_CONFIDENCE: Final = 0.5
+MAX_MESSAGES: Final = 100
+
+_NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_STATUS: Final = frozenset({"model_file", "model_id", "fingerprint", "num_active_training_jobs"})
+
 
 class RasaButton(msgspec.Struct):
     """A button: its title, and the payload sent when it is pressed."""
@@ -140,14 +149,6 @@ def _words(custom: Any) -> str:
             if isinstance(custom.get(key), str) and custom[key]:
                 return str(custom[key])
     return custom if isinstance(custom, str) else encode(custom).decode()
-
-
-WEBHOOK: Final = "/webhooks/rest/webhook"
-PARSE: Final = "/model/parse"
-DEFAULT_CONFIDENCE: Final = 0.5
-MAX_MESSAGES: Final = 100
-
-_NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class RasaConnector:
@@ -324,9 +325,6 @@ class RasaBot(AgentOptions, frozen=True, kw_only=True):
             certainty=1.0 if parses or talks else 0.6,
             notes=["it is a model: put it under annotators"] if parses else [],
         )
-
-
-_STATUS: Final = frozenset({"model_file", "model_id", "fingerprint", "num_active_training_jobs"})
 
 
 async def _is_rasa(base: str, probe: UrlProbe) -> bool:

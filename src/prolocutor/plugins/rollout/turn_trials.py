@@ -34,6 +34,17 @@ from prolocutor.plugins.rollout.rollout_desk import (
 from prolocutor.plugins.rollout.shadows import ShadowAnswer, ShadowCall, Shadows
 from prolocutor.plugins.rollout.trials import Trial, find_trials
 
+log = logging.getLogger(__name__)
+
+LOOK_INTERVAL: Final = 2.0
+"""Seconds between two looks at the log, or ten times as long as one takes."""
+
+MAX_REPLIES: Final = 1_000
+"""The latest turns with whose replies the answers of shadows are compared."""
+
+BY: Final = "its rollout"
+"""Who stops what does harm."""
+
 
 class TurnTrials:
     """Chooses each person's services, and asks shadows; a `Variants`.
@@ -111,18 +122,6 @@ class TurnTrials:
                 extra = {**(turn.request_additions(step) or {}), "shadow": True}
                 call = ShadowCall(step, turn.draft.opened.opening.turn_id, seen, extra)
                 turn.afterwards.append(partial(self.shadows.ask, call))
-
-
-log = logging.getLogger(__name__)
-
-LOOK_INTERVAL: Final = 2.0
-"""Seconds between two looks at the log, or ten times as long as one takes."""
-
-MAX_REPLIES: Final = 1_000
-"""The latest turns with whose replies the answers of shadows are compared."""
-
-BY: Final = "its rollout"
-"""Who stops what does harm."""
 
 
 class RolloutWatch:

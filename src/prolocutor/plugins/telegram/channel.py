@@ -41,6 +41,36 @@ from prolocutor.web.event_writing import FeedFollower
 
 KIND: Final = "telegram-sent"
 
+log = logging.getLogger(__name__)
+
+API: Final = "https://api.telegram.org"
+INBOX: Final = "telegram-update"
+POLL_SECONDS: Final = 50
+"""Seconds of a long poll for updates."""
+RETRY_SECONDS: Final = 1.0
+"""Seconds before a failed store is asked again, and between two polls that bring nothing."""
+TYPING_INTERVAL: Final = 4.5
+"""Seconds between two typing indicators; Telegram shows each for 5."""
+
+_TOKEN: Final = re.compile(r"\d+:[\w-]+", re.ASCII)
+_START: Final = re.compile(r"/start(?:@\w+)?(?:\s.*)?", re.DOTALL)
+_BEGUN: Final = "A new dialog begins. What can I do for you?"
+_UNREAD: Final = "I can read texts, places and phone numbers."
+_GONE: Final = "This button is not there any more."
+
+LONGEST_TEXT: Final = 4_096
+LONGEST_CAPTION: Final = 1_024
+PRESSED_ROW: Final = "row:"
+"""The data of a button: this prefix and the number of its row in the person's feed."""
+ANSWERS: Final = {"answer:yes": "yes", "answer:no": "no"}
+"""The data of the buttons of a yes-or-no question, and their texts as input."""
+
+_SHARED: Final = {
+    "location": {"text": "Send my location", "request_location": True},
+    "phone_number": {"text": "Send my phone number", "request_contact": True},
+}
+_PRESSED: Final = ("button", "choice")
+
 
 class SentUpTo(msgspec.Struct, frozen=True):
     """The last sent row of a person's feed."""
@@ -126,24 +156,6 @@ def _to_text(photo: BotCall) -> BotCall:
     asked: dict[str, Any] = dict(photo.asked)
     picture = {"type": "picture", "url": asked.pop("photo"), "alt": asked.pop("caption", "")}
     return BotCall("sendMessage", {**asked, "text": plain_text([picture])})
-
-
-log = logging.getLogger(__name__)
-
-API: Final = "https://api.telegram.org"
-INBOX: Final = "telegram-update"
-POLL_SECONDS: Final = 50
-"""Seconds of a long poll for updates."""
-RETRY_SECONDS: Final = 1.0
-"""Seconds before a failed store is asked again, and between two polls that bring nothing."""
-TYPING_INTERVAL: Final = 4.5
-"""Seconds between two typing indicators; Telegram shows each for 5."""
-
-_TOKEN: Final = re.compile(r"\d+:[\w-]+", re.ASCII)
-_START: Final = re.compile(r"/start(?:@\w+)?(?:\s.*)?", re.DOTALL)
-_BEGUN: Final = "A new dialog begins. What can I do for you?"
-_UNREAD: Final = "I can read texts, places and phone numbers."
-_GONE: Final = "This button is not there any more."
 
 
 class TelegramInput(msgspec.Struct, frozen=True):
@@ -372,20 +384,6 @@ def _text(message: TelegramMessage) -> str | None:
         number = message.contact.phone_number
         return f"+{number}" if number.isdecimal() else number
     return message.text or message.caption
-
-
-LONGEST_TEXT: Final = 4_096
-LONGEST_CAPTION: Final = 1_024
-PRESSED_ROW: Final = "row:"
-"""The data of a button: this prefix and the number of its row in the person's feed."""
-ANSWERS: Final = {"answer:yes": "yes", "answer:no": "no"}
-"""The data of the buttons of a yes-or-no question, and their texts as input."""
-
-_SHARED: Final = {
-    "location": {"text": "Send my location", "request_location": True},
-    "phone_number": {"text": "Send my phone number", "request_contact": True},
-}
-_PRESSED: Final = ("button", "choice")
 
 
 class BotCall(msgspec.Struct, frozen=True):

@@ -26,6 +26,17 @@ before a removal are lost as well.
 FileNumber = tuple[int, int]
 """A device and the number of a file on it, equal for all names of the file."""
 
+APPLICATION_ID: Final = int.from_bytes(b"Prlc")
+"""Marks the header of our files, so that other SQLite files are left alone."""
+
+SYNCHRONOUS: Final = {"full": 2, "relaxed": 1}
+CHECKPOINT_PAGES: Final = 1000
+CACHE_KIBIBYTES: Final = 2_048
+"""More is no faster (`bench/store.py`): turns write few pages; the system caches the others."""
+BUSY_MS: Final = 5000
+MEMORY: Final = Path(":memory:")
+"""SQLite's name for a database without a file."""
+
 
 class StoreFile:
     """Notices the removal or replacement of the store's file or its write-ahead log.
@@ -79,10 +90,6 @@ def file_number(path: str | os.PathLike[str]) -> FileNumber | None:
     return found.st_dev, found.st_ino
 
 
-APPLICATION_ID: Final = int.from_bytes(b"Prlc")
-"""Marks the header of our files, so that other SQLite files are left alone."""
-
-
 def file_version(connection: sqlite3.Connection, path: Path) -> int:
     """Return the version of the file, 0 if it is empty; raise for other files and newer versions.
 
@@ -122,15 +129,6 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
-
-
-SYNCHRONOUS: Final = {"full": 2, "relaxed": 1}
-CHECKPOINT_PAGES: Final = 1000
-CACHE_KIBIBYTES: Final = 2_048
-"""More is no faster (`bench/store.py`): turns write few pages; the system caches the others."""
-BUSY_MS: Final = 5000
-MEMORY: Final = Path(":memory:")
-"""SQLite's name for a database without a file."""
 
 
 def connect(path: Path, *, read_only: bool, any_thread: bool = False) -> sqlite3.Connection:

@@ -26,6 +26,41 @@ _MOST_PAGES: Final = 1 << 24
 _HEADERS: Final = {2: 12, 5: 12, 10: 8, 13: 8}
 """Bytes of the header of a page of a table or an index, by its kind."""
 
+MAX_ROWS: Final = 500
+"""The largest number of rows deleted by one piece of work."""
+MAX_BLOCKED_TRIES: Final = 3
+"""Times that other programs may hold up the overwriting of pages before it is postponed."""
+
+_DELETE_UTTERANCES: Final = (
+    SQL["delete_hypotheses"],
+    SQL["delete_utterances"],
+)
+_DELETE_SOME: Final = {
+    "versions": SQL["delete_some_versions"],
+    "feed": SQL["delete_some_feed"],
+    "requests": SQL["delete_some_requests"],
+}
+
+_DOOM_DIALOGS: Final = (
+    SQL["doom_utterances"],
+    SQL["doom_bots"],
+    SQL["delete_facts"],
+    SQL["delete_ratings"],
+    SQL["delete_records_of_dialogs"],
+    SQL["delete_spoke"],
+    SQL["delete_dialogs"],
+)
+_DELETE_OF_DIALOG: Final = (
+    SQL["delete_feed_of_dialog"],
+    SQL["delete_requests_of_dialog"],
+)
+_DELETE_OF_USER: Final = (
+    SQL["delete_entries"],
+    SQL["delete_records"],
+    SQL["keep_amounts_of_nobody"],
+    SQL["delete_amounts_of"],
+)
+
 
 class PageGaps:
     """Looks through a file, piece by piece.
@@ -99,22 +134,6 @@ class PageGaps:
         first, last = head + length + 2 * cells, content or 65_536
         if last <= len(page) - reserved and bytes(page[first:last]).strip(b"\0"):
             os.pwrite(self._file, bytes(last - first), at + first)
-
-
-MAX_ROWS: Final = 500
-"""The largest number of rows deleted by one piece of work."""
-MAX_BLOCKED_TRIES: Final = 3
-"""Times that other programs may hold up the overwriting of pages before it is postponed."""
-
-_DELETE_UTTERANCES: Final = (
-    SQL["delete_hypotheses"],
-    SQL["delete_utterances"],
-)
-_DELETE_SOME: Final = {
-    "versions": SQL["delete_some_versions"],
-    "feed": SQL["delete_some_feed"],
-    "requests": SQL["delete_some_requests"],
-}
 
 
 class Erasure:
@@ -204,27 +223,6 @@ class Erasure:
         place = (key, -1 if first is None else first[0] - 1)
         self._records.forget(*place)
         return [execute(statement, place).rowcount for statement in _DELETE_UTTERANCES][-1]
-
-
-_DOOM_DIALOGS: Final = (
-    SQL["doom_utterances"],
-    SQL["doom_bots"],
-    SQL["delete_facts"],
-    SQL["delete_ratings"],
-    SQL["delete_records_of_dialogs"],
-    SQL["delete_spoke"],
-    SQL["delete_dialogs"],
-)
-_DELETE_OF_DIALOG: Final = (
-    SQL["delete_feed_of_dialog"],
-    SQL["delete_requests_of_dialog"],
-)
-_DELETE_OF_USER: Final = (
-    SQL["delete_entries"],
-    SQL["delete_records"],
-    SQL["keep_amounts_of_nobody"],
-    SQL["delete_amounts_of"],
-)
 
 
 class Maintenance:

@@ -25,6 +25,10 @@ _AT: Final = 1 << 45
 
 _BUSY: Final = (errno.EAGAIN, errno.EACCES)
 
+_LOCK_TRIES: Final = 10
+_LOCK_PAUSE: Final = 0.02
+"""Seconds between two tries to lock."""
+
 
 class FileLock:
     """A lock of an open file (`F_OFD_SETLK`), which belongs to the file and not to its name.
@@ -94,11 +98,6 @@ class FileLock:
 
 def _request(kind: int) -> bytes:
     return struct.pack(_FORM, kind, os.SEEK_SET, _AT, 1, 0)
-
-
-_LOCK_TRIES: Final = 10
-_LOCK_PAUSE: Final = 0.02
-"""Seconds between two tries to lock."""
 
 
 class LockHolder(msgspec.Struct, frozen=True):

@@ -21,6 +21,22 @@ SQL: Final = named_statements("prolocutor.stores.sqlite")
 
 _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
 
+_STATEMENTS: Final = tuple(
+    (name, SQL[statement])
+    for name, statement in (
+        ("people", "add_people"),
+        ("dialog_names", "add_dialog_names"),
+        ("dialogs", "add_dialogs"),
+        ("versions", "add_versions"),
+        ("open_turns", "add_open_turns"),
+        ("utterances", "add_utterances"),
+        ("hypotheses", "add_hypotheses"),
+        ("feed", "add_feed"),
+        ("spoke", "add_spoke"),
+        ("requests", "add_requests"),
+    )
+)
+
 
 def split_rows(statement: str, values: list[Any]) -> Iterator[tuple[str, list[Any]]]:
     """Split a flat list of values into statements of at most `MAX_ROWS` rows each."""
@@ -91,20 +107,3 @@ class PendingRows:
                         f"turn {part[1]} is not open: it was finished already, or deleted"
                     )
             self.closed.clear()
-
-
-_STATEMENTS: Final = tuple(
-    (name, SQL[statement])
-    for name, statement in (
-        ("people", "add_people"),
-        ("dialog_names", "add_dialog_names"),
-        ("dialogs", "add_dialogs"),
-        ("versions", "add_versions"),
-        ("open_turns", "add_open_turns"),
-        ("utterances", "add_utterances"),
-        ("hypotheses", "add_hypotheses"),
-        ("feed", "add_feed"),
-        ("spoke", "add_spoke"),
-        ("requests", "add_requests"),
-    )
-)

@@ -39,6 +39,9 @@ _DELETED_AT_ONCE: Final = 10
 _LOOKUP_WAIT: Final = 0.001
 """Seconds for which a short look-up may wait for further look-ups of its kind."""
 
+TURNS_PER_COMMIT: Final = 64
+"""Steps of turns with rows to write that share a transaction."""
+
 
 class Sqlite(msgspec.Struct, frozen=True, kw_only=True):
     """Dialogs in a SQLite file, owned by a single process."""
@@ -356,10 +359,6 @@ class SqliteTurnRecords:
 async def _wait_for_start(worker: WorkerThread) -> WorkerThread:
     await worker.started
     return worker
-
-
-TURNS_PER_COMMIT: Final = 64
-"""Steps of turns with rows to write that share a transaction."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):

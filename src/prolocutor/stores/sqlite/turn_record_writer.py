@@ -39,6 +39,20 @@ from prolocutor.stores.turn_records import (
 
 _figures: Final = msgspec.json.Decoder(AgentSpan)
 
+MAX_TRIMMED: Final = 200
+"""The largest number of records deleted by one job."""
+MAX_INDEXED: Final = 250
+"""The largest number of utterances that one job adds to the index of words."""
+MAX_MERGED_PAGES: Final = 100
+"""The largest number of index pages merged by one job."""
+LOOKED_AT: Final = 1000
+"""The latest dialogs that are looked at once after a start: a killed process may have lost the
+records of their first turns."""
+_SETTLED_ROWS: Final = 2
+"""Changed rows up to which a merge has done nothing (SQLite's documentation of `merge`)."""
+
+_EVER: Final = (0, 2**62)
+
 
 class AgentDays:
     """Writes the table `agent_days`; called in the writer's thread, within its transactions.
@@ -108,21 +122,6 @@ def read_totals(connection: sqlite3.Connection, since: float, until: float) -> l
 
 def _decode_span(row: tuple[bytes, ...]) -> AgentSpan:
     return _figures.decode(row[0])
-
-
-MAX_TRIMMED: Final = 200
-"""The largest number of records deleted by one job."""
-MAX_INDEXED: Final = 250
-"""The largest number of utterances that one job adds to the index of words."""
-MAX_MERGED_PAGES: Final = 100
-"""The largest number of index pages merged by one job."""
-LOOKED_AT: Final = 1000
-"""The latest dialogs that are looked at once after a start: a killed process may have lost the
-records of their first turns."""
-_SETTLED_ROWS: Final = 2
-"""Changed rows up to which a merge has done nothing (SQLite's documentation of `merge`)."""
-
-_EVER: Final = (0, 2**62)
 
 
 class TurnRecordWriter:

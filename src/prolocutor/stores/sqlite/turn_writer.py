@@ -42,6 +42,9 @@ from prolocutor.stores.sqlite.head_cache import (
 from prolocutor.stores.sqlite.queries import SQL, PendingRows
 from prolocutor.stores.sqlite.query_rows import DialogRow, SqliteOpenedTurn
 
+MOST_REPLIES: Final = 2_000
+"""The number of replies whose numbers are remembered until their records are kept."""
+
 
 class AgendaWriter:
     """The agenda and the records of all persons; nothing of them is cached."""
@@ -217,10 +220,6 @@ class RequestLog:
             if at < since:
                 execute(SQL["forget_requests"], (2 * self._added + 100, since))
         self._added = 0
-
-
-MOST_REPLIES: Final = 2_000
-"""The number of replies whose numbers are remembered until their records are kept."""
 
 
 class TurnWriter:

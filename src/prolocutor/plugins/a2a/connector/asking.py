@@ -17,6 +17,8 @@ CONTEXT_KEY: Final = "a2a_context:"
 
 _PARTS: Final = "data_parts"
 
+_OF_STATES_AND_FORMS: Final = {"utterances", "human_utterances", "context_id", "metadata"}
+
 
 class OpenTask(msgspec.Struct, frozen=True, omit_defaults=True):
     """The context of an ask in the dialog's round: the task that waits for the answer.
@@ -98,9 +100,6 @@ def read_question(value: Any, service: str) -> AgentQuestion:
         return _read_state(value, service)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise BadReply(f"an A2A agent needs the agent state, or a text ({error!r})") from None
-
-
-_OF_STATES_AND_FORMS: Final = {"utterances", "human_utterances", "context_id", "metadata"}
 
 
 def _read_formatted(value: Mapping[str, Any]) -> AgentQuestion:

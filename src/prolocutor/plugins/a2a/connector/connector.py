@@ -65,6 +65,17 @@ _ORDER: Final = ((False, JSONRPC), (False, REST), (True, JSONRPC), (True, REST))
 Binding = Literal["JSONRPC", "HTTP+JSON"]
 ProtocolVersion = Literal["1.0", "0.3"]
 
+log = logging.getLogger(__name__)
+
+DEFAULT_CONFIDENCE: Final = 0.5
+POLLING: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.0)
+"""Seconds between looks at a task that runs on; the last goes on."""
+
+CANCEL_TIMEOUT: Final = 5.0
+"""Seconds for a task to be cancelled that nobody waits for any more."""
+
+_INVALID_PARAMS: Final = -32602
+
 
 class A2aPeer:
     """The agent behind a URL, which is its address or the address of its card.
@@ -235,18 +246,6 @@ class A2aPeer:
                 target, headers=headers, max_connections=MAX_CONNECTIONS, within=self._within
             )
         return self._clients[key]
-
-
-log = logging.getLogger(__name__)
-
-DEFAULT_CONFIDENCE: Final = 0.5
-POLLING: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.0)
-"""Seconds between looks at a task that runs on; the last goes on."""
-
-CANCEL_TIMEOUT: Final = 5.0
-"""Seconds for a task to be cancelled that nobody waits for any more."""
-
-_INVALID_PARAMS: Final = -32602
 
 
 class A2aConnector:

@@ -42,6 +42,18 @@ _GONE: Final = frozenset({TASK_NOT_FOUND, -32004})
 _EVENT: Final = msgspec.json.Decoder(A2aEvent)
 _TASK: Final = msgspec.json.Decoder(A2aTask)
 
+_MEDIA: Final = "application/a2a+json"
+_SEND: Final = ("SendMessage", "message/send")
+_REASONS: Final = {
+    "TASK_NOT_FOUND": TASK_NOT_FOUND,
+    "UNSUPPORTED_OPERATION": -32004,
+    "INVALID_PARAMS": -32602,
+    "INVALID_REQUEST": -32602,
+    "TaskNotFoundError": TASK_NOT_FOUND,
+    "UnsupportedOperationError": -32004,
+    "InvalidParamsError": -32602,
+}
+
 
 class AgentRefusal(BadReply):
     """An error response of an agent; `number` is its JSON-RPC code."""
@@ -205,19 +217,6 @@ def interface_headers(interface: AgentInterface) -> dict[str, str]:
         VERSION_HEADER: LEGACY_VERSION if interface.is_legacy else VERSION,
         "Content-Type": _MEDIA if is_current_rest else "application/json",
     }
-
-
-_MEDIA: Final = "application/a2a+json"
-_SEND: Final = ("SendMessage", "message/send")
-_REASONS: Final = {
-    "TASK_NOT_FOUND": TASK_NOT_FOUND,
-    "UNSUPPORTED_OPERATION": -32004,
-    "INVALID_PARAMS": -32602,
-    "INVALID_REQUEST": -32602,
-    "TaskNotFoundError": TASK_NOT_FOUND,
-    "UnsupportedOperationError": -32004,
-    "InvalidParamsError": -32602,
-}
 
 
 def _readers(

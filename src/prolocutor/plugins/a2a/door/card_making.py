@@ -29,6 +29,14 @@ MAX_EXAMPLES: Final = 50
 MAX_CARDS: Final = 100
 """Cards that are cached."""
 
+EXTENSION: Final = "https://github.com/prolocutor/prolocutor/blob/main/docs/howto/a2a.md#extension"
+"""What replies say more than A2A itself has; the address is where it is written down."""
+
+_EXTENDS: Final = (
+    "Replies say in metadata which skill has spoken and how sure it is, and what is asked for in"
+    " data parts: {type: ask} and the messages of the reply."
+)
+
 
 class MadeCard(msgspec.Struct, frozen=True):
     """An encoded card and its ETag."""
@@ -62,15 +70,6 @@ class CardOptions(msgspec.Struct, frozen=True, kw_only=True):
             " where nothing is said."
         ),
     ] = None
-
-
-EXTENSION: Final = "https://github.com/prolocutor/prolocutor/blob/main/docs/howto/a2a.md#extension"
-"""What replies say more than A2A itself has; the address is where it is written down."""
-
-_EXTENDS: Final = (
-    "Replies say in metadata which skill has spoken and how sure it is, and what is asked for in"
-    " data parts: {type: ask} and the messages of the reply."
-)
 
 
 class CardMaker:

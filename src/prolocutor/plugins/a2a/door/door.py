@@ -69,6 +69,24 @@ from prolocutor.web.event_writing import event_stream, server_event
 
 _VERSION: Final = "a2a-version"
 
+log = logging.getLogger(__name__)
+
+MEDIA: Final = "application/a2a+json"
+JSON: Final = "application/json"
+_ID: Final = r"(?P<id>[^/]+?)"
+_HOOKS: Final = rf"tasks/{_ID}/pushNotificationConfigs"
+
+_CARDS: Final = ("extendedAgentCard", "card", "agent/authenticatedExtendedCard")
+_QUERY: Final = (
+    "contextId",
+    "status",
+    "pageSize",
+    "pageToken",
+    "historyLength",
+    "statusTimestampAfter",
+    "includeArtifacts",
+)
+
 
 class A2aDoor(CardOptions, frozen=True, kw_only=True):
     """The assistant, and each of its skills, as an A2A agent at `/a2a`."""
@@ -308,14 +326,6 @@ def _matches(known: str, etag: str) -> bool:
     return "*" in candidates or etag in candidates
 
 
-log = logging.getLogger(__name__)
-
-MEDIA: Final = "application/a2a+json"
-JSON: Final = "application/json"
-_ID: Final = r"(?P<id>[^/]+?)"
-_HOOKS: Final = rf"tasks/{_ID}/pushNotificationConfigs"
-
-
 class RestRule(msgspec.Struct, frozen=True):
     """A method and a pattern of paths, and the operation that they call."""
 
@@ -340,16 +350,6 @@ _RULES: Final = (
     _rule("GET", _HOOKS, LIST_WEBHOOKS),
     _rule("GET", rf"{_HOOKS}/(?P<hook>[^/]+)", GET_WEBHOOK),
     _rule("DELETE", rf"{_HOOKS}/(?P<hook>[^/]+)", DELETE_WEBHOOK),
-)
-_CARDS: Final = ("extendedAgentCard", "card", "agent/authenticatedExtendedCard")
-_QUERY: Final = (
-    "contextId",
-    "status",
-    "pageSize",
-    "pageToken",
-    "historyLength",
-    "statusTimestampAfter",
-    "includeArtifacts",
 )
 
 

@@ -63,6 +63,21 @@ from prolocutor.plugins.a2a.wire.faults import (
 from prolocutor.web.door_context import DoorSpeaker
 from prolocutor.web.event_writing import batches, begun
 
+log = logging.getLogger(__name__)
+
+QUIET_SECONDS: Final = 60.0
+"""Seconds after which a task is looked at again although there was no news of it."""
+
+_NEVERMIND: Final = {"code": ["bookkeeping", "special", "special:nevermind"], "entities": {}}
+
+T = TypeVar("T")
+
+MAX_KNOWN: Final = 10_000
+"""The contexts, and the finished tasks, that are remembered so that the store need not be asked."""
+
+MAX_CHARACTERS: Final = 10_000
+"""The characters of a task that is remembered, about; a larger one is read again."""
+
 
 class MessagePreparation:
     """Finds the context and the task of a message, and reads its content."""
@@ -146,14 +161,6 @@ class MessagePreparation:
 def _being_worked_on() -> A2aFault:
     what = "the task is being worked on; wait for its reply, or leave taskId out to begin another"
     return A2aFault(UNSUPPORTED_OPERATION, what, field="message.taskId")
-
-
-log = logging.getLogger(__name__)
-
-QUIET_SECONDS: Final = 60.0
-"""Seconds after which a task is looked at again although there was no news of it."""
-
-_NEVERMIND: Final = {"code": ["bookkeeping", "special", "special:nevermind"], "entities": {}}
 
 
 class TaskSender:
@@ -353,16 +360,6 @@ def _sender_context(message: A2aMessage | None) -> str:
 def _other_message() -> A2aFault:
     what = "this messageId came with another message before"
     return A2aFault(CONFLICT, what, field="message.messageId")
-
-
-T = TypeVar("T")
-
-MAX_KNOWN: Final = 10_000
-"""The contexts, and the finished tasks, that are remembered so that the store need not be asked."""
-
-
-MAX_CHARACTERS: Final = 10_000
-"""The characters of a task that is remembered, about; a larger one is read again."""
 
 
 class KnownContexts:

@@ -48,6 +48,11 @@ STATES: Final = frozenset(
 TERMINAL: Final = frozenset({COMPLETED, FAILED, CANCELED, REJECTED})
 RUNNING: Final = frozenset({SUBMITTED, WORKING})
 
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
+
+_FREE: Final = frozenset({"data", "metadata", "params", "header"})
+"""Fields whose values are any JSON."""
+
 
 class _Wire(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """An object of the protocol."""
@@ -76,9 +81,6 @@ class A2aPart(_Wire):
         return self.raw is None or (
             len(self.raw.rstrip("=")) % 4 != 1 and _BASE64.fullmatch(self.raw) is not None
         )
-
-
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 
 
 class A2aMessage(_Wire):
@@ -253,7 +255,3 @@ def drop_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [drop_nulls(one) for one in value]
     return value
-
-
-_FREE: Final = frozenset({"data", "metadata", "params", "header"})
-"""Fields whose values are any JSON."""

@@ -27,6 +27,8 @@ _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]+={0,2}")
 
 # -- in -------------------------------------------------------------------------------------
 
+_STANDARD: Final = str.maketrans("-_", "+/")
+
 
 def upgrade_send_params(given: JsonObject) -> JsonObject:
     """Return the request to send a message in the form of 1.0."""
@@ -131,9 +133,6 @@ def _bytes_out(raw: str) -> str:
 
 def _pad_base64(encoded: str) -> str:
     return encoded + "=" * (-len(encoded) % 4)
-
-
-_STANDARD: Final = str.maketrans("-_", "+/")
 
 
 def _rpc_status(given: JsonObject) -> JsonObject:

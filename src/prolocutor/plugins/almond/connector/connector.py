@@ -51,6 +51,21 @@ MAX_CONNECTIONS: Final = 64
 IDLE_SECONDS: Final = 300.0
 """Seconds after which an idle connection may be closed."""
 
+log = logging.getLogger(__name__)
+
+MAX_MESSAGES: Final = 100
+MAX_TURN_BYTES: Final = 4_000_000
+OPENING_QUIET: Final = 2.0
+"""Seconds to wait for the first messages of a new connection."""
+
+SILENT_SECONDS: Final = 0.3
+"""Seconds after which the first generation's `askSpecial` without a message ends a turn."""
+
+SETTLED_SHARE: Final = 0.8
+"""The part of a time-out after which a turn without `askSpecial` is taken as it is."""
+
+_CONTROL: Final = frozenset({"id", "new-device", "hypothesis", "ping", "req-subproto"})
+
 
 class AlmondConnector:
     """The way to `ws://host/api/conversation` (the path of an address without a path).
@@ -171,22 +186,6 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
         if not isinstance(frame, dict) or frame.get("type") not in ("id", "askSpecial", "text"):
             return None
         return FoundService(what="an Almond", call=url, certainty=1.0 if is_named else 0.5)
-
-
-log = logging.getLogger(__name__)
-
-MAX_MESSAGES: Final = 100
-MAX_TURN_BYTES: Final = 4_000_000
-OPENING_QUIET: Final = 2.0
-"""Seconds to wait for the first messages of a new connection."""
-
-SILENT_SECONDS: Final = 0.3
-"""Seconds after which the first generation's `askSpecial` without a message ends a turn."""
-
-SETTLED_SHARE: Final = 0.8
-"""The part of a time-out after which a turn without `askSpecial` is taken as it is."""
-
-_CONTROL: Final = frozenset({"id", "new-device", "hypothesis", "ping", "req-subproto"})
 
 
 class AlmondSaid(msgspec.Struct):

@@ -34,6 +34,8 @@ Take = Callable[[TurnInput], Coroutine[Any, Any, TurnResult]]
 FRESH: Final = "stateless"
 PAGE_ROWS: Final = 100
 
+_DIALECTS: Final[dict[str | None, Dialect]] = {"1": FIRST, "2": SECOND}
+
 
 class SpeakerParams(UserQuery, frozen=True, kw_only=True):
     """The parameters of a turn."""
@@ -202,6 +204,3 @@ def _speaker(visitor: Visitor, params: SpeakerParams, conversation: str | None) 
         digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
         conversation = f"{FRESH}-{digest}"
     return find_speaker(visitor, user=params.user, conversation=conversation, fresh=FRESH)
-
-
-_DIALECTS: Final[dict[str | None, Dialect]] = {"1": FIRST, "2": SECOND}

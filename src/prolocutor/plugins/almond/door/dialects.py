@@ -25,6 +25,13 @@ MAX_FRAME: Final = 512_000
 NO_CONTEXT: Final = ("null",)
 """The code of a context in which nothing is going on, as Genie writes it."""
 
+_UNKNOWN_TO_SECOND: Final = frozenset({"result"})
+_PRESSED: Final = frozenset({"choice", "button"})
+_ANSWERED: Final = frozenset({"choice"})
+"""Message types that end with an answer: buttons before the last input, and choices."""
+_LINKED_BY_FIRST: Final = frozenset({"audio", "video"})
+_UNKNOWN_TO_FIRST: Final = frozenset({"command", "sound", "new-program"})
+
 
 class Dialect(Protocol):
     """The wire form of a generation of clients."""
@@ -215,9 +222,3 @@ _COMPLETIONS: Final = {
     "link": _add_address,
     "rdl": _add_title,
 }
-_UNKNOWN_TO_SECOND: Final = frozenset({"result"})
-_PRESSED: Final = frozenset({"choice", "button"})
-_ANSWERED: Final = frozenset({"choice"})
-"""Message types that end with an answer: buttons before the last input, and choices."""
-_LINKED_BY_FIRST: Final = frozenset({"audio", "video"})
-_UNKNOWN_TO_FIRST: Final = frozenset({"command", "sound", "new-program"})

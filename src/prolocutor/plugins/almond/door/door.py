@@ -50,6 +50,13 @@ MAX_EXAMPLES: Final = 10_000
 
 MAX_COUNT: Final = 1 << 53
 
+P = TypeVar("P")
+B = TypeVar("B")
+
+API: Final = ("/api", "/me/api")
+SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
+_WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
+
 
 class PopularQuery(msgspec.Struct, frozen=True):
     """How many examples are wanted."""
@@ -182,14 +189,6 @@ def _read_notification(body: AlmondNotification) -> tuple[Any, str | None]:
     if body.messages is None:
         raise BadInput("messages is a text, a message or a list of those", field="messages")
     return body.messages, body.ask
-
-
-P = TypeVar("P")
-B = TypeVar("B")
-
-API: Final = ("/api", "/me/api")
-SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
-_WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
 
 
 class AlmondDoor(msgspec.Struct, frozen=True, kw_only=True):

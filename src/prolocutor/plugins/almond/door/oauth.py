@@ -35,6 +35,8 @@ _MOST_FIELDS: Final = 20
 
 Parameter = Annotated[str | None, Meta(description="As RFC 6749 and RFC 7636 have it.")]
 
+_UNCACHED: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+
 
 class AuthorizationQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters with which an application sends a person."""
@@ -229,6 +231,3 @@ def _knows(secret: str | None, application: Application) -> bool:
 
 def _refuse(error: str, what: str, *, status: int = 400) -> HttpResponse:
     return HttpResponse(plain.encode(TokenRefused(error, what)), status, headers=_UNCACHED)
-
-
-_UNCACHED: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}

@@ -35,6 +35,12 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 
+MOST_FIELDS: Final = 50
+
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,63}", re.ASCII)
+_TYPES: Final = frozenset({"text", "password", "number", "email", "url", "tel"})
+_RESERVED: Final = frozenset({"kind"})
+
 
 def page(title: str, *parts: str, status: int = 200, leads_to: str = "") -> HttpResponse:
     """Return a page; `title` is text, `parts` are HTML with foreign text escaped.
@@ -60,13 +66,6 @@ def text(value: str) -> str:
 def paragraph(value: str) -> str:
     """Return a paragraph of text."""
     return f"<p>{text(value)}</p>"
-
-
-MOST_FIELDS: Final = 50
-
-_NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,63}", re.ASCII)
-_TYPES: Final = frozenset({"text", "password", "number", "email", "url", "tel"})
-_RESERVED: Final = frozenset({"kind"})
 
 
 class Field(msgspec.Struct, frozen=True):

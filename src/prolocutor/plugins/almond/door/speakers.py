@@ -35,6 +35,8 @@ ConversationId: TypeAlias = Annotated[
     ),
 ]
 
+log = logging.getLogger(__name__)
+
 
 class UserQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The parameter that names the user."""
@@ -118,9 +120,6 @@ def _name(given: str | None) -> str | None:
         what = f"a conversation's id is a text of at most {MAX_NAME} characters"
         raise BadInput(what, field="conversationId")
     return given
-
-
-log = logging.getLogger(__name__)
 
 
 async def expectation(assistant: Assistant, speaker: Speaker) -> dict[str, Any]:

@@ -22,6 +22,20 @@ from prolocutor.plugins.almond.thingtalk.tree import (
 )
 from prolocutor.plugins.almond.thingtalk.values import MeasureValue, TimeValue, Value
 
+_INTERVAL: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[a-z]+)")
+_TIME_UNITS: Final = {
+    "ms": "millisecond",
+    "s": "second",
+    "min": "minute",
+    "h": "hour",
+    "day": "day",
+    "week": "week",
+    "mon": "month",
+    "year": "year",
+}
+DEVICE: Final = "__device"
+"""The parameter for the function's device in confirmations of 1.x manifests."""
+
 
 def describe(statement: CheckedStatement, resolver: ValueResolver) -> str:
     """Return a statement in words: "tweet with status “lol”, every hour"."""
@@ -74,21 +88,6 @@ def _interval(source: str) -> str:
         return source
     unit = _TIME_UNITS[match["unit"]]
     return unit if match["number"] == "1" else f"{match['number']} {unit}s"
-
-
-_INTERVAL: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[a-z]+)")
-_TIME_UNITS: Final = {
-    "ms": "millisecond",
-    "s": "second",
-    "min": "minute",
-    "h": "hour",
-    "day": "day",
-    "week": "week",
-    "mon": "month",
-    "year": "year",
-}
-DEVICE: Final = "__device"
-"""The parameter for the function's device in confirmations of 1.x manifests."""
 
 
 def _call_words(call: ResolvedCall, resolver: ValueResolver) -> str:

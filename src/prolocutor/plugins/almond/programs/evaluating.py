@@ -40,6 +40,21 @@ MOST_ROWS: Final = 1000
 
 _UNSAID: Final = (None, "")
 
+_ORDERS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    ">=": lambda left, right: bool(left >= right),
+    "<=": lambda left, right: bool(left <= right),
+    ">": lambda left, right: bool(left > right),
+    "<": lambda left, right: bool(left < right),
+}
+_TEXTS: Final[dict[str, Callable[[str, str], bool]]] = {
+    "=~": lambda left, right: right in left,
+    "~=": lambda left, right: left in right,
+    "starts_with": lambda left, right: left.startswith(right),
+    "ends_with": lambda left, right: left.endswith(right),
+    "prefix_of": lambda left, right: right.startswith(left),
+    "suffix_of": lambda left, right: right.endswith(left),
+}
+
 
 class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
     """A result: its fields, its call, and whether it has all fields of its call."""
@@ -275,22 +290,6 @@ def sort_key(value: Any, resolver: ValueResolver) -> tuple[str, Any] | None:
         moment = resolver.moment(value)
         return ("moment", moment) if moment is not None else ("text", value.casefold())
     return None
-
-
-_ORDERS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    ">=": lambda left, right: bool(left >= right),
-    "<=": lambda left, right: bool(left <= right),
-    ">": lambda left, right: bool(left > right),
-    "<": lambda left, right: bool(left < right),
-}
-_TEXTS: Final[dict[str, Callable[[str, str], bool]]] = {
-    "=~": lambda left, right: right in left,
-    "~=": lambda left, right: left in right,
-    "starts_with": lambda left, right: left.startswith(right),
-    "ends_with": lambda left, right: left.endswith(right),
-    "prefix_of": lambda left, right: right.startswith(left),
-    "suffix_of": lambda left, right: right.endswith(left),
-}
 
 
 def _are_comparable(first: str, second: str) -> bool:

@@ -72,6 +72,13 @@ log = logging.getLogger(__name__)
 DEADLINE_SHARE: Final = 0.8
 """The share of a turn's deadline for its program."""
 
+LARGE_CHARACTERS: Final = 1_000
+"""The length in characters from which a program is read in a thread (8 KB take up to 0.5 s, this
+length 20 ms).
+"""
+
+T = TypeVar("T")
+
 
 class Executor:
     """Runs programs through the guarded `caller`, for an assistant (`contracts/programs.py`)."""
@@ -356,14 +363,6 @@ class Executor:
 
 def _code(program: Program, person: ProgramUser) -> str:
     return show_statement(put_constants(program, person).statements[0])
-
-
-LARGE_CHARACTERS: Final = 1_000
-"""The length in characters from which a program is read in a thread (8 KB take up to 0.5 s, this
-length 20 ms).
-"""
-
-T = TypeVar("T")
 
 
 async def run_bounded(size: int, work: Callable[[], T]) -> T:

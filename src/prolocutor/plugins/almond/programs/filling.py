@@ -49,6 +49,16 @@ from prolocutor.reading.plain_text import bare
 
 Wants: TypeAlias = Literal["device", "slot", "place", "more", "yes"]
 
+PersonalValue = RelativeLocation | NamedTime | ContextRef
+
+MUST_LOG_IN: Final = "Sorry, to execute this command you must log in to your personal account."
+
+ANY_MORE: Final = "Would you like to add more elements to the list?"
+
+USERNAME: Final = "tt:username"
+REACHED: Final = frozenset({"tt:phone_number", "tt:email_address", "tt:contact"})
+"""Types of entities by which a person is reached."""
+
 
 class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A program waiting for an answer: its source so far, and the purpose of the answer.
@@ -198,17 +208,9 @@ def _ask_run(words: DirectReply, partial: PartialProgram, program: Program) -> P
     return ProgramRun(words=words, context=context, code=code, entities=entities)
 
 
-PersonalValue = RelativeLocation | NamedTime | ContextRef
-
-MUST_LOG_IN: Final = "Sorry, to execute this command you must log in to your personal account."
-
-
 def acts(checked: Checked) -> bool:
     """Return whether a program acts, or goes on running."""
     return checked.kind == "stream" or any(each.action for each in checked.statements)
-
-
-ANY_MORE: Final = "Would you like to add more elements to the list?"
 
 
 def make_question(slot: Slot, hint: str = "") -> DirectReply:
@@ -318,11 +320,6 @@ def put_constants(program: Program, person: ProgramUser) -> Program:
 def replace_node(program: Program, old: SyntaxNode, new: SyntaxNode) -> Program:
     """Replace a node by another wherever it occurs."""
     return transform(program, lambda node: new if node == old else node)
-
-
-USERNAME: Final = "tt:username"
-REACHED: Final = frozenset({"tt:phone_number", "tt:email_address", "tt:contact"})
-"""Types of entities by which a person is reached."""
 
 
 def put_contacts(program: Program, manifests: Manifests, contacts: Sequence[Contact]) -> Program:

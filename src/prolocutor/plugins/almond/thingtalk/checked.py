@@ -13,6 +13,24 @@ from prolocutor.plugins.almond.thingtalk.tree import Expression, Invocation, Pro
 from prolocutor.plugins.almond.thingtalk.types import Type
 from prolocutor.plugins.almond.thingtalk.values import UndefinedValue, Value
 
+_ASKS: dict[str, Ask] = {
+    "String": "raw_string",
+    "Number": "number",
+    "Boolean": "yesno",
+    "Enum": "choice",
+    "Date": "date",
+    "Time": "time",
+    "Location": "location",
+}
+
+_ENTITIES: dict[str, Ask] = {
+    "tt:picture": "picture",
+    "tt:phone_number": "phone_number",
+    "tt:email_address": "email_address",
+    "tt:contact": "contact",
+    "tt:password": "password",
+}
+
 
 class Slot(msgspec.Struct, frozen=True):
     """A missing value to ask for.
@@ -84,25 +102,6 @@ def find_ask(kind: Type) -> Ask:
     if kind.name == "Entity":
         return _ENTITIES.get(kind.of, "raw_string")
     return _ASKS.get(kind.name, "generic")
-
-
-_ASKS: dict[str, Ask] = {
-    "String": "raw_string",
-    "Number": "number",
-    "Boolean": "yesno",
-    "Enum": "choice",
-    "Date": "date",
-    "Time": "time",
-    "Location": "location",
-}
-
-_ENTITIES: dict[str, Ask] = {
-    "tt:picture": "picture",
-    "tt:phone_number": "phone_number",
-    "tt:email_address": "email_address",
-    "tt:contact": "contact",
-    "tt:password": "password",
-}
 
 
 def count_slots(tree: SyntaxNode) -> int:

@@ -40,6 +40,14 @@ from prolocutor.plugins.almond.thingtalk.values import UndefinedValue, Value
 _SUMMED = frozenset({"Number", "Measure", "Currency"})
 _ORDERED = _SUMMED | {"Date", "Time"}
 
+_TIMER: Mapping[str, Type] = {
+    "base": DATE,
+    "interval": DURATION,
+    "frequency": NUMBER,
+    "time": TIME,
+    "expiration": DATE,
+}
+
 
 def check(program: Program, manifests: Manifests) -> Checked:
     """Resolve the calls of a program and check its names and types.
@@ -241,15 +249,6 @@ class _Checker:
             if value is not None:
                 changed[name] = self.values.value(value, wanted[name], {}, timer.position)
         return _Found(msgspec.structs.replace(timer, **changed), "stream", {})
-
-
-_TIMER: Mapping[str, Type] = {
-    "base": DATE,
-    "interval": DURATION,
-    "frequency": NUMBER,
-    "time": TIME,
-    "expiration": DATE,
-}
 
 
 def _is_confirmed(function: Function) -> bool:

@@ -64,6 +64,35 @@ from prolocutor.plugins.almond.thingtalk.values import (
 Fields = dict[str, Type]
 """Names and types of the fields of a result."""
 
+_EXAMPLES = {
+    "String": 'write a text as "text"',
+    "Number": "write a number as 5",
+    "Boolean": "write true or false",
+    "Measure": "write a measure as 5km",
+    "Currency": "write an amount of money as 5$usd",
+    "Date": "write a date as new Date(2026, 5, 31)",
+    "Time": "write a time as new Time(12, 30)",
+    "Location": 'write a location as new Location("Berlin")',
+    "Entity": 'write an entity as "value"^^type',
+    "Enum": "write a choice as enum(choice)",
+    "Array": "write a list as [1, 2]",
+}
+
+_ORDERED = frozenset({"Number", "Measure", "Currency", "Date", "Time"})
+_TEXTUAL = frozenset({"String", "Entity", "Any"})
+
+_SUBTYPES: dict[str, frozenset[str]] = {
+    "tt:contact": frozenset({"tt:phone_number", "tt:email_address", "tt:username"}),
+    "tt:url": frozenset({"tt:picture", "tt:audio_url", "tt:video", "tt:rdf_resource"}),
+    "tt:picture": frozenset({"tt:url"}),
+}
+
+_EVENTS = {None: STRING} | {
+    "type": entity("tt:function"),
+    "program_id": entity("tt:program_id"),
+    "source": entity("tt:contact"),
+}
+
 
 class ExpectedValue(msgspec.Struct, frozen=True):
     """An expected value: its type, and the question for it if it is missing."""
@@ -206,37 +235,6 @@ def _mismatch(said: str, wanted: ExpectedValue, position: SourcePosition) -> Thi
         position,
         _EXAMPLES.get(wanted.type.name, ""),
     )
-
-
-_EXAMPLES = {
-    "String": 'write a text as "text"',
-    "Number": "write a number as 5",
-    "Boolean": "write true or false",
-    "Measure": "write a measure as 5km",
-    "Currency": "write an amount of money as 5$usd",
-    "Date": "write a date as new Date(2026, 5, 31)",
-    "Time": "write a time as new Time(12, 30)",
-    "Location": 'write a location as new Location("Berlin")',
-    "Entity": 'write an entity as "value"^^type',
-    "Enum": "write a choice as enum(choice)",
-    "Array": "write a list as [1, 2]",
-}
-
-
-_ORDERED = frozenset({"Number", "Measure", "Currency", "Date", "Time"})
-_TEXTUAL = frozenset({"String", "Entity", "Any"})
-
-_SUBTYPES: dict[str, frozenset[str]] = {
-    "tt:contact": frozenset({"tt:phone_number", "tt:email_address", "tt:username"}),
-    "tt:url": frozenset({"tt:picture", "tt:audio_url", "tt:video", "tt:rdf_resource"}),
-    "tt:picture": frozenset({"tt:url"}),
-}
-
-_EVENTS = {None: STRING} | {
-    "type": entity("tt:function"),
-    "program_id": entity("tt:program_id"),
-    "source": entity("tt:contact"),
-}
 
 
 def fits(given: Type, wanted: Type) -> bool:

@@ -53,6 +53,42 @@ _NAME = re.compile(
 
 _TEXTS = frozenset("USERNAME HASHTAG URL PHONE_NUMBER EMAIL_ADDRESS PATH_NAME PICTURE".split())
 
+_SHAPES = {
+    "NUMBER": "a number",
+    "DURATION": '{"value", "unit"}',
+    "CURRENCY": '{"value", "unit"}',
+    "DATE": '{"year", "month", "day"} or ISO 8601',
+    "TIME": '{"hour", "minute", "second"}',
+    "LOCATION": '{"latitude", "longitude", "display"}',
+}
+
+_NUMBER = re.compile(r"-?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
+_NAMES = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
+_CLASS = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*", re.ASCII)
+_KIND = re.compile(r"[A-Za-z_][\w.-]*:[A-Za-z_]\w*", re.ASCII)
+_CLOCK = re.compile(r"time:(\d{1,2}):(\d{1,2}):(\d{1,2})")
+
+_PREFIXES = {
+    "param": "PARAM",
+    "attribute": "ATTRIBUTE",
+    "enum": "CHOICE",
+    "unit": "UNIT",
+    "device": "DEVICE",
+    "context": "CONTEXT_REF",
+}
+
+_KINDS = {
+    "NAME": "a name",
+    "REF": "@class.function",
+    "STRING": "a string",
+    "NUMBER": "a number",
+    "ENTITY_KIND": "^^type",
+    "SPECIAL": "a control command",
+    "CURRENCY_CODE": "a currency",
+    "CONSTANT": "a value",
+    "$END": "the end",
+}
+
 
 def is_entity(token: str) -> bool:
     """Return whether a token stands for an entity."""
@@ -84,16 +120,6 @@ def entity_token(name: str, entities: Mapping[str, Any], position: SourcePositio
             position,
             f"send {_SHAPES.get(kind, 'text')}",
         ) from None
-
-
-_SHAPES = {
-    "NUMBER": "a number",
-    "DURATION": '{"value", "unit"}',
-    "CURRENCY": '{"value", "unit"}',
-    "DATE": '{"year", "month", "day"} or ISO 8601',
-    "TIME": '{"hour", "minute", "second"}',
-    "LOCATION": '{"latitude", "longitude", "display"}',
-}
 
 
 def _constant(kind: str, given: Any, position: SourcePosition) -> Value:
@@ -151,13 +177,6 @@ def _number(given: Any) -> int | float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < LARGEST:
         raise TypeError
     return given
-
-
-_NUMBER = re.compile(r"-?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
-_NAMES = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
-_CLASS = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*", re.ASCII)
-_KIND = re.compile(r"[A-Za-z_][\w.-]*:[A-Za-z_]\w*", re.ASCII)
-_CLOCK = re.compile(r"time:(\d{1,2}):(\d{1,2}):(\d{1,2})")
 
 
 def new_tokens(
@@ -221,16 +240,6 @@ def old_tokens(
             yield _prefixed_token(kind, rest, position)
         else:
             yield made("OTHER", text, position)
-
-
-_PREFIXES = {
-    "param": "PARAM",
-    "attribute": "ATTRIBUTE",
-    "enum": "CHOICE",
-    "unit": "UNIT",
-    "device": "DEVICE",
-    "context": "CONTEXT_REF",
-}
 
 
 def _prefixed_token(kind: str, rest: str, position: SourcePosition) -> Token:
@@ -393,19 +402,6 @@ class Grammar:
         if "a name" in named:
             named = ["a name", *(each for each in ("')'", "']'") if each in named)]
         return f"expected {' or '.join(named[:6])}"
-
-
-_KINDS = {
-    "NAME": "a name",
-    "REF": "@class.function",
-    "STRING": "a string",
-    "NUMBER": "a number",
-    "ENTITY_KIND": "^^type",
-    "SPECIAL": "a control command",
-    "CURRENCY_CODE": "a currency",
-    "CONSTANT": "a value",
-    "$END": "the end",
-}
 
 
 def _quote_token(token: Token) -> str:

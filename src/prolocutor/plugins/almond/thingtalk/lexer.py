@@ -10,52 +10,8 @@ from lark import Token
 
 from prolocutor.plugins.almond.thingtalk.nodes import SourcePosition, fault
 
-
-def token_position(token: Token) -> SourcePosition:
-    """Return the position of a token's beginning."""
-    return SourcePosition(token.line or 0, token.column or 0)
-
-
-def made(kind: str, value: Any, position: SourcePosition, text: str | None = None) -> Token:
-    """Make a token of a kind; errors quote `text`."""
-    token = Token(
-        kind, text if text is not None else str(value), None, position.line, position.column
-    )
-    token.value = value
-    return token
-
-
 _ESCAPE = re.compile(r"\\(u\{[0-9A-Fa-f]{1,6}\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
-
-
-def unescape(text: str, position: SourcePosition) -> str:
-    """Return the text of a string literal; raise `ThingTalkError` for an invalid escape."""
-    if "\\" not in text:
-        return _whole(text, position)
-
-    def read(match: re.Match[str]) -> str:
-        escape = match[1]
-        if len(escape) > 1:
-            code = int(escape[1:].strip("{}"), 16)
-            if code > 0x10FFFF:
-                raise fault(f"\\{escape} is not a character", position)
-            return chr(code)
-        if escape in "ux":
-            raise fault(f"\\{escape} has to be followed by the number of a character", position)
-        return _LETTERS.get(escape, escape)
-
-    read_text = _ESCAPE.sub(read, text)
-    return _whole(read_text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), position)
-
-
-def _whole(text: str, position: SourcePosition) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise fault("a lone surrogate is not Unicode text", position) from None
-    return text
-
 
 SPECIAL = frozenset(
     "yes no nevermind stop help wakeup debug failed train back more empty maybe makerule hello"
@@ -92,6 +48,48 @@ _MADE = {"makeTime": "Time", "makeDate": "Date", "makeLocation": "Location"} | {
     "makeCurrency": "Currency"
 }
 _CALLED = re.compile(r"\s*\(")
+
+
+def token_position(token: Token) -> SourcePosition:
+    """Return the position of a token's beginning."""
+    return SourcePosition(token.line or 0, token.column or 0)
+
+
+def made(kind: str, value: Any, position: SourcePosition, text: str | None = None) -> Token:
+    """Make a token of a kind; errors quote `text`."""
+    token = Token(
+        kind, text if text is not None else str(value), None, position.line, position.column
+    )
+    token.value = value
+    return token
+
+
+def unescape(text: str, position: SourcePosition) -> str:
+    """Return the text of a string literal; raise `ThingTalkError` for an invalid escape."""
+    if "\\" not in text:
+        return _whole(text, position)
+
+    def read(match: re.Match[str]) -> str:
+        escape = match[1]
+        if len(escape) > 1:
+            code = int(escape[1:].strip("{}"), 16)
+            if code > 0x10FFFF:
+                raise fault(f"\\{escape} is not a character", position)
+            return chr(code)
+        if escape in "ux":
+            raise fault(f"\\{escape} has to be followed by the number of a character", position)
+        return _LETTERS.get(escape, escape)
+
+    read_text = _ESCAPE.sub(read, text)
+    return _whole(read_text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), position)
+
+
+def _whole(text: str, position: SourcePosition) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise fault("a lone surrogate is not Unicode text", position) from None
+    return text
 
 
 def surface_tokens(source: str, words: Mapping[str, str]) -> Iterator[Token]:

@@ -9,6 +9,18 @@ import msgspec
 
 from prolocutor.errors import ThingTalkError
 
+MAX_BYTES: Final = 8 * 1024
+"""Bytes of a program's source in UTF-8; also of its tokens, and of its entities as JSON."""
+
+MAX_MANIFEST_BYTES: Final = 64 * 1024
+"""Bytes of the source of manifests."""
+
+MAX_STATEMENTS: Final = 32
+"""Statements of one program."""
+
+MAX_DEPTH: Final = 40
+"""Levels of a tree, counted from the program."""
+
 
 class SourcePosition(msgspec.Struct, frozen=True, eq=False):
     """A line and a column, both from 1; `NOWHERE` without a source. All positions are equal."""
@@ -60,19 +72,6 @@ def transform(
 def fault(what: str, position: SourcePosition, do: str = "") -> ThingTalkError:
     """Return an error with the fault, its position and the remedy."""
     return ThingTalkError(what, line=position.line, column=position.column, do=do)
-
-
-MAX_BYTES: Final = 8 * 1024
-"""Bytes of a program's source in UTF-8; also of its tokens, and of its entities as JSON."""
-
-MAX_MANIFEST_BYTES: Final = 64 * 1024
-"""Bytes of the source of manifests."""
-
-MAX_STATEMENTS: Final = 32
-"""Statements of one program."""
-
-MAX_DEPTH: Final = 40
-"""Levels of a tree, counted from the program."""
 
 
 def check_size(size: int, most: int) -> None:

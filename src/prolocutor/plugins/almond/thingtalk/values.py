@@ -11,6 +11,8 @@ from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.nodes import NOWHERE, SourcePosition, SyntaxNode, fault
 from prolocutor.plugins.almond.thingtalk.types import Type
 
+_COARSE = ("h", "day", "week", "mon", "year")
+
 
 class StringValue(SyntaxNode, frozen=True):
     """A text."""
@@ -189,9 +191,6 @@ Value: TypeAlias = (
     | Variable
     | EventValue
 )
-
-
-_COARSE = ("h", "day", "week", "mon", "year")
 
 
 def measure(value: float, unit: str, position: SourcePosition = NOWHERE) -> MeasureValue:

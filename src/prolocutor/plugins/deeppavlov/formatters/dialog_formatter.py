@@ -10,6 +10,15 @@ import msgspec
 State = dict[str, Any]
 """A dialog or an utterance as DeepPavlov Agent writes it, with free annotations inside."""
 
+Format = Callable[..., list[Any]]
+"""`(dialog, **kwargs) -> requests`, with one call of the service for each request.
+
+With `counts` or `skills` the second argument is an `EarlierDialog`.
+
+The dialog is never changed. The requests share parts with it, so they are to be encoded before it
+changes.
+"""
+
 
 class EarlierDialog(msgspec.Struct, frozen=True):
     """The facts that formatters read of the utterances before the window.
@@ -23,15 +32,6 @@ class EarlierDialog(msgspec.Struct, frozen=True):
 
 
 NOTHING_EARLIER = EarlierDialog()
-
-Format = Callable[..., list[Any]]
-"""`(dialog, **kwargs) -> requests`, with one call of the service for each request.
-
-With `counts` or `skills` the second argument is an `EarlierDialog`.
-
-The dialog is never changed. The requests share parts with it, so they are to be encoded before it
-changes.
-"""
 
 
 class DialogFormatter(msgspec.Struct, frozen=True):

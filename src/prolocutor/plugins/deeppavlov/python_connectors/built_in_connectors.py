@@ -57,6 +57,16 @@ SHORT_DIALOG = 20  # utterances, under which the skill for acquaintance is asked
 KEYWORDS = 5  # of the last two human utterances, of which a short story is made
 STORY = "dff_short_story_skill"
 
+UNIVERSAL = "dff_universal_prompted_skill"
+ON_DEMAND = ("dff_google_api_skill", "factoid_qa", "dff_document_qa_llm_skill")
+
+NEEDED: Mapping[str, str] = {
+    "PredefinedTextConnector": "response_text",
+    "PredefinedOutputConnector": "output",
+    "PostAnnotatorSelectorConnector": "annotator_names",
+}
+"""The key without which a connector cannot be made."""
+
 
 class RuleBasedSelector:
     """Names the skills for commands and intents, else for any topic and for the present topic."""
@@ -186,10 +196,6 @@ class PostAnnotatorSelector:
         )
 
 
-UNIVERSAL = "dff_universal_prompted_skill"
-ON_DEMAND = ("dff_google_api_skill", "factoid_qa", "dff_document_qa_llm_skill")
-
-
 class DescriptionBasedSelector:
     """Names the skills fitting the annotations of the new utterance."""
 
@@ -258,13 +264,6 @@ def make_built_in(
 def _make_predefined(given: Mapping[str, Any], _: DreamEnvironment) -> BuiltInConnector:
     return PredefinedText(given["response_text"], given.get("annotations"))
 
-
-NEEDED: Mapping[str, str] = {
-    "PredefinedTextConnector": "response_text",
-    "PredefinedOutputConnector": "output",
-    "PostAnnotatorSelectorConnector": "annotator_names",
-}
-"""The key without which a connector cannot be made."""
 
 PYTHON_CONNECTORS: Mapping[str, Build] = {
     "PredefinedTextConnector": _make_predefined,

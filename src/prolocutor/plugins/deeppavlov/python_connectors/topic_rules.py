@@ -29,6 +29,120 @@ STRONG: Final = 0.8
 # DREAM's second alternative, `n't\bno`, is dead: no word boundary lies between "t" and "n".
 _NOT: Final = r"\bnot(?: too| that| really| so| feel| going)? "
 
+_ALONE = r"(?:i am alone|lonely|loneliness|do you love me)"
+_JOKE = r"(?:(?:tell|hear)(?: [a-z]+){0,4} jokes?|^joke)"
+
+_ADVICE: Final = re.compile(
+    r"(?:give|suggest|tell) (?:me )?(?:an? |some )?advice|advice me (?:something|anything)"
+)
+_EMOTION: Final = re.compile(r"\b(?:emotion|feeling|i feel\b|depress)")
+_HOW_ARE_YOU: Final = re.compile(
+    r"how are (?:you(?: doing today)?|things)\?|how is the day going so far for you\?"
+    r"|как (?:твои )?дела(?: сегодня)?\?|как проходит (?:твой )?день(?: сегодня)?\?"
+)
+_FEELINGS: Final = frozenset(
+    "affection amazing amusement anger antagonism anxiety bad blame bliss bored bravado calmness"
+    " carefree cheer confidence contentment curiosity cynicism delight depression ease"
+    " embarrassment empathy enthusiasm excitement fear fright frustration fulfillment fury good"
+    " gratitude grief happiness harmony hate hatred heartache hopeful hostility insecurity"
+    " inspiration interest jealousy joy kindness laughter love misery optimism pain panic passion"
+    " peace pessimistic pleasure regret resentment sad sadness satisfaction serenity shame sick"
+    " sorrow surprise threatening trust unhappiness weariness well worry".split()
+)
+
+SENSITIVE: Final = frozenset(
+    "news_api_skill dff_coronavirus_skill dff_funfact_skill dff_weather_skill"
+    " dff_short_story_skill".split()
+)
+"""The skills for single topics that are also asked about touchy topics."""
+
+_PLAYS = r"\bvideo ?game|\bplay ?station|\bx ?box\b|\bplay(?:ed|ing|s).*\b(?:tablet|pc|computer)\b"
+_TITLES = (
+    "(?:microsoft_)?flight_simulator (?:roller_?coaster|railroad)_tycoon (?:the_)?forest"
+    " (?:the_)?sims (?:the_)?witcher age_of_empires age_of_mythology anno ark arma baldur's_gate"
+    " battlefield bioshock blade_runner cities civilization command_and_conquer commandos"
+    " counter-strike crusader_kings crysis cuphead cyberpunk dark_souls dayz diablo doom"
+    " duke_nukem empire_earth europa_universalis everquest factorio fall_guys far_cry"
+    " final_fantasy fortnite frogger full_throttle grand_theft_auto gta guild_wars half-life"
+    " hearts_of_iron hollow_knight mafia magicka metal_gear_solid microsoft minecraft myst"
+    " neverwinter_nights nier pac-man pod populous prison_architect pubg quake resident_evil riven"
+    " roblox robocop rome runaway rust sacred satisfactory simcity spore star_wars starcraft"
+    " stardew_valley stellaris street_fighter stronghold terraria theme_park total_annihilation"
+    " tropico unreal valheim vietcong warhammer wing_commander wolfenstein world_of_warcraft"
+    " zoo_tycoon zork"
+)
+_SPORTS = (
+    "aerobics archery badminton ballet baseball basketball biathlon billiards canoe chess climb"
+    " coach cricket curling cycle darts dive draughts fence fitness football golf gymnastics"
+    " handball hockey jog judo karate lacrosse martial_arts parachute polo ride rowing rugby run"
+    " ski snooker soccer swim tennis triathlon volleyball waterski work_out wrestle"
+)
+_SPORTING = (
+    "boxing canoeing climbing cycling dancing diving fencing jogging mountaineering parachuting"
+    " riding rowing running skiing swimming working_out wrestling"
+).split()
+_CONTESTS = (
+    "championship competition derby grand_prix nba nfl olympic_games stanley_cup super_bowl"
+    " tour_de_france tournament tourney uefa ufc wimbledon world_cup world_series"
+)
+_BEEN = (
+    r"|(?:have|did|were|was|had|place) you (?:ever )?(?:been (?:in|to)\b|visit|in\b|travel"
+    r"|go [a-z ]{0,40}vacation|have (?:ever )?(?:visit|been (?:in|to)\b|travel))"
+    r"|(?:i|we|me) (?:have|did|was|had|were) (?:been (?:in|on|there)|visit)"
+)
+_TRAVEL = "travel|journey|globe ?trotting|tour|voyage|trekking|wandering|vacation|visit"
+
+LINKS: Final = {
+    skill: re.compile(pattern)
+    for skill, pattern in {
+        "dff_animals_skill": r"do you (?:like animals|have pets(?: at home)?)\?|talk about animals"
+        r"(?:\?|, would you)|chat about animals\. do you agree",
+        "dff_book_skill": r"what is the last book you've read\?|what is your favorite book\?"
+        r"|what book do you like to read\?|book you (?:would recommend to your friend|like to"
+        r" recommend to other people)\?|longest book you have ever read|was recommended to you\?",
+        "dff_food_skill": r"do you (?:like cooking|think cooking is (?:cool|a great thing))\?"
+        r"|they adore cooking\.",
+        "dff_gaming_skill": r"game are you playing in recent days\?|your favorite video game\?",
+        "dff_movie_skill": r"recent movie you've watched\?|best movie you have seen recently\?"
+        r"|could watch over and over again\?|your favorite tv series\?|did you watch on weekends\?"
+        r"|can you recommend to your friends\?",
+        "dff_music_skill": r"what kind of music do you (?:like|listen to to cheer|usually listen)"
+        r"|who is your favorite singer|what song do you like to sing|your favorite album\?"
+        r"|best band ever\?",
+        "dff_science_skill": r"do you (?:like science|think science is (?:cool|a great thing))\?"
+        r"|they adore science\.|(?:chat|talk) about science(?:\?|, would you)",
+        "dff_sport_skill": r"do you (?:like (?:sports|fitness)|have a sports idol)\?"
+        r"|(?:chat about sport|talk about sports competitions)\?|about your favorite athletes\? ",
+        "dff_travel_skill": r"do you (?:like travel|think travel is (?:cool|a great thing))\?"
+        r"|what is your (?:view on|opinion of) travel\?",
+        "emotion_skill": r"how do you feel\?|how are (?:you(?: doing today)?|things)\?"
+        r"|how is the day going so far for you\?|как (?:твои )?дела(?: сегодня)?\?"
+        r"|как проходит (?:твой )?день(?: сегодня)?\?",
+        "game_cooperative_skill": r"do you love video games\?",
+        "news_api_skill": r"would you like to hear the latest news\?",
+        "personal_info_skill": r"what is your name\?|where are you from\?|как тебя зовут\?"
+        r"|откуда ты родом\?",
+    }.items()
+}
+"""The questions by which DREAM's skills lead over to another skill."""
+
+_OFFERED_WEATHER: Final = re.compile(r"would you like to know the weather(?: there)?\?")
+FILMS: Final = frozenset(
+    "Q10301427 Q11424 Q130232 Q15416 Q202866 Q20937557 Q2431196 Q24869 Q29168811 Q369747"
+    " Q52162262 Q5398426".split()
+)
+"""Films and series of all kinds in Wikidata."""
+FAMOUS: Final = frozenset(
+    "Q1028181 Q10798782 Q10800557 Q10833314 Q10843402 Q10871364 Q10873124 Q11338576 Q11513337"
+    " Q11774891 Q12299841 Q1281618 Q12840545 Q13141064 Q131524 Q14089670 Q15117302 Q15296811"
+    " Q1607826 Q177220 Q19204627 Q1930187 Q2066131 Q214917 Q222344 Q2259451 Q2309784 Q2405480"
+    " Q2526255 Q28389 Q2865819 Q3282637 Q33231 Q33999 Q3455803 Q36180 Q3665646 Q36834 Q483501"
+    " Q486748 Q488205 Q49757 Q628099 Q639669 Q644687 Q6625963 Q753110 Q855091 Q937857"
+    " Q947873".split()
+)
+"""Occupations in Wikidata of people who are talked about: of stage, books, music, sport."""
+TOPICS: Final = ("cobot_topics", "cobot_dialogact_topics", "deeppavlov_topics")
+
 
 def _words(words: str) -> str:
     """Return a pattern of whole words; `_` is a space."""
@@ -49,30 +163,11 @@ _GLAD = _words(
     " fabulous famous fine good great happy incredible neat nice ok okay peachy perfect splendid"
     " super superb swell tops tremendous well yeah"
 )
-_ALONE = r"(?:i am alone|lonely|loneliness|do you love me)"
-_JOKE = r"(?:(?:tell|hear)(?: [a-z]+){0,4} jokes?|^joke)"
 _SIGNS: Final = [
     (re.compile(sign), re.compile(_NOT + sign))
     for sign in (_PAIN, f"(?:{_SAD}|^say$)", _ALONE, _JOKE)
 ]
 _NOT_GLAD: Final = re.compile(_NOT + _GLAD)
-_ADVICE: Final = re.compile(
-    r"(?:give|suggest|tell) (?:me )?(?:an? |some )?advice|advice me (?:something|anything)"
-)
-_EMOTION: Final = re.compile(r"\b(?:emotion|feeling|i feel\b|depress)")
-_HOW_ARE_YOU: Final = re.compile(
-    r"how are (?:you(?: doing today)?|things)\?|how is the day going so far for you\?"
-    r"|как (?:твои )?дела(?: сегодня)?\?|как проходит (?:твой )?день(?: сегодня)?\?"
-)
-_FEELINGS: Final = frozenset(
-    "affection amazing amusement anger antagonism anxiety bad blame bliss bored bravado calmness"
-    " carefree cheer confidence contentment curiosity cynicism delight depression ease"
-    " embarrassment empathy enthusiasm excitement fear fright frustration fulfillment fury good"
-    " gratitude grief happiness harmony hate hatred heartache hopeful hostility insecurity"
-    " inspiration interest jealousy joy kindness laughter love misery optimism pain panic passion"
-    " peace pessimistic pleasure regret resentment sad sadness satisfaction serenity shame sick"
-    " sorrow surprise threatening trust unhappiness weariness well worry".split()
-)
 
 
 def is_moved(exchange: Exchange) -> bool:
@@ -105,13 +200,6 @@ def _symbolizes_pain(utterance: State) -> bool:
     annotations = utterance["annotations"]
     found = annotations.get("comet_conceptnet", annotations.get("conceptnet", {}))
     return any("pain" in one.get("SymbolOf", ()) for one in found.values())
-
-
-SENSITIVE: Final = frozenset(
-    "news_api_skill dff_coronavirus_skill dff_funfact_skill dff_weather_skill"
-    " dff_short_story_skill".split()
-)
-"""The skills for single topics that are also asked about touchy topics."""
 
 
 class TopicRule(msgspec.Struct, frozen=True):
@@ -149,42 +237,6 @@ def _rule(
     before = heard if said == "" else re.compile(said) if said else None
     return TopicRule(frozenset(topics.split()), heard, before)
 
-
-_PLAYS = r"\bvideo ?game|\bplay ?station|\bx ?box\b|\bplay(?:ed|ing|s).*\b(?:tablet|pc|computer)\b"
-_TITLES = (
-    "(?:microsoft_)?flight_simulator (?:roller_?coaster|railroad)_tycoon (?:the_)?forest"
-    " (?:the_)?sims (?:the_)?witcher age_of_empires age_of_mythology anno ark arma baldur's_gate"
-    " battlefield bioshock blade_runner cities civilization command_and_conquer commandos"
-    " counter-strike crusader_kings crysis cuphead cyberpunk dark_souls dayz diablo doom"
-    " duke_nukem empire_earth europa_universalis everquest factorio fall_guys far_cry"
-    " final_fantasy fortnite frogger full_throttle grand_theft_auto gta guild_wars half-life"
-    " hearts_of_iron hollow_knight mafia magicka metal_gear_solid microsoft minecraft myst"
-    " neverwinter_nights nier pac-man pod populous prison_architect pubg quake resident_evil riven"
-    " roblox robocop rome runaway rust sacred satisfactory simcity spore star_wars starcraft"
-    " stardew_valley stellaris street_fighter stronghold terraria theme_park total_annihilation"
-    " tropico unreal valheim vietcong warhammer wing_commander wolfenstein world_of_warcraft"
-    " zoo_tycoon zork"
-)
-_SPORTS = (
-    "aerobics archery badminton ballet baseball basketball biathlon billiards canoe chess climb"
-    " coach cricket curling cycle darts dive draughts fence fitness football golf gymnastics"
-    " handball hockey jog judo karate lacrosse martial_arts parachute polo ride rowing rugby run"
-    " ski snooker soccer swim tennis triathlon volleyball waterski work_out wrestle"
-)
-_SPORTING = (
-    "boxing canoeing climbing cycling dancing diving fencing jogging mountaineering parachuting"
-    " riding rowing running skiing swimming working_out wrestling"
-).split()
-_CONTESTS = (
-    "championship competition derby grand_prix nba nfl olympic_games stanley_cup super_bowl"
-    " tour_de_france tournament tourney uefa ufc wimbledon world_cup world_series"
-)
-_BEEN = (
-    r"|(?:have|did|were|was|had|place) you (?:ever )?(?:been (?:in|to)\b|visit|in\b|travel"
-    r"|go [a-z ]{0,40}vacation|have (?:ever )?(?:visit|been (?:in|to)\b|travel))"
-    r"|(?:i|we|me) (?:have|did|was|had|were) (?:been (?:in|on|there)|visit)"
-)
-_TRAVEL = "travel|journey|globe ?trotting|tour|voyage|trekking|wandering|vacation|visit"
 
 RULES: Final = {
     "dff_animals_skill": _rule(
@@ -263,56 +315,6 @@ RULES: Final = {
         said="would you like to hear (?:something new|news) about",
     ),
 }
-LINKS: Final = {
-    skill: re.compile(pattern)
-    for skill, pattern in {
-        "dff_animals_skill": r"do you (?:like animals|have pets(?: at home)?)\?|talk about animals"
-        r"(?:\?|, would you)|chat about animals\. do you agree",
-        "dff_book_skill": r"what is the last book you've read\?|what is your favorite book\?"
-        r"|what book do you like to read\?|book you (?:would recommend to your friend|like to"
-        r" recommend to other people)\?|longest book you have ever read|was recommended to you\?",
-        "dff_food_skill": r"do you (?:like cooking|think cooking is (?:cool|a great thing))\?"
-        r"|they adore cooking\.",
-        "dff_gaming_skill": r"game are you playing in recent days\?|your favorite video game\?",
-        "dff_movie_skill": r"recent movie you've watched\?|best movie you have seen recently\?"
-        r"|could watch over and over again\?|your favorite tv series\?|did you watch on weekends\?"
-        r"|can you recommend to your friends\?",
-        "dff_music_skill": r"what kind of music do you (?:like|listen to to cheer|usually listen)"
-        r"|who is your favorite singer|what song do you like to sing|your favorite album\?"
-        r"|best band ever\?",
-        "dff_science_skill": r"do you (?:like science|think science is (?:cool|a great thing))\?"
-        r"|they adore science\.|(?:chat|talk) about science(?:\?|, would you)",
-        "dff_sport_skill": r"do you (?:like (?:sports|fitness)|have a sports idol)\?"
-        r"|(?:chat about sport|talk about sports competitions)\?|about your favorite athletes\? ",
-        "dff_travel_skill": r"do you (?:like travel|think travel is (?:cool|a great thing))\?"
-        r"|what is your (?:view on|opinion of) travel\?",
-        "emotion_skill": r"how do you feel\?|how are (?:you(?: doing today)?|things)\?"
-        r"|how is the day going so far for you\?|как (?:твои )?дела(?: сегодня)?\?"
-        r"|как проходит (?:твой )?день(?: сегодня)?\?",
-        "game_cooperative_skill": r"do you love video games\?",
-        "news_api_skill": r"would you like to hear the latest news\?",
-        "personal_info_skill": r"what is your name\?|where are you from\?|как тебя зовут\?"
-        r"|откуда ты родом\?",
-    }.items()
-}
-"""The questions by which DREAM's skills lead over to another skill."""
-
-_OFFERED_WEATHER: Final = re.compile(r"would you like to know the weather(?: there)?\?")
-FILMS: Final = frozenset(
-    "Q10301427 Q11424 Q130232 Q15416 Q202866 Q20937557 Q2431196 Q24869 Q29168811 Q369747"
-    " Q52162262 Q5398426".split()
-)
-"""Films and series of all kinds in Wikidata."""
-FAMOUS: Final = frozenset(
-    "Q1028181 Q10798782 Q10800557 Q10833314 Q10843402 Q10871364 Q10873124 Q11338576 Q11513337"
-    " Q11774891 Q12299841 Q1281618 Q12840545 Q13141064 Q131524 Q14089670 Q15117302 Q15296811"
-    " Q1607826 Q177220 Q19204627 Q1930187 Q2066131 Q214917 Q222344 Q2259451 Q2309784 Q2405480"
-    " Q2526255 Q28389 Q2865819 Q3282637 Q33231 Q33999 Q3455803 Q36180 Q3665646 Q36834 Q483501"
-    " Q486748 Q488205 Q49757 Q628099 Q639669 Q644687 Q6625963 Q753110 Q855091 Q937857"
-    " Q947873".split()
-)
-"""Occupations in Wikidata of people who are talked about: of stage, books, music, sport."""
-TOPICS: Final = ("cobot_topics", "cobot_dialogact_topics", "deeppavlov_topics")
 
 
 def topical_skills(exchange: Exchange, sensitive: bool) -> Iterator[str]:

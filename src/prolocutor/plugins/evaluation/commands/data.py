@@ -37,6 +37,53 @@ USUAL_FIELDS: Final[tuple[str, ...]] = (
 )
 _MOST: Final = 12
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+Options = dict[str, Any]
+
+DATA_OPTION: Final = click.option(
+    "--data",
+    required=True,
+    multiple=True,
+    metavar="KIND:PATH",
+    help="The data. Kinds: bbai (a folder), parlai, fbdialog, conversations, jsonl, csv, rewrites "
+    "(files), store (a store of dialogs; an empty PATH is your own). May be given several times.",
+)
+
+ONE_DATA_OPTION: Final = click.option(
+    "--data", required=True, metavar="KIND:PATH", help="The data; see `prolocutor data show -h`."
+)
+
+MUTATORS_OPTION: Final = click.option(
+    "--mutators", default="", metavar="NAMES", help="Changes of the data: flatten+word_shuffle."
+)
+
+_FORMAT_OPTIONS: Final = (
+    click.option("--quirks", is_flag=True, help="parlai: read lines with all of ParlAI's quirks."),
+    click.option("--cloze", is_flag=True, help="fbdialog: the words of cloze tasks go first."),
+    click.option(
+        "--label-turns",
+        type=click.Choice(LABEL_TURNS),
+        help="conversations: whose turns are labels.  [default: secondspeaker]",
+    ),
+    click.option("--text", metavar="NAME", help="jsonl, csv: the field that is the text."),
+    click.option(
+        "--labels",
+        metavar="NAME",
+        help="jsonl, csv: the field that is the labels; bbai: agents or responses.",
+    ),
+)
+
+_MOST_FAULTS: Final = 100
+_LONG: Final = 100
+
+_FOLD_OPTION: Final = click.option(
+    "--fold",
+    type=click.Choice(FOLDS),
+    default="train",
+    show_default=True,
+    help="Which part, where the data are in parts.",
+)
+
 
 def message_lines(message: dict[str, Any], *, all_fields: bool) -> Iterator[str]:
     """Return a message as lines: image and text first, then a line for each field."""
@@ -106,43 +153,6 @@ def _image(image: Any) -> str:
     if hasattr(image, "size") and hasattr(image, "mode"):
         return f"image {image.size[0]} x {image.size[1]}, {image.mode}"
     return f"image as {type(image).__name__}"
-
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-Options = dict[str, Any]
-
-DATA_OPTION: Final = click.option(
-    "--data",
-    required=True,
-    multiple=True,
-    metavar="KIND:PATH",
-    help="The data. Kinds: bbai (a folder), parlai, fbdialog, conversations, jsonl, csv, rewrites "
-    "(files), store (a store of dialogs; an empty PATH is your own). May be given several times.",
-)
-
-ONE_DATA_OPTION: Final = click.option(
-    "--data", required=True, metavar="KIND:PATH", help="The data; see `prolocutor data show -h`."
-)
-
-MUTATORS_OPTION: Final = click.option(
-    "--mutators", default="", metavar="NAMES", help="Changes of the data: flatten+word_shuffle."
-)
-
-_FORMAT_OPTIONS: Final = (
-    click.option("--quirks", is_flag=True, help="parlai: read lines with all of ParlAI's quirks."),
-    click.option("--cloze", is_flag=True, help="fbdialog: the words of cloze tasks go first."),
-    click.option(
-        "--label-turns",
-        type=click.Choice(LABEL_TURNS),
-        help="conversations: whose turns are labels.  [default: secondspeaker]",
-    ),
-    click.option("--text", metavar="NAME", help="jsonl, csv: the field that is the text."),
-    click.option(
-        "--labels",
-        metavar="NAME",
-        help="jsonl, csv: the field that is the labels; bbai: agents or responses.",
-    ),
-)
 
 
 def format_options(command: Command) -> Command:
@@ -235,18 +245,6 @@ class DataStatistics(msgspec.Struct):
         if reward := fields.reward:
             self.with_reward += 1
             self.reward += reward
-
-
-_MOST_FAULTS: Final = 100
-_LONG: Final = 100
-
-_FOLD_OPTION: Final = click.option(
-    "--fold",
-    type=click.Choice(FOLDS),
-    default="train",
-    show_default=True,
-    help="Which part, where the data are in parts.",
-)
 
 
 @click.group(short_help="Show, count, check and convert data sets of dialogs.")

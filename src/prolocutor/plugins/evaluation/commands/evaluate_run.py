@@ -48,6 +48,13 @@ WHOLE_OPTION: Final = click.option(
     "--all", "whole", is_flag=True, help="Show every metric, not only those that most readers want."
 )
 
+_PAUSE: Final = 0.1
+_SCORES: Final = 3
+_LEFT_OUT: Final = ("precision", "recall")
+
+UNDER: Final = 1
+INTERRUPTED: Final = 130
+
 
 @click.command(short_help="Score a run again, without asking.")
 @click.argument("run", type=click.Path(path_type=Path))
@@ -171,11 +178,6 @@ def _flip(flip: FlippedExample) -> Iterator[str]:
     yield f"    second  {clean(flip.second_by)}: {clean(flip.second)}"
 
 
-_PAUSE: Final = 0.1
-_SCORES: Final = 3
-_LEFT_OUT: Final = ("precision", "recall")
-
-
 class ScoreProgress:
     """Counts rows and their mean scores, and shows them ten times a second at most."""
 
@@ -204,10 +206,6 @@ class ScoreProgress:
             means.insert(0, f"{self._failed:,} failed")
         self._show(self._done, means)
         self._shown = time.monotonic()
-
-
-UNDER: Final = 1
-INTERRUPTED: Final = 130
 
 
 @click.command(short_help="Measure an assistant or an agent on data.")

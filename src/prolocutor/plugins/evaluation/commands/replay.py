@@ -30,6 +30,15 @@ Change = Literal["same", "text", "skill", "both", "failed"]
 CHANGES: Final = ("same", "text", "skill", "both", "failed")
 """Changes of a reply: none, its text, its skill, both; or there is no reply now."""
 
+_WORDS: Final = {
+    "same": "the same",
+    "text": "another text",
+    "skill": "another skill, the same text",
+    "both": "another skill and text",
+    "failed": "failed",
+}
+_JSONL: Final = (".jsonl", ".json", ".ndjson")
+
 
 class ComparedReply(msgspec.Struct, frozen=True):
     """A reply: its text, the skill that gave it, its confidence."""
@@ -126,16 +135,6 @@ def find_change(before: ComparedReply | None, after: ComparedReply | None) -> Ch
 
 def _compared_reply(reply: BotUtterance) -> ComparedReply:
     return ComparedReply(reply.text, reply.active_skill, reply.confidence)
-
-
-_WORDS: Final = {
-    "same": "the same",
-    "text": "another text",
-    "skill": "another skill, the same text",
-    "both": "another skill and text",
-    "failed": "failed",
-}
-_JSONL: Final = (".jsonl", ".json", ".ndjson")
 
 
 @click.command(short_help="Send stored dialogs to a changed assistant.")

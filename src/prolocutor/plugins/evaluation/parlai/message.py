@@ -13,6 +13,22 @@ from prolocutor.errors import BadInput
 UNSAFE_FIELDS: Final = frozenset({"metrics"})
 """The fields that `json_safe_payload` leaves out."""
 
+STANDARD_FIELDS: Final = (
+    "text",
+    "id",
+    "labels",
+    "eval_labels",
+    "label_candidates",
+    "text_candidates",
+    "episode_done",
+    "reward",
+    "image",
+    "metrics",
+    "beam_texts",
+    "batch_padding",
+)
+"""The fields shared by ParlAI's agents and teachers; all other fields are extended fields."""
+
 
 class Message(dict[str, Any]):
     """A dictionary that refuses to set an existing key, unless by `force_set`.
@@ -50,23 +66,6 @@ class Message(dict[str, Any]):
     def json_safe_payload(self) -> dict[str, Any]:
         """Return a plain dictionary without `metrics`; like ParlAI, convert nothing else."""
         return {key: value for key, value in self.items() if key not in UNSAFE_FIELDS}
-
-
-STANDARD_FIELDS: Final = (
-    "text",
-    "id",
-    "labels",
-    "eval_labels",
-    "label_candidates",
-    "text_candidates",
-    "episode_done",
-    "reward",
-    "image",
-    "metrics",
-    "beam_texts",
-    "batch_padding",
-)
-"""The fields shared by ParlAI's agents and teachers; all other fields are extended fields."""
 
 
 class MessageFields:

@@ -31,6 +31,8 @@ Fold = Literal["train", "valid", "test"]
 FOLDS: Final = ("train", "valid", "test")
 MODES: Final = ("stream", "ordered", "evalmode")
 
+Candidates = Iterable[str] | Callable[[], Iterable[str]]
+
 
 class Datatype:
     """One datatype, such as `train:stream:ordered`; `str()` gives it back.
@@ -72,9 +74,6 @@ class Datatype:
 
     def __hash__(self) -> int:
         return hash(self.text)
-
-
-Candidates = Iterable[str] | Callable[[], Iterable[str]]
 
 
 class Scorer(Protocol):

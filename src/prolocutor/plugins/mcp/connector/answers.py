@@ -12,6 +12,8 @@ from prolocutor.plugins.mcp.wire.tools import ContentBlock, ToolResult
 
 MAX_WORDS: Final = 300
 
+_NOTHING: Final = msgspec.Raw(b"null")
+
 
 def read_value(result: ToolResult) -> Any:
     """Return the result of a tool as a value: its structured content, else its text.
@@ -68,9 +70,6 @@ def read_reply(result: ToolResult, confidence: float) -> Plain:
         except msgspec.MsgspecError:
             pass  # it is of another form
     return check(read_hypotheses(result, confidence))
-
-
-_NOTHING: Final = msgspec.Raw(b"null")
 
 
 def _read_structured(value: Any) -> list[JsonObject] | None:

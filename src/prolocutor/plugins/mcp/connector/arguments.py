@@ -17,6 +17,9 @@ TEXT_NAMES: Final = ("text", "query", "question", "message", "input", "prompt", 
 DIALOG_NAMES: Final = ("conversation_id", "conversationId", "dialog_id", "session_id", "thread_id")
 _PLACE: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 
+_STATED: Final = frozenset({"text", "dialog_id"})
+"""Placeholders whose values need no decoding of the whole request."""
+
 
 class OfferedTool:
     """A tool of a server, and facts derived from its schema at the first call.
@@ -59,9 +62,6 @@ class _State(msgspec.Struct):
             return self.answer.raw
         return self.utterances[-1].text
 
-
-_STATED: Final = frozenset({"text", "dialog_id"})
-"""Placeholders whose values need no decoding of the whole request."""
 
 _read_state: Final = msgspec.json.Decoder(_State).decode
 

@@ -16,6 +16,8 @@ from prolocutor.plugins.mcp.wire.tools import ElicitParams
 MAX_FIELDS: Final = 20
 _FORMATS: Final = {"date": "date", "email": "email_address"}
 
+CANCELLED: Final[JsonObject] = {"action": "cancel"}
+
 
 class Form(msgspec.Struct, omit_defaults=True):
     """A form and its answers so far; `asked` is the field that waits for an answer.
@@ -84,9 +86,6 @@ class Form(msgspec.Struct, omit_defaults=True):
             return self.message
         begun = any(name in self.values for name in self.fields)
         return own if begun else f"{self.message}\n{own}"
-
-
-CANCELLED: Final[JsonObject] = {"action": "cancel"}
 
 
 def ask_kind(field: JsonObject) -> str:

@@ -46,6 +46,25 @@ from prolocutor.plugins.mcp.wire.protocol import (
 
 _BREAK: Final = re.compile(rb"\r\n|\n|\r")
 
+log = logging.getLogger(__name__)
+
+MAX_RESULT: Final = 4_000_000
+"""Most bytes of one message of a server."""
+
+MAX_RESUMES: Final = 2
+"""Times that a broken stream is resumed."""
+
+LINGER_SECONDS: Final = 0.25
+"""Seconds for which the end of a stream is waited for once its answer is there."""
+
+MAX_KNOWN: Final = 100
+CLOSE_TIMEOUT: Final = 1.0
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 60.0
+"""Seconds until a session's own stream is opened again."""
+
+MAX_HEARD: Final = 64_000_000
+
 
 class ServerEvent(msgspec.Struct, frozen=True):
     """An event: its data lines, joined, and its type."""
@@ -115,26 +134,6 @@ class ServerEvents:
         data, event = b"\n".join(self._data), self._event
         self._data, self._event = [], ""
         return bool(data) and self._take(ServerEvent(data, event or "message"))
-
-
-log = logging.getLogger(__name__)
-
-MAX_RESULT: Final = 4_000_000
-"""Most bytes of one message of a server."""
-
-MAX_RESUMES: Final = 2
-"""Times that a broken stream is resumed."""
-
-LINGER_SECONDS: Final = 0.25
-"""Seconds for which the end of a stream is waited for once its answer is there."""
-
-MAX_KNOWN: Final = 100
-CLOSE_TIMEOUT: Final = 1.0
-FIRST_WAIT: Final = 1.0
-LONGEST_WAIT: Final = 60.0
-"""Seconds until a session's own stream is opened again."""
-
-MAX_HEARD: Final = 64_000_000
 
 
 class HttpPeer:

@@ -51,6 +51,8 @@ MAX_PAGES: Final = 100
 CAPABILITIES: Final[JsonObject] = {"elicitation": {"form": {}}}
 CLIENT: Final[JsonObject] = {"name": "prolocutor", "version": version_of("prolocutor")}
 
+_read_result: Final = msgspec.json.Decoder(ToolResult).decode
+
 
 class _Discovered(msgspec.Struct, rename="camel"):
     supported_versions: list[str] = []
@@ -299,9 +301,6 @@ class McpSession:
             raise BadReply(f"it speaks version {chosen!r:.40}, which is not known here")
         self._peer.version = chosen
         await self._peer.notify("notifications/initialized", {})
-
-
-_read_result: Final = msgspec.json.Decoder(ToolResult).decode
 
 
 def _envelope(version: str) -> JsonObject:

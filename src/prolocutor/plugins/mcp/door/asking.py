@@ -49,6 +49,54 @@ ANSWERS: Final = "answers"
 LATEST_ROWS: Final = 50
 """The rows of a person's feed among which a question is looked for before the dialog is read."""
 
+MAX_QUESTIONS: Final = 20
+MAX_TOLD: Final = 20
+ASK: Final = "ask"
+GO_ON: Final = "Give the conversation_id of an answer to go on with that conversation."
+INPUT_SCHEMA: Final[JsonObject] = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "description": "What to say to the assistant."},
+        "conversation_id": {
+            "type": "string",
+            "description": "The conversation to go on with; without it a new one begins.",
+        },
+    },
+    "required": ["text"],
+}
+ANSWER_SECONDS: Final = 600.0
+FIELD: Final = "answer"
+SECRET: Final = frozenset({"password"})
+"""Asks that a form must not be used for, by the specification."""
+
+LINKS_SINCE: Final = VERSIONS.index("2025-06-18")
+"""Links to resources came with this version."""
+
+_DATA: Final = re.compile(r"data:((?:image|audio)/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
+_KINDS: Final = {"picture": "image", "audio": "audio", "video": "video"}
+
+OUTPUT_SCHEMA: Final[JsonObject] = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "description": "What the assistant says."},
+        "conversation_id": {
+            "type": "string",
+            "description": "Give it with the next call to go on with this conversation.",
+        },
+        "skill": {"type": "string", "description": "Which skill has answered."},
+        "confidence": {"type": "number", "description": "How sure it is."},
+        "ask": {"type": "string", "description": "The kind of answer that is waited for."},
+        "answer": {"type": "object", "description": "The JSON Schema of that answer."},
+        "messages": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "The reply with its links, pictures, cards, buttons and choices.",
+        },
+        "handover": {"type": "object", "description": "The person who has the conversation now."},
+    },
+    "required": ["text", "conversation_id", "skill", "confidence"],
+}
+
 
 class QuestionAnswers:
     """The questions of a conversation, by the ids of the replies that asked."""
@@ -95,27 +143,6 @@ def _answered_question(utterance: HumanUtterance | BotUtterance) -> object:
     """Return the id of the reply whose question an utterance answers, or None."""
     ids = utterance.attributes.get(ATTRIBUTE) if isinstance(utterance, HumanUtterance) else None
     return ids.get(ANSWERS) if isinstance(ids, dict) else None
-
-
-MAX_QUESTIONS: Final = 20
-MAX_TOLD: Final = 20
-ASK: Final = "ask"
-GO_ON: Final = "Give the conversation_id of an answer to go on with that conversation."
-INPUT_SCHEMA: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string", "description": "What to say to the assistant."},
-        "conversation_id": {
-            "type": "string",
-            "description": "The conversation to go on with; without it a new one begins.",
-        },
-    },
-    "required": ["text"],
-}
-ANSWER_SECONDS: Final = 600.0
-FIELD: Final = "answer"
-SECRET: Final = frozenset({"password"})
-"""Asks that a form must not be used for, by the specification."""
 
 
 class ToolCallParams(msgspec.Struct, rename="camel"):
@@ -356,35 +383,6 @@ def _describe_skill(skill: ServiceStatus) -> str:
 
 
 _ARGUMENTS: Final = JsonReader(AskArguments)
-
-
-LINKS_SINCE: Final = VERSIONS.index("2025-06-18")
-"""Links to resources came with this version."""
-
-_DATA: Final = re.compile(r"data:((?:image|audio)/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
-_KINDS: Final = {"picture": "image", "audio": "audio", "video": "video"}
-
-OUTPUT_SCHEMA: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string", "description": "What the assistant says."},
-        "conversation_id": {
-            "type": "string",
-            "description": "Give it with the next call to go on with this conversation.",
-        },
-        "skill": {"type": "string", "description": "Which skill has answered."},
-        "confidence": {"type": "number", "description": "How sure it is."},
-        "ask": {"type": "string", "description": "The kind of answer that is waited for."},
-        "answer": {"type": "object", "description": "The JSON Schema of that answer."},
-        "messages": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "The reply with its links, pictures, cards, buttons and choices.",
-        },
-        "handover": {"type": "object", "description": "The person who has the conversation now."},
-    },
-    "required": ["text", "conversation_id", "skill", "confidence"],
-}
 
 
 class ToolReply(NamedTuple):

@@ -87,6 +87,12 @@ _STATUS: Final = {
 }
 _ACCEPTED: Final = HttpResponse(status=202)
 
+COMMENT_INTERVAL: Final = 15.0
+"""Seconds after which a comment shows that the stream is alive."""
+
+STREAM_DELAY: Final = 5.0
+"""Seconds after which an answer that is not there yet becomes a stream."""
+
 
 class McpDoor(msgspec.Struct, frozen=True, kw_only=True):
     """The assistant as an MCP server at `/mcp` (streamable HTTP), with the tool `ask`."""
@@ -369,14 +375,6 @@ async def _wait_for_call(task: asyncio.Task[bytes], message: RpcMessage) -> byte
 
 async def _done(answer: bytes) -> bytes:
     return answer
-
-
-COMMENT_INTERVAL: Final = 15.0
-"""Seconds after which a comment shows that the stream is alive."""
-
-
-STREAM_DELAY: Final = 5.0
-"""Seconds after which an answer that is not there yet becomes a stream."""
 
 
 class EventOutbox:

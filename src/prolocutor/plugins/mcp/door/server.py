@@ -46,6 +46,33 @@ from prolocutor.web.error_table import error_response
 TTL_MILLISECONDS: Final = 60_000
 """Milliseconds for which a client may keep a list of what does not change."""
 
+SCHEME: Final = "prolocutor://"
+AGENTS: Final = f"{SCHEME}agents/"
+CONVERSATIONS: Final = f"{SCHEME}conversations/"
+PAGE_ROWS: Final = 50
+MAX_MESSAGES: Final = 200
+"""The messages of a conversation that are shown, the last ones."""
+
+MAX_STARTERS: Final = 8
+NOT_FOUND: Final = -32002
+"""The number for an unknown resource, up to 2025-11-25."""
+
+TEMPLATES: Final[list[JsonObject]] = [
+    {
+        "uriTemplate": AGENTS + "{name}",
+        "name": "agent",
+        "description": "The card of an agent: what it can do, and examples.",
+        "mimeType": "application/json",
+    },
+    {
+        "uriTemplate": CONVERSATIONS + "{conversation_id}",
+        "name": "conversation",
+        "description": "What was said in a conversation of yours.",
+        "mimeType": "text/plain",
+    },
+]
+_TOLD: Final = ("description", "examples", "languages")
+
 
 class Hello(msgspec.Struct, rename="camel"):
     """The parameters of `initialize`."""
@@ -205,34 +232,6 @@ def unsupported_version(version: str) -> RpcFault:
     """Return the error for an unsupported version."""
     data = {"supported": list(VERSIONS), "requested": version}
     return RpcFault(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-
-
-SCHEME: Final = "prolocutor://"
-AGENTS: Final = f"{SCHEME}agents/"
-CONVERSATIONS: Final = f"{SCHEME}conversations/"
-PAGE_ROWS: Final = 50
-MAX_MESSAGES: Final = 200
-"""The messages of a conversation that are shown, the last ones."""
-
-MAX_STARTERS: Final = 8
-NOT_FOUND: Final = -32002
-"""The number for an unknown resource, up to 2025-11-25."""
-
-TEMPLATES: Final[list[JsonObject]] = [
-    {
-        "uriTemplate": AGENTS + "{name}",
-        "name": "agent",
-        "description": "The card of an agent: what it can do, and examples.",
-        "mimeType": "application/json",
-    },
-    {
-        "uriTemplate": CONVERSATIONS + "{conversation_id}",
-        "name": "conversation",
-        "description": "What was said in a conversation of yours.",
-        "mimeType": "text/plain",
-    },
-]
-_TOLD: Final = ("description", "examples", "languages")
 
 
 class OfferedResources:

@@ -47,6 +47,8 @@ _PAGE: Final = (
     "</body></html>"
 )
 
+_HTML: Final = "text/html; charset=utf-8"
+
 
 class SignInPages:
     """The pages by which people let the assistant use an MCP server for them.
@@ -137,9 +139,6 @@ class SignInPages:
         text = f"{NAME} may use {host} for you now. Go back to the conversation and say yes."
         forget = _cookie("", 0, secure=secure)
         return _page("You are signed in", text, 200, (forget,))
-
-
-_HTML: Final = "text/html; charset=utf-8"
 
 
 def _web(sign_in: BegunSignIn) -> OAuthWeb:

@@ -33,6 +33,8 @@ _ASSERTION_SECONDS: Final = 300
 
 _METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
 
+_KEY_TYPES: Final[dict[str, Any]] = {"ES": "EC", "RS": "RSA", "PS": "RSA", "Ed": "OKP"}
+
 
 class Client(msgspec.Struct, frozen=True, omit_defaults=True):
     """Our identity at an authorization server; `method` is the way to prove it."""
@@ -241,6 +243,3 @@ def _assertion(server: AuthorizationServer, settings: OAuthSettings) -> str:
     key = jwk.import_key((settings.private_key or "").encode(), _KEY_TYPES[settings.algorithm[:2]])
     header = {"alg": settings.algorithm}
     return jwt.encode(header, claims, key, algorithms=[settings.algorithm])
-
-
-_KEY_TYPES: Final[dict[str, Any]] = {"ES": "EC", "RS": "RSA", "PS": "RSA", "Ed": "OKP"}

@@ -25,6 +25,8 @@ from prolocutor.plugins.openai.door.tool_rounds import ToolRounds, check_form
 from prolocutor.web.error_table import name_text_field
 from prolocutor.web.event_writing import batches, begun, event_stream
 
+_SAID_ALREADY: Final = frozenset({"messages", "ask", "handover"})
+
 
 class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The details of a reply beside its text: an extension of OpenAI's API.
@@ -321,6 +323,3 @@ def _details(dialog: FoundDialog, result: TurnResult, operator: bool) -> AnswerD
 def tokens(text: str) -> int:
     """Return the approximate number of tokens of a text."""
     return (len(text) + 3) // 4
-
-
-_SAID_ALREADY: Final = frozenset({"messages", "ask", "handover"})

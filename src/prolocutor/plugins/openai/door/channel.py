@@ -41,6 +41,8 @@ from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import EVENT_STREAM, server_event
 from prolocutor.web.operations import Operation, TypedRequest
 
+Handler = Callable[[TypedRequest[Any, Any]], Awaitable[object]]
+
 
 class AssistantMessage(msgspec.Struct, kw_only=True):
     """The assistant's message."""
@@ -213,9 +215,6 @@ class CompletionWriter:
             extra,
             self._tail,
         )
-
-
-Handler = Callable[[TypedRequest[Any, Any]], Awaitable[object]]
 
 
 class OpenAiDoor(msgspec.Struct, frozen=True, kw_only=True):

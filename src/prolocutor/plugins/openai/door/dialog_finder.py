@@ -37,6 +37,14 @@ from prolocutor.web.door_context import DoorPersons
 MAX_RETOLD: Final = 10
 """Turns of a history that a new dialog begins with; services see fewer."""
 
+PREFIX: Final = "openai:"
+PERSONS: Final = DoorPersons(PREFIX, unnamed=None)
+RESPONSE: Final = "openai-response:"
+DELETED: Final = "openai-conversation-deleted:"
+
+_ISSUED: Final = re.compile(r"conv_([0-9a-f]{32})")
+_NOBODY: Final = f"{PREFIX}?"
+
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The end of a history: a reply in a dialog of a user.
@@ -103,15 +111,6 @@ def _hash(data: bytes) -> str:
 
 
 read_ending: Final = msgspec.json.Decoder(Ending).decode
-
-
-PREFIX: Final = "openai:"
-PERSONS: Final = DoorPersons(PREFIX, unnamed=None)
-RESPONSE: Final = "openai-response:"
-DELETED: Final = "openai-conversation-deleted:"
-
-_ISSUED: Final = re.compile(r"conv_([0-9a-f]{32})")
-_NOBODY: Final = f"{PREFIX}?"
 
 
 class EndingKey(msgspec.Struct, frozen=True):

@@ -39,6 +39,10 @@ from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import server_event
 from prolocutor.web.operations import TypedRequest
 
+DELETED: Final = "openai-deleted"
+
+_ID: Final = re.compile(r"resp_([0-9a-f]{32})")
+
 
 class ResponseText(msgspec.Struct, kw_only=True):
     """The text of an output message; links in it are cited."""
@@ -257,11 +261,6 @@ class ResponseWriter:
         self._number += 1
         data = plain.encode({"type": type_, "sequence_number": self._number, **fields})
         return server_event(data, type_.encode())
-
-
-DELETED: Final = "openai-deleted"
-
-_ID: Final = re.compile(r"resp_([0-9a-f]{32})")
 
 
 class ResponsePath(CallerHeaders, frozen=True, kw_only=True):

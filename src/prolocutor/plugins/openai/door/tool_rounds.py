@@ -24,6 +24,18 @@ from prolocutor.web.error_table import HttpError
 
 KIND: Final = "openai-tools:"
 
+MAX_DEPTH: Final = 64
+
+_TYPES: Final[dict[str, Any]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "null": type(None),
+}
+
+_SIZES: Final[dict[str, Any]] = {"Length": str, "Items": list, "Properties": dict}
+
 
 class StoredRound(ToolRound):
     """A round with the skill of its calls."""
@@ -99,17 +111,6 @@ def check_form(text: str, skill: str, form: JsonObject | None) -> None:
         raise refused
 
 
-MAX_DEPTH: Final = 64
-
-_TYPES: Final[dict[str, Any]] = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "boolean": bool,
-    "null": type(None),
-}
-
-
 def schema_fault(schema: Any, value: Any) -> str:
     """Return the fault and its place, as in `$.age: not of type integer`; "" without a fault."""
     return next(_faults(schema, value, "$", schema, MAX_DEPTH), "")
@@ -159,9 +160,6 @@ def _parts(schema: Any, value: Any, path: str, root: Any, depth: int) -> Iterato
         for number, one in enumerate(value):
             part = first[number] if number < len(first) else schema.get("items", True)
             yield from _faults(part, one, f"{path}[{number}]", root, depth - 1)
-
-
-_SIZES: Final[dict[str, Any]] = {"Length": str, "Items": list, "Properties": dict}
 
 
 def _bounds(schema: Any, value: Any, path: str) -> Iterator[str]:

@@ -23,14 +23,6 @@ from prolocutor.plugins.pairing.measuring.measurement import Measurement
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.pairing_data import cards_of_data
 
-
-def folds_option(help: str) -> Decorator:
-    """Return the option for the number of folds."""
-    return click.option(
-        "--folds", type=click.IntRange(2), default=5, show_default=True, metavar="N", help=help
-    )
-
-
 ENCODER_OPTION: Final = click.option(
     "--encoder",
     "--encoder-url",
@@ -40,6 +32,22 @@ ENCODER_OPTION: Final = click.option(
     "embeddings, http://host/v1?model=NAME.",
 )
 
+_DOMAINS: Final = 60
+_OVERLAPS: Final = 8
+_HEAD: Final = (
+    "prec@1  95 %          calls   cost     ECE  of all  top 3  nobody      ms  difference"
+)
+
+SOON: Final = 5.0
+_SELDOM: Final = 20.0
+
+
+def folds_option(help: str) -> Decorator:
+    """Return the option for the number of folds."""
+    return click.option(
+        "--folds", type=click.IntRange(2), default=5, show_default=True, metavar="N", help=help
+    )
+
 
 def known_cards(data: str, assistant: Path | None) -> list[Card]:
     """Return the cards of an assistant's skills, else those beside the data."""
@@ -48,13 +56,6 @@ def known_cards(data: str, assistant: Path | None) -> list[Card]:
     settings = load_assistant(assistant)
     pipeline = run(add_agent_cards(settings.pipeline))
     return read_cards(pipeline.services_at(Stage.SKILL), settings.folder)
-
-
-_DOMAINS: Final = 60
-_OVERLAPS: Final = 8
-_HEAD: Final = (
-    "prec@1  95 %          calls   cost     ECE  of all  top 3  nobody      ms  difference"
-)
 
 
 def pairing_lines(found: Measurement) -> Iterator[str]:
@@ -134,10 +135,6 @@ def _overlap_lines(found: Measurement) -> Iterator[str]:
     if pairs := [pair for pair in confused.most_common(_OVERLAPS) if pair[1] > 1]:
         parts = (f"{clean(' and '.join(pair))} ({count:,})" for pair, count in pairs)
         yield f"{best.method} confuses {', '.join(parts)}"
-
-
-SOON: Final = 5.0
-_SELDOM: Final = 20.0
 
 
 class StepLines:

@@ -25,6 +25,21 @@ _ALIKE: Final = 0.98
 _SETTING: Final = "encoder"
 _ARRAY: Final = "encoder_probes"
 
+Vectors = Mapping[str, Any]
+"""Texts and their vectors, NumPy arrays of norm 1."""
+
+NO_VECTORS: Final[Vectors] = {}
+
+T = TypeVar("T")
+
+_PAUSE: Final = 10.0
+"""Seconds for which a model that was too slow is not asked again."""
+
+_NOTICED: Final = 0.2
+"""Seconds after which a call that is cancelled counts as one that was too slow."""
+
+GIVE_ONE = "give encoder: FOLDER, or connector: openai_embeddings, call: {url: ..., model: ...}"
+
 
 class EncoderMark(msgspec.Struct, frozen=True):
     """An encoder's name, for people, and its vectors of `PROBES`: 3 x width numbers.
@@ -104,26 +119,11 @@ async def ask_for_mark(encoder: Encoder) -> EncoderMark:
     return make_mark(encoder, found)
 
 
-Vectors = Mapping[str, Any]
-"""Texts and their vectors, NumPy arrays of norm 1."""
-
-NO_VECTORS: Final[Vectors] = {}
-
-
 class TextMeaning(msgspec.Struct, frozen=True):
     """The vectors of texts, or the fault for which there are none."""
 
     vectors: Vectors
     fault: str = ""
-
-
-T = TypeVar("T")
-
-_PAUSE: Final = 10.0
-"""Seconds for which a model that was too slow is not asked again."""
-
-_NOTICED: Final = 0.2
-"""Seconds after which a call that is cancelled counts as one that was too slow."""
 
 
 class Patience:
@@ -235,9 +235,6 @@ def _vector(numbers: Sequence[float]) -> Any:
     import numpy as np
 
     return np.asarray(numbers, np.float32)
-
-
-GIVE_ONE = "give encoder: FOLDER, or connector: openai_embeddings, call: {url: ..., model: ...}"
 
 
 class PresentEncoder(Protocol):

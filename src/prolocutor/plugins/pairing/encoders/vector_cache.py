@@ -25,6 +25,17 @@ MAX_CHARACTERS: Final = 2000
 
 _MAX_VECTORS: Final = 10_000
 
+_BATCH: Final = 32
+"""Texts in one request: Text Embeddings Inference refuses more by default."""
+
+_NOTHING: Final = "."
+
+_PART: Final = 256
+"""Texts that are encoded between two commits, which a killed run has to encode again."""
+
+_NEAR: Final = 1e-3
+_TABLE: Final = "create table if not exists vectors (text blob primary key, vector blob) strict"
+
 
 class VectorCache:
     """Holds up to `most` vectors of norm 1; the least recently used one is dropped."""
@@ -78,12 +89,6 @@ def vector_is_sound(vector: Sequence[float], length: int) -> bool:
     return length > 0 and len(vector) == length and isfinite(hypot(*vector))
 
 
-_BATCH: Final = 32
-"""Texts in one request: Text Embeddings Inference refuses more by default."""
-
-_NOTHING: Final = "."
-
-
 class EndpointEncoder:
     """Calls `embed` (texts in, a vector for each out) in batches, and caches.
 
@@ -102,13 +107,6 @@ class EndpointEncoder:
 
     async def _request_vectors(self, texts: list[str]) -> Sequence[Sequence[float]]:
         return await self._embed([text if text.strip() else _NOTHING for text in texts])
-
-
-_PART: Final = 256
-"""Texts that are encoded between two commits, which a killed run has to encode again."""
-
-_NEAR: Final = 1e-3
-_TABLE: Final = "create table if not exists vectors (text blob primary key, vector blob) strict"
 
 
 class ModelGone(Exception):

@@ -24,6 +24,11 @@ from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.method_catalog import await_result, load_fit, method_needs
 from prolocutor.reading.words import near_duplicates
 
+Priors = list[dict[str, float]]
+
+_LABELS: Final = "labels"
+_MOST_AT_ONCE: Final = 4
+
 
 def deal_folds(groups: Sequence[int], number: int, seed: int = 0) -> list[int]:
     """Deal whole groups out to the folds 0 .. number - 1, evenly, at random."""
@@ -36,12 +41,6 @@ def deal_folds(groups: Sequence[int], number: int, seed: int = 0) -> list[int]:
         fold[group] = min(range(number), key=filled.__getitem__)
         filled[fold[group]] += sizes[group]
     return [fold[group] for group in groups]
-
-
-Priors = list[dict[str, float]]
-
-_LABELS: Final = "labels"
-_MOST_AT_ONCE: Final = 4
 
 
 class PairingModels(msgspec.Struct, frozen=True, kw_only=True):

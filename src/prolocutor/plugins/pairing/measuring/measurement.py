@@ -41,6 +41,8 @@ from prolocutor.plugins.pairing.method_catalog import await_result
 from prolocutor.plugins.pairing.question_agent.cards import documents
 from prolocutor.plugins.pairing.text import Bm25, stems
 
+_FREE: Final = "cards"
+
 
 class ChoiceScoring:
     """Makes choices of agents on the questions of a test, by their number in it."""
@@ -164,9 +166,6 @@ def nearest_answer(question: UserQuestion, answers: Sequence[AgentAnswer]) -> st
     index = Bm25((one.agent, stems(one.text)) for one in answers)
     found = dict(index.search(stems(question.text)))
     return max((one.agent for one in answers), key=lambda agent: found.get(agent, 0.0))
-
-
-_FREE: Final = "cards"
 
 
 class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,6 +28,15 @@ _GOOD: Final = 0.6
 _BAD: Final = 0.4
 _MOST_UNRATED: Final = 2000
 
+BBAI: Final = "bbai"
+STORE: Final = "store"
+Message = Mapping[str, Any]
+
+_APART: Final = re.compile(r"\s*[|;,]\s*")
+_ANSWER: Final = "answer_"
+_NOBODY: Final = "nobody"
+_CARDS: Final = "cards.json"
+
 
 class QuestionTurn(msgspec.Struct, frozen=True, kw_only=True):
     """A question with a reply; `spoke` is the selected agent, if it is one of `answers`.
@@ -181,16 +190,6 @@ def _rating(utterance: HumanUtterance | BotUtterance) -> Any:
     """Return the last rating, which replaces earlier ratings."""
     ratings = utterance.attributes.get("ratings") or [{}]
     return ratings[-1].get("rating")
-
-
-BBAI: Final = "bbai"
-STORE: Final = "store"
-Message = Mapping[str, Any]
-
-_APART: Final = re.compile(r"\s*[|;,]\s*")
-_ANSWER: Final = "answer_"
-_NOBODY: Final = "nobody"
-_CARDS: Final = "cards.json"
 
 
 class PairingData(msgspec.Struct, frozen=True, kw_only=True):

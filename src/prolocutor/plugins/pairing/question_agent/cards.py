@@ -18,6 +18,12 @@ from prolocutor.plugins.pairing.text import Bm25, content_stems, stem
 _END: Final = re.compile(r"(?<=[.!?;。！？])\s*(?=[^\s\d.!?;])|\n+")
 _APART: Final = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
+_BREADTH: Final = 1.5
+_CURVE: Final = Sigmoid(0.8, 0.5)
+_MOST_POSTINGS: Final = 3000
+
+BestDocuments = dict[int, tuple[float, int]]
+
 
 def sentences(text: str) -> list[str]:
     """Cut a description into sentences; those without a word are left out."""
@@ -57,13 +63,6 @@ def check_cards(cards: Sequence[Card]) -> list[Card]:
     if not names:
         raise BadInput("there is no agent to choose from", field="cards")
     return list(cards)
-
-
-_BREADTH: Final = 1.5
-_CURVE: Final = Sigmoid(0.8, 0.5)
-_MOST_POSTINGS: Final = 3000
-
-BestDocuments = dict[int, tuple[float, int]]
 
 
 def fit(training: TrainingData) -> CardsRouter:

@@ -46,6 +46,41 @@ from prolocutor.reading.words import near_duplicates
 Agents = Mapping[str, float] | Iterable[str]
 """The names of the agents that are right, or how right each is, 0 to 1; none: nobody is."""
 
+_SHARPNESS: Final = 2.0
+_RIDGE: Final = 0.3
+_MEANING: Final = 2 / 3
+"""The share of an encoder's cosine in the likeness; the rest is that of words."""
+
+_MOST_INVERTED: Final = 3000
+_MOST_ROWS: Final = 8000
+"""Labels that are learned from, the latest; cards have half as many rows at most."""
+
+_LEAST_GROUPS: Final = 20
+_NEAR_ROWS: Final = 32
+_CHEAP_ROWS: Final = 12
+"""Labels are learned together where the others are fewer than so many times their number."""
+
+_SMALL: Final = 0.02
+"""Scores of this size and less differ by no more than chance where there are labels."""
+
+_LEAST_SLOPE: Final = 0.5
+"""The least slope of a fitted curve: a higher score is likelier."""
+
+_USUAL_CURVE: Final = Sigmoid(3.0, 0.0)
+_SLOPE_STRENGTH: Final = 50.0
+"""The usual slope, and how firmly it is expected of agents of few labels."""
+
+_FEW_LABELS: Final = 10
+"""Labels an agent from which on the labels tell the slope, the more the better."""
+
+_USUAL: Final = 5
+"""As many agents speak for the usual deviation of scores."""
+
+_NOBODY: Final = 0.05
+"""The share of questions for which nobody is right that is expected where no label says so."""
+
+_NAME: Final = "learned"
+
 
 class PlainRouter:
     """The router `learned`, used directly; `encoder` is a folder with an ONNX model.
@@ -115,42 +150,6 @@ class PlainRouter:
     def _vectors(self, texts: list[str]) -> Vectors:
         found = np.array(self._encoder.encode_now(texts), np.float32)
         return dict(zip(texts, found, strict=True))
-
-
-_SHARPNESS: Final = 2.0
-_RIDGE: Final = 0.3
-_MEANING: Final = 2 / 3
-"""The share of an encoder's cosine in the likeness; the rest is that of words."""
-
-_MOST_INVERTED: Final = 3000
-_MOST_ROWS: Final = 8000
-"""Labels that are learned from, the latest; cards have half as many rows at most."""
-
-_LEAST_GROUPS: Final = 20
-_NEAR_ROWS: Final = 32
-_CHEAP_ROWS: Final = 12
-"""Labels are learned together where the others are fewer than so many times their number."""
-
-_SMALL: Final = 0.02
-"""Scores of this size and less differ by no more than chance where there are labels."""
-
-_LEAST_SLOPE: Final = 0.5
-"""The least slope of a fitted curve: a higher score is likelier."""
-
-_USUAL_CURVE: Final = Sigmoid(3.0, 0.0)
-_SLOPE_STRENGTH: Final = 50.0
-"""The usual slope, and how firmly it is expected of agents of few labels."""
-
-_FEW_LABELS: Final = 10
-"""Labels an agent from which on the labels tell the slope, the more the better."""
-
-_USUAL: Final = 5
-"""As many agents speak for the usual deviation of scores."""
-
-_NOBODY: Final = 0.05
-"""The share of questions for which nobody is right that is expected where no label says so."""
-
-_NAME: Final = "learned"
 
 
 class ScoreCurve(msgspec.Struct, frozen=True):

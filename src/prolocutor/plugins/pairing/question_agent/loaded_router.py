@@ -34,6 +34,8 @@ from prolocutor.plugins.pairing.question_agent.follow_ups import (
 from prolocutor.plugins.pairing.question_agent.newcomers import NewAgents, lesson_share
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 
+_ENOUGH: Final = 50
+
 
 class MeaningRanker(Protocol):
     """Ranks by words, and by vectors where these have question and answers."""
@@ -111,9 +113,6 @@ def attach_encoder(method: Any, model: Model, wired: EncoderWiring | None) -> An
     if meanings is None:
         return method
     return (MeantRouter if model.role == "router" else MeantRanker)(method, meanings)
-
-
-_ENOUGH: Final = 50
 
 
 class LoadedRouter(msgspec.Struct, frozen=True):

@@ -25,6 +25,21 @@ _PRIOR: Final = (4.0, 4.0)
 _LEAST: Final = 1e-3
 _PLAIN: Final = Sigmoid()
 
+_PROMISED: Final = 0.8
+_LENT: Final = 0.5
+"""Weights of logits: for the promise of the card, and for the worth of similar agents."""
+
+_DOUBT: Final = 2.1
+_VOTES: Final = 3.0
+"""Ratings that the usual share of right answers counts for."""
+
+_LEAST_ALIKE: Final = 0.02
+"""The similarity of agents without a common word."""
+
+_RIGHT: Final = 0.5
+_FARTHEST: Final = 3.0
+"""The largest absolute difference of logits that counts."""
+
 
 class CardPromise(msgspec.Struct, frozen=True):
     """What a card's probability is worth, and the logit of how often any agent is right."""
@@ -52,22 +67,6 @@ def card_promise(
         return CardPromise()
     curve = fit_sigmoid(scores, right, strength=_PRIOR)
     return CardPromise(curve, logit(sum(right) / len(right), _LEAST))
-
-
-_PROMISED: Final = 0.8
-_LENT: Final = 0.5
-"""Weights of logits: for the promise of the card, and for the worth of similar agents."""
-
-_DOUBT: Final = 2.1
-_VOTES: Final = 3.0
-"""Ratings that the usual share of right answers counts for."""
-
-_LEAST_ALIKE: Final = 0.02
-"""The similarity of agents without a common word."""
-
-_RIGHT: Final = 0.5
-_FARTHEST: Final = 3.0
-"""The largest absolute difference of logits that counts."""
 
 
 class NewAgents:

@@ -27,6 +27,40 @@ from prolocutor.plugins.pairing.question_response.unsupervised import rank_pairi
 _LENGTH_STEP: Final = 4
 _MAX_LENGTH_STEPS: Final = 9
 
+DEPTH: Final = 3
+NODES: Final = 2**DEPTH - 1
+LEAVES: Final = 2**DEPTH
+_BLOCK: Final = 64
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Rows = Floats | Singles
+"""Features, rows x features; in training they are stored in half the room."""
+
+_TREE_ARRAYS: Final = {"feature": "<i4", "threshold": "<f8", "leaf": "<f8"}
+
+_NAME: Final = "learned"
+COLUMNS: Final = (*NAMES, "wording", "lead_wording")
+MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
+"""The names of the features, in order: without an encoder, and with one."""
+
+_WIDEST: Final = 5.0
+"""Standard deviations from the mean beyond which a feature is cut."""
+
+_REASONS: Final = {
+    "likeness to the question": "covered grams_covered",
+    "what the router thinks of its agent": "prior prior_logit",
+    "its wording": "wording lead_wording",
+    "refusing": "refusal",
+    "how often its agent says so": "verbatim shape opening meant_usual",
+    "how often others say so": "others",
+    "agreement of others": "agreement meant_agreement meant_agreements",
+    "its meaning": "meant lead_meant",
+    "what its agent is for": "meant_card meant_by_card",
+    "what its agent answered well": "meant_well lead_meant_well",
+}
+_WORDS: Final = {name: words for words, names in _REASONS.items() for name in names.split()}
+
 
 class StyleModel:
     """A linear model over an answer's terms: TF-IDF of norm 1, times weights, plus an offset.
@@ -56,17 +90,6 @@ def term_counts(text: str) -> Counter[str]:
     terms.update(f"{first} {second}" for first, second in pairwise(found))
     terms[f"#{min(_MAX_LENGTH_STEPS, len(found) // _LENGTH_STEP)}"] += 1
     return terms
-
-
-DEPTH: Final = 3
-NODES: Final = 2**DEPTH - 1
-LEAVES: Final = 2**DEPTH
-_BLOCK: Final = 64
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Rows = Floats | Singles
-"""Features, rows x features; in training they are stored in half the room."""
 
 
 class TreeEnsemble:
@@ -116,9 +139,6 @@ class TreeEnsemble:
         return cls(*(arrays[f"trees_{name}"] for name in _TREE_ARRAYS))
 
 
-_TREE_ARRAYS: Final = {"feature": "<i4", "threshold": "<f8", "leaf": "<f8"}
-
-
 def joined(forests: list[TreeEnsemble], share: float) -> TreeEnsemble:
     """Return all trees as one, whose prediction is the sum of theirs times `share`."""
     return TreeEnsemble(
@@ -152,29 +172,6 @@ def _fill(
     for side, child in ((1, "left_child"), (2, "right_child")):
         below = node[child] if inner else node
         _fill(below, 2 * place + side, depth + 1, feature, threshold, leaf)
-
-
-_NAME: Final = "learned"
-COLUMNS: Final = (*NAMES, "wording", "lead_wording")
-MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
-"""The names of the features, in order: without an encoder, and with one."""
-
-_WIDEST: Final = 5.0
-"""Standard deviations from the mean beyond which a feature is cut."""
-
-_REASONS: Final = {
-    "likeness to the question": "covered grams_covered",
-    "what the router thinks of its agent": "prior prior_logit",
-    "its wording": "wording lead_wording",
-    "refusing": "refusal",
-    "how often its agent says so": "verbatim shape opening meant_usual",
-    "how often others say so": "others",
-    "agreement of others": "agreement meant_agreement meant_agreements",
-    "its meaning": "meant lead_meant",
-    "what its agent is for": "meant_card meant_by_card",
-    "what its agent answered well": "meant_well lead_meant_well",
-}
-_WORDS: Final = {name: words for words, names in _REASONS.items() for name in names.split()}
 
 
 class LinearScore(msgspec.Struct, frozen=True):

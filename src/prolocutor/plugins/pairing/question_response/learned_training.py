@@ -63,6 +63,43 @@ from prolocutor.reading.words import near_duplicates
 _LEAST_SEEN: Final = 2
 """Answers in which a term has to occur to count."""
 
+_TREES: Final = 100
+_BOOSTING: Final[dict[str, Any]] = {
+    "objective": "cross_entropy",
+    "learning_rate": 0.12,
+    "max_depth": DEPTH,
+    "num_leaves": LEAVES,
+    "min_data_in_leaf": 20,
+    "extra_trees": True,
+    "feature_fraction": 0.4,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "lambda_l2": 5.0,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_col_wise": True,
+    "verbose": -1,
+}
+
+_BLOCK: Final = 2048
+
+_HIDDEN: Final = 6
+_FEW: Final = 5
+_LUCK: Final = 0.15
+"""The largest number added to prior probabilities by chance, so that views differ."""
+
+_RIGHT: Final = 0.5
+
+_LEAST_RIGHT: Final = 20
+"""Questions with a right answer, below which nothing is learned."""
+
+_INNER_FOLDS: Final = 5
+_PARTS: Final = 3
+_LINEAR_SHARE: Final = 0.5
+"""The weight of the linear model beside the forest."""
+
+_HIDDEN_VIEW: Final = 1
+
 
 class StyleWeights(msgspec.Struct, frozen=True):
     """What is learned of terms: the columns that count, their scaling, and a linear model."""
@@ -111,25 +148,6 @@ def _fit_shares(model: Any, table: Any, share: Floats, weights: Floats) -> Any:
     return model.fit(table[rows], answer, sample_weight=weight)
 
 
-_TREES: Final = 100
-_BOOSTING: Final[dict[str, Any]] = {
-    "objective": "cross_entropy",
-    "learning_rate": 0.12,
-    "max_depth": DEPTH,
-    "num_leaves": LEAVES,
-    "min_data_in_leaf": 20,
-    "extra_trees": True,
-    "feature_fraction": 0.4,
-    "bagging_fraction": 0.7,
-    "bagging_freq": 1,
-    "lambda_l2": 5.0,
-    "num_threads": 1,
-    "deterministic": True,
-    "force_col_wise": True,
-    "verbose": -1,
-}
-
-
 class BinnedRows:
     """Rows of features with weights, of which parts are learned from; the bins are those of all."""
 
@@ -157,9 +175,6 @@ def _forest(rows: Any, seed: int) -> TreeEnsemble:
     trees = [unpack_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
     feature, threshold, leaf = zip(*trees, strict=True)
     return TreeEnsemble(np.array(feature, dtype=np.int32), np.array(threshold), np.array(leaf))
-
-
-_BLOCK: Final = 2048
 
 
 class ScaledRows(msgspec.Struct, frozen=True):
@@ -226,14 +241,6 @@ async def learned_meaning(training: TrainingData) -> tuple[LearnedMeaning, Meani
     texts = [*fixed, *lesson_texts(training.labelled)]
     meaning = LearnedMeaning(training, await embed_texts(training.encoder, texts))
     return meaning, await trained_meanings(training.encoder, fixed)
-
-
-_HIDDEN: Final = 6
-_FEW: Final = 5
-_LUCK: Final = 0.15
-"""The largest number added to prior probabilities by chance, so that views differ."""
-
-_RIGHT: Final = 0.5
 
 
 class AnswerTable(msgspec.Struct, frozen=True):
@@ -332,17 +339,6 @@ def _likely(
 def is_right(one: LabelledQuestion, agent: str) -> bool:
     """Return whether an agent's answer counts as right."""
     return agent in one.gold if one.gold else one.agents.get(agent, 0.0) > _RIGHT
-
-
-_LEAST_RIGHT: Final = 20
-"""Questions with a right answer, below which nothing is learned."""
-
-_INNER_FOLDS: Final = 5
-_PARTS: Final = 3
-_LINEAR_SHARE: Final = 0.5
-"""The weight of the linear model beside the forest."""
-
-_HIDDEN_VIEW: Final = 1
 
 
 def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:

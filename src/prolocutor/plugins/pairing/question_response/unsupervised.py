@@ -20,34 +20,6 @@ from prolocutor.reading.words import words
 AnswerKey = tuple[str, int]
 """An agent, and the position of the answer among its own: `Pairing.position`."""
 
-
-def rank_pairings(
-    answers: Sequence[AgentAnswer],
-    probabilities: Sequence[float],
-    reasons: Sequence[str],
-    scores: Sequence[float] | None = None,
-) -> list[Pairing]:
-    """Return a pairing for every answer, by score, else by probability; ties as they came."""
-    pairings = [
-        Pairing(agent, probability, reason, position)
-        for (agent, position), probability, reason in zip(
-            answer_keys(answers), probabilities, reasons, strict=True
-        )
-    ]
-    keys = probabilities if scores is None else scores
-    return [pairings[number] for number in sorted(range(len(keys)), key=lambda one: -keys[one])]
-
-
-def answer_keys(answers: Sequence[AgentAnswer]) -> list[AnswerKey]:
-    """Return the key of each answer."""
-    counts: Counter[str] = Counter()
-    keys = []
-    for answer in answers:
-        keys.append((answer.agent, counts[answer.agent]))
-        counts[answer.agent] += 1
-    return keys
-
-
 _NAME: Final = "unsupervised"
 
 _WEIGHTS: Final = {
@@ -95,6 +67,33 @@ _WORDS: Final = (
     (PLACE["verbatim"], 3.0, "is what it says to many questions"),
     (PLACE["covered"], 0.5, "speaks of what was asked"),
 )
+
+
+def rank_pairings(
+    answers: Sequence[AgentAnswer],
+    probabilities: Sequence[float],
+    reasons: Sequence[str],
+    scores: Sequence[float] | None = None,
+) -> list[Pairing]:
+    """Return a pairing for every answer, by score, else by probability; ties as they came."""
+    pairings = [
+        Pairing(agent, probability, reason, position)
+        for (agent, position), probability, reason in zip(
+            answer_keys(answers), probabilities, reasons, strict=True
+        )
+    ]
+    keys = probabilities if scores is None else scores
+    return [pairings[number] for number in sorted(range(len(keys)), key=lambda one: -keys[one])]
+
+
+def answer_keys(answers: Sequence[AgentAnswer]) -> list[AnswerKey]:
+    """Return the key of each answer."""
+    counts: Counter[str] = Counter()
+    keys = []
+    for answer in answers:
+        keys.append((answer.agent, counts[answer.agent]))
+        counts[answer.agent] += 1
+    return keys
 
 
 class UnsupervisedRanker:

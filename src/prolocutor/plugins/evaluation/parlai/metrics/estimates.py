@@ -35,6 +35,10 @@ CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 1000
 _FEW: Final = 2000
 
+_MEANS: Final = {"latency": "seconds", "cost": "cost", "calls": "calls"}
+_QUANTILES: Final = (50, 95, 99)
+_RESAMPLED: Final = 5000
+
 
 class Estimate(msgspec.Struct, frozen=True):
     """A figure over `count` observations; error and interval are None for too few observations."""
@@ -152,11 +156,6 @@ def _normal(value: float, error: float, count: int, confidence: float) -> Estima
 
 def _z(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-_MEANS: Final = {"latency": "seconds", "cost": "cost", "calls": "calls"}
-_QUANTILES: Final = (50, 95, 99)
-_RESAMPLED: Final = 5000
 
 
 def measure_rows(rows: Iterable[Mapping[str, Any]], *, seed: int = 0) -> dict[str, Estimate]:

@@ -29,6 +29,21 @@ from prolocutor.plugins.evaluation.parlai.metrics.metric import (
 
 Report = dict[str, Metric]
 
+_MEAN: Final = ("_numer", "_denom")
+_TIMER: Final = ("_value", "_start", "_end")
+_PARTS: Final[dict[str, tuple[type[Metric], tuple[str, ...]]]] = {
+    "AverageMetric": (AverageMetric, _MEAN),
+    "FixedMetric": (FixedMetric, ("_value",)),
+    "GlobalAverageMetric": (GlobalAverageMetric, _MEAN),
+    "GlobalFixedMetric": (GlobalFixedMetric, ("_value",)),
+    "GlobalSumMetric": (GlobalSumMetric, ("_sum",)),
+    "GlobalTimerMetric": (GlobalTimerMetric, _TIMER),
+    "LegacyMetric": (LegacyMetric, _MEAN),
+    "PPLMetric": (PPLMetric, _MEAN),
+    "SumMetric": (SumMetric, ("_sum",)),
+    "TimerMetric": (TimerMetric, _TIMER),
+}
+
 
 def aggregate_named_reports(
     named_reports: Mapping[str, Mapping[str, Any]], micro_average: bool = False
@@ -78,22 +93,6 @@ def dict_report(report: Mapping[str, Any]) -> dict[str, Number]:
 def _add(report: Report, name: str, metric: Metric) -> None:
     known = report.get(name)
     report[name] = metric if known is None else known + metric
-
-
-_MEAN: Final = ("_numer", "_denom")
-_TIMER: Final = ("_value", "_start", "_end")
-_PARTS: Final[dict[str, tuple[type[Metric], tuple[str, ...]]]] = {
-    "AverageMetric": (AverageMetric, _MEAN),
-    "FixedMetric": (FixedMetric, ("_value",)),
-    "GlobalAverageMetric": (GlobalAverageMetric, _MEAN),
-    "GlobalFixedMetric": (GlobalFixedMetric, ("_value",)),
-    "GlobalSumMetric": (GlobalSumMetric, ("_sum",)),
-    "GlobalTimerMetric": (GlobalTimerMetric, _TIMER),
-    "LegacyMetric": (LegacyMetric, _MEAN),
-    "PPLMetric": (PPLMetric, _MEAN),
-    "SumMetric": (SumMetric, ("_sum",)),
-    "TimerMetric": (TimerMetric, _TIMER),
-}
 
 
 def observed_metric(given: Any) -> Metric:

@@ -27,6 +27,15 @@ from prolocutor.errors import ConfigError, MissingExtra
 
 ScoreFunction = Callable[[str, list[str]], Any]
 
+PUBLISHED: Final = {
+    "sacrebleu": "sacrebleu",
+    "chrf": "sacrebleu",
+    "rouge1": "rouge_score",
+    "rouge2": "rouge_score",
+    "rougeL": "rouge_score",
+}
+"""Name of the score -> package that computes it."""
+
 
 class FunctionFailure(msgspec.Struct):
     """How often a function failed, and how it did so first."""
@@ -68,16 +77,6 @@ def _parts(dotted: str) -> tuple[str, str]:
     if not all(module.split(".")) or not all(function.split(".")):
         raise ConfigError(f"{dotted!r} is not a dotted name; write it as package.module:function")
     return module, function
-
-
-PUBLISHED: Final = {
-    "sacrebleu": "sacrebleu",
-    "chrf": "sacrebleu",
-    "rouge1": "rouge_score",
-    "rouge2": "rouge_score",
-    "rougeL": "rouge_score",
-}
-"""Name of the score -> package that computes it."""
 
 
 def load_published(name: str) -> ScoreFunction:

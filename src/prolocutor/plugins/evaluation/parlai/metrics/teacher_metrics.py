@@ -50,6 +50,8 @@ _CLASSES: Final[dict[str, type[AverageMetric]]] = {
 
 _ONE: Final = SumMetric(1)
 
+log = logging.getLogger(__name__)
+
 
 class Tally:
     """Running totals of examples, scores, n-grams and metrics."""
@@ -135,9 +137,6 @@ def checked_score(value: Any) -> float:
     if isnan(number):
         raise ValueError("it gave nan")
     return number
-
-
-log = logging.getLogger(__name__)
 
 
 class Metrics:

@@ -36,6 +36,15 @@ _LOWERED: Final = bytes(_SPACED[byte] for byte in bytes(range(256)).lower())
 _KEPT_CANDIDATES: Final = 8192
 _LONGEST_KEPT: Final = 256
 
+_FEW: Final = 64
+
+Gram = str | tuple[str, ...]
+
+_EPSILON: Final = 1e-12
+"""The count in place of 0, as in ParlAI, because 0 has no logarithm."""
+
+_EMPTY: Final = [""]
+
 
 def normalize_answer(text: str) -> str:
     """Return the normal form of `text`: its normal words with a space between each two."""
@@ -76,9 +85,6 @@ def _remembered_text(text: str) -> str:
     return " ".join(normal_words(text))
 
 
-_FEW: Final = 64
-
-
 def best_overlap(
     guess: Sequence[str], labels: Iterable[Sequence[str]]
 ) -> tuple[float, float, float]:
@@ -110,14 +116,6 @@ def _count_shared_words(shared: set[str], guess: Sequence[str], label: Sequence[
         return sum([min(guess.count(word), label.count(word)) for word in shared])
     in_guess, in_label = Counter(guess), Counter(label)
     return sum([min(in_guess[word], in_label[word]) for word in shared])
-
-
-Gram = str | tuple[str, ...]
-
-_EPSILON: Final = 1e-12
-"""The count in place of 0, as in ParlAI, because 0 has no logarithm."""
-
-_EMPTY: Final = [""]
 
 
 def bleu_scores(
