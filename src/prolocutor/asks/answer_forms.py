@@ -79,8 +79,8 @@ def answer_by_type(value: Any, kind: str = "location") -> GivenAnswer:
     kind: a location, a time or a date. A list gives an empty text.
     """
     if isinstance(value, bool):
-        said = "yes" if value else "no"
-        return GivenAnswer(said, _code("special", f"special:{said}"))
+        word = "yes" if value else "no"
+        return GivenAnswer(word, _code("special", f"special:{word}"))
     if isinstance(value, dict):
         if (idx := whole_number(value.get("idx"))) is not None:
             return GivenAnswer(str(value.get("title", "")), _code("choice", str(idx)))

@@ -58,8 +58,8 @@ def read(text: str, context: AnswerContext) -> Outcome:
     short = _LEAD.sub("", without_framing(bare(text), *_AROUND), count=1)
     if (titled := _titled(text, titles)) is not None:
         return _choose(titled, context)
-    for said in dict.fromkeys((plain(text), bare(text), phrase, short)):
-        index = _index(said, titles)
+    for reading in dict.fromkeys((plain(text), bare(text), phrase, short)):
+        index = _index(reading, titles)
         if index is not None:
             return _choose(index, context)
     stem = _stem(short)
@@ -81,18 +81,18 @@ def _titled(text: str, titles: list[str]) -> int | None:
     small = _small_words(codes())
     empty = (is_frequent(word) or word in small for word in words)
     lead = next((n for n, is_empty in enumerate(empty) if not is_empty), 0)
-    said = _stem(" ".join(words[lead:]))
-    found = [n for n, title in enumerate(titles) if _stem(title) == said]
-    return found[0] if lead and len(found) == 1 else None
+    stem = _stem(" ".join(words[lead:]))
+    positions = [n for n, title in enumerate(titles) if _stem(title) == stem]
+    return positions[0] if lead and len(positions) == 1 else None
 
 
 @cache
 def _small_words(every: tuple[str, ...]) -> frozenset[str]:
     """Return the words of all languages that lead to a thing: "the", "one", "with"."""
-    known = [words for code in every if (words := find_words(code)) is not None]
+    word_lists = [words for code in every if (words := find_words(code)) is not None]
     lists = [
         (one.articles, one.indefinite, one.demonstratives, *one.prepositions, one.joints)
-        for one in known
+        for one in word_lists
     ]
     phrases = (phrase for some in lists for each in some for phrase in each)
     return frozenset(re.findall(r"\w+", " ".join(phrases)))
@@ -161,9 +161,11 @@ def _find_position(said: str, length: int) -> int | None:
 @cache
 def _ordinals() -> list[re.Pattern[str]]:
     """Return the words for the first, the second and so on in any known language."""
-    known = [words for code in codes() if (words := find_words(code)) is not None]
-    most = max((len(words.ordinals) for words in known), default=0)
-    ways = [[way for one in known for way in chain(*one.ordinals[n : n + 1])] for n in range(most)]
+    word_lists = [words for code in codes() if (words := find_words(code)) is not None]
+    most = max((len(words.ordinals) for words in word_lists), default=0)
+    ways = [
+        [way for one in word_lists for way in chain(*one.ordinals[n : n + 1])] for n in range(most)
+    ]
     return [re.compile("|".join(each)) for each in ways]
 
 

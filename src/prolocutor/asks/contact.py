@@ -17,11 +17,11 @@ def read(text: str, context: AnswerContext) -> Outcome:
     reached = find_email_address(text) or e164(bare(text), context.region)
     if reached is not None:
         return Understood(reached)
-    said = bare(text)
-    meant = find_contact(said, context.contacts)
+    bare_text = bare(text)
+    meant = find_contact(bare_text, context.contacts)
     if meant is not None:
         return meant
-    name = LEAD.sub("", said, count=1)
+    name = LEAD.sub("", bare_text, count=1)
     if is_name(name, words=4):
         return Understood(original_text(text, name))
     return NotUnderstood(ContactAsk.hint)

@@ -72,10 +72,10 @@ _MAX_CHARACTERS: Final = 60
 def _controls(every: tuple[str, ...]) -> dict[str, Control]:
     """Return the control commands by their wordings in every language."""
     return {
-        said: name
+        spelling: name
         for name in _NAMES
         for phrase in reply_wordings(name)
-        for said in (phrase, phrase.replace("'", ""))
+        for spelling in (phrase, phrase.replace("'", ""))
     }
 
 
@@ -91,10 +91,10 @@ def correction(text: str) -> str | None:
     >>> correction("no wait, call dad"), correction("Monday, no wait, Friday"), correction("no")
     ('call dad', 'friday', None)
     """
-    said = plain(text)[:_LONGEST_CORRECTION]
-    found = [_CORRECTS.match(said), *_CORRECTS_LATER.finditer(said)]
-    last = found[-1]
-    return None if last is None else said[last.end() :]
+    plain_text = plain(text)[:_LONGEST_CORRECTION]
+    matches = [_CORRECTS.match(plain_text), *_CORRECTS_LATER.finditer(plain_text)]
+    last = matches[-1]
+    return None if last is None else plain_text[last.end() :]
 
 
 def wrapped_answer(text: str) -> str:
@@ -127,9 +127,9 @@ def _strip_leads(said: str) -> Control | None:
     while tail := _TAIL.search(said[: ends[-1]]):
         ends.append(tail.start())
     for start, end in product(reversed(starts), ends):
-        found = _controls_without_accents(codes()).get(_MARKS.sub(" ", said[start:end]).strip())
-        if found in ("nevermind", "stop", "help", "unsure", "wait"):
-            return found
+        control = _controls_without_accents(codes()).get(_MARKS.sub(" ", said[start:end]).strip())
+        if control in ("nevermind", "stop", "help", "unsure", "wait"):
+            return control
     return None
 
 
@@ -147,16 +147,16 @@ def _same_in_each_part(said: str) -> Control | None:
 def _leaves_in_a_row(said: str) -> Control | None:
     """Return the first of several commands to leave without a sign between: "forget it cancel"."""
     words = tuple(strip_accents(_MARKS.sub(" ", said[: _MAX_CHARACTERS + 1])).split())
-    known = _controls_without_accents(codes())
-    found: list[Control] = []
+    controls = _controls_without_accents(codes())
+    leaves: list[Control] = []
     while words and len(said) <= _MAX_CHARACTERS:
         lengths = range(len(words), 0, -1)
-        length = next((n for n in lengths if known.get(" ".join(words[:n])) in _LEAVING), 0)
+        length = next((n for n in lengths if controls.get(" ".join(words[:n])) in _LEAVING), 0)
         if not length:
             return None
-        found.append(known[" ".join(words[:length])])
+        leaves.append(controls[" ".join(words[:length])])
         words = words[length:]
-    return found[0] if found else None
+    return leaves[0] if leaves else None
 
 
 def find_control(text: str) -> Control | None:
@@ -165,11 +165,11 @@ def find_control(text: str) -> Control | None:
     >>> find_control("Never mind, thanks."), find_control("cancel my booking at the Hilton")
     ('nevermind', None)
     """
-    said, controls = plain(text).strip(" .,!"), _controls(codes())
-    found = controls.get(said) or controls.get(bare(text)) or _strip_leads(said)
-    found = found or controls.get(said.strip("?¿ ")) or _same_in_each_part(said)
-    found = found or _leaves_in_a_row(said)
-    if found is not None:
-        return found
+    plain_text, controls = plain(text).strip(" .,!"), _controls(codes())
+    control = controls.get(plain_text) or controls.get(bare(text)) or _strip_leads(plain_text)
+    control = control or controls.get(plain_text.strip("?¿ ")) or _same_in_each_part(plain_text)
+    control = control or _leaves_in_a_row(plain_text)
+    if control is not None:
+        return control
     answer = yesno.read_yes_no(text, firmly=True)
     return None if answer is None else ("yes" if answer else "no")

@@ -19,11 +19,11 @@ from prolocutor.reading.plain_text import bare
 
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a date: `YYYY-MM-DD`. Without a year or a month it is the next such day."""
-    said = bare(text)
-    day = dates.read_day(said, context)
+    bare_text = bare(text)
+    day = dates.read_day(bare_text, context)
     if day is not None:
         return Understood(day.isoformat())
-    if dates.needs_library(said, context):
+    if dates.needs_library(bare_text, context):
         return NotUnderstood(f"{Date.hint} {extra_hint('Dates in words', '2026-12-31')}")
     return NotUnderstood(Date.hint)
 

@@ -50,12 +50,12 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 def find_email_address(text: str) -> str | None:
     """Return a whole text as an e-mail address; None for other texts."""
-    said = unicodedata.normalize("NFKC", text[: MAX_CHARACTERS + 1]).strip()
-    if len(said) > MAX_CHARACTERS or len(text) > MAX_CHARACTERS:
+    address = unicodedata.normalize("NFKC", text[: MAX_CHARACTERS + 1]).strip()
+    if len(address) > MAX_CHARACTERS or len(text) > MAX_CHARACTERS:
         return None
-    if named := _NAMED.fullmatch(said):
-        said = named[1]
-    for form in (said, _LEAD.sub("", said, count=1)):
+    if named := _NAMED.fullmatch(address):
+        address = named[1]
+    for form in (address, _LEAD.sub("", address, count=1)):
         for candidate in (form, _write_signs(form)):
             if _is_address(candidate := candidate.lstrip(' "').rstrip(' .,;!"')):
                 local, _, domain = candidate.rpartition("@")

@@ -84,9 +84,9 @@ def read_date_entity(value: Any) -> ParsedValue | None:
         return ParsedValue(value, "date")
     if not isinstance(value, dict):
         return None
-    given = {name: value.get(name) for name in _DAY}
+    day_parts = {name: value.get(name) for name in _DAY}
     try:
-        parts = {name: int(part) for name, part in given.items() if part not in (None, -1)}
+        parts = {name: int(part) for name, part in day_parts.items() if part not in (None, -1)}
         if len(parts) < len(_DAY):
             return ParsedValue(parts, "date")
         return ParsedValue(dt.date(*parts.values()).isoformat(), "date")

@@ -38,14 +38,14 @@ def _value(text: str, said: str, context: AnswerContext) -> Any:
     amount = numbers.read_value(said)
     if amount is not None:
         return amount
-    for found in (
+    for value in (
         read_measure(said),
         _on_the_map(said),
         find_email_address(text),
         picture_of(text),
     ):
-        if found is not None:
-            return found
+        if value is not None:
+            return value
     day = dates.read_day(said, context)
     if day is not None:
         return day.isoformat()

@@ -14,14 +14,14 @@ LEAD: Final = re.compile(r"^(?:to|for|with|from|call|text|it's for|my friend|@) 
 
 def find_contact(said: str, contacts: Iterable[Contact]) -> Understood | Ambiguous | None:
     """Return the number or address of the contact whom a plain text names; None for nobody."""
-    known = list(contacts)
+    candidates = list(contacts)
     for name in dict.fromkeys((said, LEAD.sub("", said, count=1))):
-        found = {contact.value: contact for contact in _find_contacts(name, known)}
-        if len(found) == 1:
-            return Understood(next(iter(found)))
-        if found:
-            titles = [f"{one.name} ({one.value})" for one in found.values()]
-            return Ambiguous(f"Several contacts match “{name}”. Which one?", titles, [*found])
+        by_value = {contact.value: contact for contact in _find_contacts(name, candidates)}
+        if len(by_value) == 1:
+            return Understood(next(iter(by_value)))
+        if by_value:
+            titles = [f"{one.name} ({one.value})" for one in by_value.values()]
+            return Ambiguous(f"Several contacts match “{name}”. Which one?", titles, [*by_value])
     return None
 
 

@@ -42,17 +42,17 @@ def read(text: str, context: AnswerContext) -> Outcome:
     A named place has None for both coordinates: names are not looked up here, so the asking skill
     has to find the place by `display`.
     """
-    said = bare(text)
-    if found := coordinates(said):
-        return Understood(found)
-    place = _LEAD.sub("", said, count=1)
-    if place in _HERE or said in _HERE:
+    bare_text = bare(text)
+    if point := coordinates(bare_text):
+        return Understood(point)
+    place = _LEAD.sub("", bare_text, count=1)
+    if place in _HERE or bare_text in _HERE:
         return Understood(context.here) if context.here else NotUnderstood(_UNKNOWN)
     if (own := place.removeprefix("my ")) in _OWN:
         return _own_place(own, context)
-    led = place != said and not is_question(said)
+    led = place != bare_text and not is_question(bare_text)
     named = _ADDRESS.sub("", place, count=1)
-    if is_name(named, words=10) and (led or named != place or is_name(said, words=10)):
+    if is_name(named, words=10) and (led or named != place or is_name(bare_text, words=10)):
         return Understood(_place(None, None, original_text(text, place)))
     return NotUnderstood(Location.hint)
 
@@ -78,8 +78,8 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 
 def _own_place(name: str, context: AnswerContext) -> Outcome:
-    known = context.places.get(name)
-    return UnknownPlace(name) if known is None else Understood(known)
+    place = context.places.get(name)
+    return UnknownPlace(name) if place is None else Understood(place)
 
 
 def coordinates(said: str) -> dict[str, Any] | None:

@@ -19,15 +19,15 @@ from prolocutor.reading.plain_text import bare
 
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a number: an int where it is whole and exact, else a float."""
-    said = bare(text)
-    value = numbers.read_foreign_number(said, context.language) if context.language else None
+    bare_text = bare(text)
+    value = numbers.read_foreign_number(bare_text, context.language) if context.language else None
     if value is None:
-        value = numbers.read_number(said)
+        value = numbers.read_number(bare_text)
     if value is None:
-        value = numbers.read_foreign_number(said, None)
+        value = numbers.read_foreign_number(bare_text, None)
     if value is not None:
         return Understood(value)
-    in_words = said and not any(sign.isdigit() for sign in said)
+    in_words = bare_text and not any(sign.isdigit() for sign in bare_text)
     if in_words and libraries.text_to_num() is None:
         return NotUnderstood(f"{Number.hint} {extra_hint('Numbers in words', 'digits')}")
     return NotUnderstood(Number.hint)

@@ -18,8 +18,8 @@ def read(text: str, context: AnswerContext) -> Outcome:
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed time: ISO 8601, or `{hour, minute, second}`."""
-    found = times.time_of_value(value) if type_name == "time" else None
-    return NotUnderstood(TimeOfDay.hint) if found is None else Understood(found.isoformat())
+    time = times.time_of_value(value) if type_name == "time" else None
+    return NotUnderstood(TimeOfDay.hint) if time is None else Understood(time.isoformat())
 
 
 class TimeOfDay(AskOptions, frozen=True):

@@ -64,14 +64,14 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 def _sides(words: tuple[str, ...]) -> set[str] | None:
     """Return the sides of the phrases in the words; None if a word is in no phrase."""
-    known, longest = _phrases(codes())
+    phrases, longest = _phrases(codes())
     sides: set[str] = set()
     while words:
         lengths = range(min(longest, len(words)), 0, -1)
-        length = next((n for n in lengths if words[:n] in known), 0)
+        length = next((n for n in lengths if words[:n] in phrases), 0)
         if not length:
             return None
-        sides.add(known[words[:length]])
+        sides.add(phrases[words[:length]])
         words = words[length:]
     return sides
 

@@ -113,7 +113,7 @@ def notification(
         )
     if key is not None and not 0 < len(key) <= MAX_KEY:
         raise BadInput(f"a key is a text of 1 to {MAX_KEY} characters", field="key")
-    said = _check_messages(messages)
+    contents = _check_messages(messages)
     try:
         checked_ask(ask)
     except BadReply as error:
@@ -122,8 +122,8 @@ def notification(
         plain.check(context)
     except BadReply as error:
         raise BadInput(str(error), field="context") from None
-    digest = None if key is None else _digest([said, ask, skill, dialog, context])
-    notice = Notice(messages=said, ask=ask, skill=skill, context=context, digest=digest)
+    digest = None if key is None else _digest([contents, ask, skill, dialog, context])
+    notice = Notice(messages=contents, ask=ask, skill=skill, context=context, digest=digest)
     return AgendaEntry(
         user=user,
         dialog_name=dialog,
@@ -165,9 +165,9 @@ def _check_messages(messages: Any) -> list[JsonObject]:
         messages = [messages]
     if not isinstance(messages, list | tuple) or not 0 < len(messages) <= MAX_MESSAGES:
         raise BadInput(f"messages are a list of 1 to {MAX_MESSAGES}, or a text", field="messages")
-    given = [{"type": "text", "text": one} if isinstance(one, str) else one for one in messages]
+    contents = [{"type": "text", "text": one} if isinstance(one, str) else one for one in messages]
     try:
-        return checked_messages(plain.check(given).value)
+        return checked_messages(plain.check(contents).value)
     except BadReply as error:
         raise BadInput(str(error), field="messages") from None
 

@@ -226,8 +226,8 @@ class AgendaDelivery:
             raise Postponed(f"the program {entry.key} failed: {error!r}") from error
         words, waiting = run.words, None
         if words.ask is not None:
-            asked = pending_ask(words.messages, words.ask, words.skill, context=run.context)
-            waiting = replace(asked, code=run.code, entities=run.entities)
+            ask = pending_ask(words.messages, words.ask, words.skill, context=run.context)
+            waiting = replace(ask, code=run.code, entities=run.entities)
         return DueOutcome(
             messages=list(words.messages),
             waiting=waiting,

@@ -105,11 +105,11 @@ class DialogArchive:
 
         A name without the prefix of a door stands for the person at all doors.
         """
-        found = False
+        is_deleted = False
         async with self._around_deletion():
             for name in await list_names(self._store, user):
-                found |= await self._turns.alone(name, partial(self._delete_person, name))
-        return found
+                is_deleted |= await self._turns.alone(name, partial(self._delete_person, name))
+        return is_deleted
 
     async def rate(self, utt_id: str, rating: Any, user: str | None) -> None:
         """Store a rating of an utterance by `user`, and let learners learn it.
@@ -166,9 +166,9 @@ class DialogArchive:
 
 async def note_prefixes(store: RecordStore, prefixes: Collection[str]) -> None:
     """Note the prefixes of doors; names at removed doors stay, as do the dialogs there."""
-    known = await store.records("", PREFIX)
+    stored = await store.records("", PREFIX)
     for prefix in prefixes:
-        if prefix and prefix not in known:
+        if prefix and prefix not in stored:
             await store.put_record("", PREFIX, prefix, b"true")
 
 

@@ -191,7 +191,7 @@ class LateStart:
 
         Raise any other error of the first try.
         """
-        self.waits, said = True, "the store has not answered yet"
+        self.waits, reason = True, "the store has not answered yet"
         trial = self._trying.start(self._start(), awaited=True)
         try:
             await asyncio.wait({trial}, timeout=FIRST_TRY)
@@ -200,12 +200,12 @@ class LateStart:
                 self.waits = False
                 return
         except StoreAway as error:
-            said = str(error)
+            reason = str(error)
         except BaseException:
             await self.aclose()
             raise
-        log.warning("%s; waiting for it, no turns are taken", said)
-        self._trying.start(self._try(trial, said))
+        log.warning("%s; waiting for it, no turns are taken", reason)
+        self._trying.start(self._try(trial, reason))
 
     async def aclose(self) -> None:
         """Stop trying."""

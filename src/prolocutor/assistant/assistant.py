@@ -199,10 +199,10 @@ class Assistant:
         The processes of the file are started before it. `store` replaces the file's store.
         `ConfigError` names all faults of the file.
         """
-        made: AbstractAsyncContextManager[Assistant] = resolve(FROM_FILE)(
+        assistant: AbstractAsyncContextManager[Assistant] = resolve(FROM_FILE)(
             path, store=store, observers=observers
         )
-        return made
+        return assistant
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -257,10 +257,10 @@ class Assistant:
         It can be served or mounted in another app. `keys`, `tokens`, `anonymous` and `origins` mean
         the same as in a file: without keys and tokens only this machine is admitted.
         """
-        made: Callable[..., Awaitable[None]] = resolve(ASGI)(
+        app: Callable[..., Awaitable[None]] = resolve(ASGI)(
             self, doors, keys=keys, tokens=tokens, anonymous=anonymous, origins=origins
         )
-        return made
+        return app
 
     def services(self) -> list[ServiceStatus]:
         """Return all services with their states, in declared order, the last chance last."""

@@ -48,8 +48,8 @@ def rows_of_reply(reply: DraftReply, utt_id: str, markdown: Set[str]) -> list[by
     if reply.by == STOPPED:
         marks[STOPPED] = True
     if len(reply.chosen) > 1:
-        told = plain.decode(reply.attributes).get("skills")
-        marks.update({"skills": told} if told else {})
+        skills = plain.decode(reply.attributes).get("skills")
+        marks.update({"skills": skills} if skills else {})
     return reply_messages(reply.text, reply.messages, reply.active_skill, utt_id, marks)
 
 
@@ -70,8 +70,8 @@ def reply_messages(
     if messages:
         messages = [one for one in messages if isinstance(one, dict) and "type" in one]
     if not messages:
-        said = {"type": "text", "text": text, **marks, "icon": skill or None, **ids}
-        return [plain.encode(said)]
+        text_message = {"type": "text", "text": text, **marks, "icon": skill or None, **ids}
+        return [plain.encode(text_message)]
     if any(message["type"] == "result" for message in messages):
         messages = list(_add_fallbacks(messages))
     if marks:
@@ -83,11 +83,11 @@ def reply_messages(
 
 
 def _add_fallbacks(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:
-    said = None
+    earlier_text = None
     for message in messages:
-        if message["type"] == "result" and message.get("fallback") not in (None, "", said):
+        if message["type"] == "result" and message.get("fallback") not in (None, "", earlier_text):
             yield {"type": "text", "text": message["fallback"], "icon": message.get("icon")}
-        said = message.get("text")
+        earlier_text = message.get("text")
         yield message
 
 

@@ -125,8 +125,8 @@ class DutyWebhook:
         except StoreError as error:
             log.warning("the stored notes of handovers are not sent: %s", error)
             return
-        found = sorted((key, body) for key, body in stored.items() if key < before)
-        self._waiting.extendleft(WaitingNote(key, plain.decode(body)) for key, body in found[::-1])
+        notes = sorted((key, body) for key, body in stored.items() if key < before)
+        self._waiting.extendleft(WaitingNote(key, plain.decode(body)) for key, body in notes[::-1])
         self._go_on()
 
     def _go_on(self) -> None:
@@ -255,8 +255,8 @@ class Handovers:
     async def note(self, turn: Turn, change: HandoverChange) -> None:
         """Update the list of handed over dialogs, and tell the webhook, after a stored turn."""
         opened = turn.draft.opened
-        said = opened.opening
-        await self._note(opened.dialog_id, said.user, said.dialog_name, change)
+        opening = opened.opening
+        await self._note(opened.dialog_id, opening.user, opening.dialog_name, change)
 
     async def _note(self, id_: str, user: str, dialog: str, change: HandoverChange) -> None:
         try:
@@ -273,12 +273,12 @@ class Handovers:
 
     def _ending(self, opened: OpenedTurn) -> AgendaEntry:
         """Return the agenda entry that gives a dialog back after a silence."""
-        said = opened.opening
+        opening = opened.opening
         return AgendaEntry(
-            user=said.user,
-            dialog_name=said.dialog_name,
+            user=opening.user,
+            dialog_name=opening.dialog_name,
             skill=EXPIRY_SKILL,
-            key=said.dialog_name,
+            key=opening.dialog_name,
             due=self._clock() + self._settings.idle,
             body=b"{}",
         )
@@ -287,18 +287,18 @@ class Handovers:
         self, opened: OpenedTurn, input: TurnInput, act: OperatorAct
     ) -> HandoverTurn:
         """Return the turn in which an operator takes over, speaks or gives back."""
-        said = opened.opening
+        opening = opened.opening
         turn = self._engine.make_unasked_turn(opened, TurnStart(input=input))
         marks = {"handover": _mark(act.by, act.state, act.note)}
         turn.draft.say(OPERATOR, OPERATOR, act.text, {}, marks, confidence=1.0)
         turn.draft.final_reply().silent = True  # its row of the feed is that of the input
         change = HandoverChange(state=act.state, by=act.by, text=act.text, note=act.note)
         if act.state == "given":
-            struck = [(EXPIRY_SKILL, said.dialog_name)]
+            struck = [(EXPIRY_SKILL, opening.dialog_name)]
             effects = TurnEffects(round=rounds.encode(NOTHING), struck=struck)
         else:
             before = read_round(opened).handover
-            since = before.since if before is not None and before.by == act.by else said.started
+            since = before.since if before is not None and before.by == act.by else opening.started
             after = Round(handover=Handover(by=act.by, since=since))
             entries = [self._ending(opened)]
             effects = TurnEffects(round=rounds.encode(after), entries=entries)

@@ -86,8 +86,8 @@ class SpeakingSkills:
         if spoken is not None and spoken.length == opened.length:
             opened.active_skills = spoken.skills
         elif opened.length == len(opened.window):
-            said = [one.body for one in opened.window if one.by_bot]
-            opened.active_skills = [_BODY.decode(body).active_skill for body in said]
+            bodies = [one.body for one in opened.window if one.by_bot]
+            opened.active_skills = [_BODY.decode(body).active_skill for body in bodies]
         else:
             opened.active_skills = await self._read(opened)
 
@@ -103,8 +103,8 @@ class SpeakingSkills:
 
     async def _read(self, opened: OpenedTurn) -> list[str]:
         dialog = await self._store.dialog(opened.dialog_id)
-        said = dialog.utterances[: opened.length] if dialog is not None else []
-        return [one.active_skill for one in said if isinstance(one, BotUtterance)]
+        earlier = dialog.utterances[: opened.length] if dialog is not None else []
+        return [one.active_skill for one in earlier if isinstance(one, BotUtterance)]
 
 
 _BODY: Final = msgspec.json.Decoder(_SpeakerOf)
@@ -189,11 +189,11 @@ class Journal:
     ) -> TurnOpening:
         """Return the opening for an input under a round."""
         now, request_id = self._clock(), input.request_id
-        shown = mask_input(input) if secret else input
+        masked = mask_input(input) if secret else input
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = ids
-        text = plain.encode(shown.text)  # encoded once: for the feed, the digest and the utterance
+        text = plain.encode(masked.text)  # encoded once: for the feed, the digest and the utterance
         attributes = plain.encode(input.attributes)
-        said = plain.encode(input.text) if secret else text
+        words = plain.encode(input.text) if secret else text
         start = _encode_start(input)
         came = attributes if start == b"{}" else attributes + start
         stored = _SECRET if secret else start
@@ -206,14 +206,14 @@ class Journal:
             bot_utt_id=UtteranceId(bot_utt_id),
             date_time=format_time(now),
             started=now,
-            text=shown.text,
+            text=masked.text,
             encoded_text=text,
             attributes=attributes,
-            message=row_of_input(shown, text, bot_utt_id),
+            message=row_of_input(masked, text, bot_utt_id),
             start=_add_trace(stored) if self._shared else stored,
             round=round,
             request_key=request_id,
-            request_hash=None if request_id is None else _digest(said, input.dialog, came),
+            request_hash=None if request_id is None else _digest(words, input.dialog, came),
             window=self._window,
             hypotheses=self._hypotheses,
             new_dialog=NewDialog(
@@ -242,12 +242,12 @@ class Journal:
         """Store a turn's additions, effects and lessons; then its reply may be spoken."""
         draft = turn.draft
         opened, reply = draft.opened, draft.final_reply()
-        said = opened.opening
+        opening = opened.opening
         result = TurnResult(
-            turn_id=said.turn_id,
+            turn_id=opening.turn_id,
             dialog_id=opened.dialog_id,
-            human_utt_id=said.utt_id,
-            user=said.user,
+            human_utt_id=opening.utt_id,
+            user=opening.user,
             n=opened.feed,
             waiting=effects.waiting,
             reply_state=turn.view.reply_state(),
@@ -261,8 +261,8 @@ class Journal:
             utterances=utterances,
             human=draft.human,
             bot=draft.bot,
-            messages=rows_of_reply(reply, said.bot_utt_id, self._markdown),
-            outcome=result.outcome() if said.request_key is not None else b"",
+            messages=rows_of_reply(reply, opening.bot_utt_id, self._markdown),
+            outcome=result.outcome() if opening.request_key is not None else b"",
             closing=effects.closing,
             round=effects.round,
             entries=effects.entries,
@@ -273,14 +273,14 @@ class Journal:
         try:
             await self._store.close_turn(closing)
         except TakenOver:
-            self.in_hand.discard(said.turn_id)
+            self.in_hand.discard(opening.turn_id)
             raise
         except StoreError:
-            self._unstored[said.user] = closing
+            self._unstored[opening.user] = closing
             raise
-        self.in_hand.discard(said.turn_id)
+        self.in_hand.discard(opening.turn_id)
         after = opened.round if effects.round is None else effects.round
-        self._rounds.note(said.user, said.dialog_name, after)
+        self._rounds.note(opening.user, opening.dialog_name, after)
         if self.speaking is not None and draft.reply is not None:
             self.speaking.note(opened, draft.reply.active_skill)
         return result
@@ -331,20 +331,20 @@ def check_act(round: bytes, act: OperatorAct) -> None:
 
 def opened_input(opened: OpenedTurn) -> TurnInput:
     """Return the input of an opened turn."""
-    said = opened.opening
-    came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
+    opening = opened.opening
+    came: dict[str, Any] = {} if opening.start == b"{}" else plain.decode(opening.start)
     came.pop("traceparent", None)
     came.pop("secret", None)
     if "retold" in came:
         came["retold"] = msgspec.convert(came["retold"], EarlierTurn)
     if "operator" in came:
         came["operator"] = msgspec.convert(came["operator"], OperatorAct)
-    came = {"text": said.text, "attributes": plain.decode(said.attributes), **came}
+    came = {"text": opening.text, "attributes": plain.decode(opening.attributes), **came}
     return TurnInput(
-        user=said.user,
-        dialog=said.dialog_name,
-        request_id=said.request_key,
-        channel=said.channel_type,
+        user=opening.user,
+        dialog=opening.dialog_name,
+        request_id=opening.request_key,
+        channel=opening.channel_type,
         **came,
     )
 

@@ -91,16 +91,18 @@ def _new_dialog(input: TurnInput) -> OpenedTurn:
 
 def _next_turn(dialog: Dialog, opened: OpenedTurn, window: int | None) -> OpenedTurn:
     """Return the next turn of a dialog, without any trace in the dialog."""
-    said = dialog.utterances
+    utterances = dialog.utterances
     opened.dialog_id, opened.id = DialogId(dialog.dialog_id), dialog.id
     opened.date_start = dialog.date_start or opened.date_start
     opened.dialog_attributes = plain.encode(dialog.attributes)
     opened.rating = plain.encode(dialog.rating)
     opened.human.state = plain.encode(agent_state.human_to_state(dialog.human))
     opened.bot.state = plain.encode(agent_state.bot_to_state(dialog.bot))
-    opened.window = [_parts(one) for one in (said if window is None else said[-window:])]
-    opened.length = len(said)
-    opened.active_skills = [one.active_skill for one in said if isinstance(one, BotUtterance)]
+    opened.window = [
+        _parts(one) for one in (utterances if window is None else utterances[-window:])
+    ]
+    opened.length = len(utterances)
+    opened.active_skills = [one.active_skill for one in utterances if isinstance(one, BotUtterance)]
     return opened
 
 

@@ -153,17 +153,17 @@ class FollowedTurn:
     """The `LedgerWatch` of a followed turn."""
 
     def __init__(self, opened: OpenedTurn, observers: ObserverGroup) -> None:
-        said = opened.opening
-        self._turn_id = said.turn_id
+        opening = opened.opening
+        self._turn_id = opening.turn_id
         self._observers = observers
         observers.turn_begun(
             TurnBegun(
-                turn_id=said.turn_id,
+                turn_id=opening.turn_id,
                 dialog_id=opened.dialog_id,
-                user=said.user,
-                channel=said.channel_type,
-                text=said.text,
-                at=said.started,
+                user=opening.user,
+                channel=opening.channel_type,
+                text=opening.text,
+                at=opening.started,
             )
         )
 

@@ -63,13 +63,13 @@ class OperatorLabels:
 
     async def all_labels(self) -> list[OperatorLabel]:
         """Return all labels, the oldest first; an unreadable label is logged and left out."""
-        found = []
+        labels = []
         for key, body in (await self._store.records("", KIND)).items():
             try:
-                found.append(msgspec.json.decode(body, type=OperatorLabel))
+                labels.append(msgspec.json.decode(body, type=OperatorLabel))
             except msgspec.MsgspecError as error:
                 log.error("the label %s is left out: %s", key, error)
-        return found
+        return labels
 
     async def find_label(self, utt_id: str) -> OperatorLabel | None:
         """Return the label that counts for the turn of a reply, None without a label."""
@@ -177,17 +177,17 @@ class OperatorDesk:
 
     async def list_handovers(self) -> list[HandedOver]:
         """Return the dialogs that wait for a person or are taken over, the longest first."""
-        found = []
+        handovers = []
         for id_, body in (await self._store.records("", HANDOVER_RECORDS)).items():
             one = msgspec.json.decode(body, type=ListedDialog)
             now = await self.handover(one.user, one.dialog)
             if now is None or await self._store.active_dialog_id(one.user, one.dialog) != id_:
                 await self._store.delete_record("", HANDOVER_RECORDS, id_)
             else:
-                found.append(
+                handovers.append(
                     HandedOver(dialog_id=id_, user=one.user, dialog=one.dialog, handover=now)
                 )
-        return sorted(found, key=lambda one: one.handover.since)
+        return sorted(handovers, key=lambda one: one.handover.since)
 
     async def find(self, dialog_id: str) -> tuple[str, str]:
         """Return the user and the name of an active dialog; raise `NotFound` for an unknown id."""

@@ -45,7 +45,7 @@ def make_record(turn: Turn, seconds: float) -> TurnRecord:
     """Make the record of a turn that took so many seconds in all."""
     draft = turn.draft
     opened, reply = draft.opened, draft.final_reply()
-    said = opened.opening
+    opening = opened.opening
     hypotheses, services = draft.hypotheses(), turn.records()
     pairing = _read_pairing(reply.attributes)
     changes: list[ProfileChange] = []
@@ -54,14 +54,14 @@ def make_record(turn: Turn, seconds: float) -> TurnRecord:
     if draft.bot is not None:
         changes += _changes("bot", opened.bot, draft.bot)
     return TurnRecord(
-        turn_id=said.turn_id,
+        turn_id=opening.turn_id,
         dialog_id=opened.dialog_id,
-        user=said.user,
-        channel=said.channel_type,
-        started=said.started,
+        user=opening.user,
+        channel=opening.channel_type,
+        started=opening.started,
         seconds=seconds,
         attempt=opened.attempt,
-        text=said.text,
+        text=opening.text,
         response=reply.text,
         active_skill=reply.active_skill,
         confidence=float(reply.confidence),  # no whole number of more than 64 bits is packed
@@ -71,7 +71,7 @@ def make_record(turn: Turn, seconds: float) -> TurnRecord:
         services=services,
         hypotheses=hypotheses,
         faults=[{**one, "what": legible(one["what"])} for one in turn.faults],
-        utt_id=said.bot_utt_id,
+        utt_id=opening.bot_utt_id,
         reasons=turn.reasons,
         remarks=turn.remarks,
         traceparent=first_traceparent(opened) if opened.attempt > 1 else None,
@@ -134,14 +134,14 @@ def _changes(
     whose: Literal["person", "bot"], before: ProfileVersion, after: NewProfileVersion
 ) -> list[ProfileChange]:
     """Return the changes of a new version, each value once."""
-    known, now = plain.decode(before.state), plain.decode(after.state)
+    earlier, now = plain.decode(before.state), plain.decode(after.state)
     places = dict.fromkeys((change[0], change[1]) for change in after.changes)
     return [
         ProfileChange(
             whose=whose,
             part=part,
             key=key,
-            before=_member_at_path(known, part, key),
+            before=_member_at_path(earlier, part, key),
             after=_member_at_path(now, part, key),
         )
         for part, key in places

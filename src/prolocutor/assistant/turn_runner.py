@@ -126,8 +126,8 @@ class TurnRunner:
                 if opened.attempt > 1 and not is_withheld(opened):
                     input = opened_input(opened)
                 if listener is not None:
-                    said = opened.opening
-                    listener(TurnStarted(said.turn_id, opened.dialog_id, said.bot_utt_id))
+                    opening = opened.opening
+                    listener(TurnStarted(opening.turn_id, opened.dialog_id, opening.bot_utt_id))
                 result = await self._run(opened, input, started, listener, stop)
         except StoreError as error:
             self._health.note_failed(error)

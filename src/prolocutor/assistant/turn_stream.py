@@ -130,10 +130,10 @@ class TurnStream:
 
     def ready(self) -> list[TurnEvent]:
         """Return, and take out, the events that can be read without waiting."""
-        found = list(self._events)
+        events = list(self._events)
         self._events.clear()
-        self._unread -= sum(len(one.text) for one in found if isinstance(one, Delta))
-        return found
+        self._unread -= sum(len(one.text) for one in events if isinstance(one, Delta))
+        return events
 
     async def aclose(self) -> None:
         """Stop listening; the turn runs on."""
@@ -194,11 +194,11 @@ class TurnStream:
 
     def _settle_words(self, text: str) -> None:
         """Make the deltas come to the text of the reply, or void."""
-        said = "".join(self._said)
-        if not said or said == text:
+        words = "".join(self._said)
+        if not words or words == text:
             return
-        if text.startswith(said):
-            self.take(Delta(self._skill, text[len(said) :]))
+        if text.startswith(words):
+            self.take(Delta(self._skill, text[len(words) :]))
         else:
             self.take(Replaced())
 

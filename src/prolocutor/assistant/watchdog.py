@@ -75,8 +75,8 @@ running: Final[WeakSet[ServiceCode]] = WeakSet()
 def service_on(codes: Iterable[CodeType], otherwise: str) -> str:
     """Return `service NAME` for the innermost code of any, else `otherwise`."""
     each = list(codes)
-    found = [guard for one in list(running) if (guard := one.find_guard(each)) is not None]
-    return f"service {found[0].service.name}" if found else otherwise
+    guards = [guard for one in list(running) if (guard := one.find_guard(each)) is not None]
+    return f"service {guards[0].service.name}" if guards else otherwise
 
 
 def codes_of_frame(frame: FrameType | None) -> Iterator[CodeType]:
@@ -207,9 +207,9 @@ class Watchdog:
         callback or a task that it has left there it is known by its code.
         """
         task = asyncio.current_task(loop)
-        known = self._running.guard or (self._guards.get(task.get_name()) if task else None)
+        guard = self._running.guard or (self._guards.get(task.get_name()) if task else None)
         frame = sys._current_frames().get(thread_id)
-        return known or self._code.find_guard(codes_of_frame(frame))
+        return guard or self._code.find_guard(codes_of_frame(frame))
 
 
 def _is_done_once(frame: FrameType | None) -> bool:

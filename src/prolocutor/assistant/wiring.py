@@ -61,18 +61,18 @@ BROKER_URLS: Final = Catalog[Callable[[str], object]]("message broker", "prolocu
 
 def call_keepers(pipeline: Pipeline, settings: AssistantSettings, store: Store) -> list[CallKeeper]:
     """Return the keepers of an assistant's calls, the innermost first."""
-    made: list[CallKeeper] = []
+    keepers: list[CallKeeper] = []
     if settings.purse is not None:
         if not (names := PURSES.names()):
             raise ConfigError("no installed plug-in keeps a purse", key="purse")
-        made.append(PURSES.load(names[0])(store, settings.purse, pipeline))
+        keepers.append(PURSES.load(names[0])(store, settings.purse, pipeline))
     acting = [one.name for one in pipeline.services_at(Stage.SKILL) if one.acts]
     if acting:
         if not (names := EFFECTS.names()):
             what = "no installed plug-in keeps a ledger of effects"
             raise ConfigError(what, key=f"skills.{acting[0]}.acts")
-        made.append(EFFECTS.load(names[0])(store, pipeline))
-    return made
+        keepers.append(EFFECTS.load(names[0])(store, pipeline))
+    return keepers
 
 
 class NoPrograms:
@@ -145,10 +145,10 @@ class ServiceWiring:
 
     def kept(self, service: StageService) -> Connector:
         """Make the connector of a service, within the keepers of its calls."""
-        made = self.connect(service)
+        connector = self.connect(service)
         for keeper in self._keepers:
-            made = keeper.around(service, made, self._context(service))
-        return made
+            connector = keeper.around(service, connector, self._context(service))
+        return connector
 
     def connect(self, service: StageService) -> Connector:
         """Make the connector of a service; `ConfigError` where its target is none."""
@@ -160,8 +160,8 @@ class ServiceWiring:
         call = service.call
         target: Any = call.target
         if not isinstance(target, msgspec.Struct) and hasattr(target, "send"):
-            made: Connector = target
-            return made
+            connector: Connector = target
+            return connector
         try:
             return make_options(call).build(self._context(service))
         except ConfigError as error:

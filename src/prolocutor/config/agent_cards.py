@@ -45,9 +45,9 @@ def read_card(name: str, written: Mapping[str, Any], folder: Path) -> Card:
     values = dict(written)
     if file := values.pop("file", None):
         values = {**_read(name, file, folder), **values}
-    known = {key: value for key, value in values.items() if key in KEYS and value is not None}
+    fields = {key: value for key, value in values.items() if key in KEYS and value is not None}
     try:
-        return msgspec.convert({**known, "name": name}, Card)
+        return msgspec.convert({**fields, "name": name}, Card)
     except msgspec.ValidationError as error:
         raise ConfigError(f"the card of {name!r}: {error}", key=f"skills.{name}.card") from None
 
@@ -84,9 +84,9 @@ def _read(name: str, file: object, folder: Path) -> dict[str, Any]:
 def _describe_a2a_skills(values: dict[str, Any]) -> dict[str, Any]:
     """Return the descriptions of skills in an A2A agent card."""
     skills = [one for one in values["skills"] if isinstance(one, dict)]
-    told = [values.get("description"), *(one.get("description") for one in skills)]
+    texts = [values.get("description"), *(one.get("description") for one in skills)]
     return {
-        "description": "\n".join(text for text in told if isinstance(text, str)),
+        "description": "\n".join(text for text in texts if isinstance(text, str)),
         "examples": [text for one in skills for text in one.get("examples") or ()],
     }
 
@@ -99,8 +99,8 @@ def describing(pipeline: Pipeline) -> list[Skill]:
 async def descriptions(pipeline: Pipeline, seconds: float = READ_TIMEOUT) -> Descriptions:
     """Fetch descriptions from all agents that offer them, within `seconds` altogether."""
     skills = describing(pipeline)
-    found = await asyncio.gather(*(_description(skill, seconds) for skill in skills))
-    return {skill.name: one for skill, one in zip(skills, found, strict=True)}
+    cards = await asyncio.gather(*(_description(skill, seconds) for skill in skills))
+    return {skill.name: one for skill, one in zip(skills, cards, strict=True)}
 
 
 async def add_agent_cards(pipeline: Pipeline) -> Pipeline:
@@ -111,14 +111,14 @@ async def add_agent_cards(pipeline: Pipeline) -> Pipeline:
     """
     if not describing(pipeline):
         return pipeline
-    found = await descriptions(pipeline)
-    for name, one in found.items():
+    cards = await descriptions(pipeline)
+    for name, one in cards.items():
         if isinstance(one, ConfigError):
             raise ConfigError(one.what, key=f"skills.{name}.call")
         if isinstance(one, ServiceError):
             log.warning("the agent %s has no readable card: %s", name, one)
     return pipeline.change_services(
-        lambda skill: _add_card(skill, found.get(skill.name)), Stage.SKILL
+        lambda skill: _add_card(skill, cards.get(skill.name)), Stage.SKILL
     )
 
 

@@ -94,15 +94,15 @@ def build(
     wanted = pipeline or settings.pipeline
     for addition in settings.additions:
         wanted = addition.added_to(wanted)
-    made = make_selectors(wanted, settings.folder, limits)
-    given = {key: getattr(settings, key) for key in TurnSettings.__struct_fields__}
+    selectors = make_selectors(wanted, settings.folder, limits)
+    options = {key: getattr(settings, key) for key in TurnSettings.__struct_fields__}
     return Assistant(
-        add_prices(made.pipeline, settings.folder),
-        **(given if recording else given | {"records": None}),
+        add_prices(selectors.pipeline, settings.folder),
+        **(options if recording else options | {"records": None}),
         store=kept,
         queue_limit=settings.limits.queue,
         max_text=settings.limits.text,
         replica=settings.replica,
-        observers=[*observers, *made.observers],
-        models=made.models,
+        observers=[*observers, *selectors.observers],
+        models=selectors.models,
     )

@@ -112,9 +112,9 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
     def _number_written(self, node: YamlNode) -> str | None:
         """Describe a number of seconds with a unit by the number to write in its place."""
         text = node.value if isinstance(node.value, str) and "seconds" in self.what else ""
-        if (found := _WITH_UNIT.fullmatch(text)) is None:
+        if (match := _WITH_UNIT.fullmatch(text)) is None:
             return None
-        return f"{describe_value(node)}: write {float(found[1]) * _UNITS[found[2]]:.12g}"
+        return f"{describe_value(node)}: write {float(match[1]) * _UNITS[match[2]]:.12g}"
 
     def schema(self) -> JsonSchema:
         bounds = self.bounds
@@ -142,9 +142,9 @@ class DurationField(msgspec.Struct, frozen=True, kw_only=True):
     what: str = "seconds or a time such as 15m, 12h, 7d"
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
-        found = _WITH_UNIT.fullmatch(node.value) if isinstance(node.value, str) else None
-        if found is not None:
-            seconds = float(found[1]) * _UNITS[found[2]]
+        match = _WITH_UNIT.fullmatch(node.value) if isinstance(node.value, str) else None
+        if match is not None:
+            seconds = float(match[1]) * _UNITS[match[2]]
             node = replace(node, value=int(seconds) if seconds.is_integer() else seconds)
         return NumberField(what=self.what, bounds=self.bounds).read(node, findings)
 
@@ -379,8 +379,8 @@ class ReadBy(msgspec.Struct, frozen=True, kw_only=True):
         except ConfigError as error:
             return findings.add(find_child(node, error.key or ""), error.what)
         except ValueError as error:
-            found = "something else" if self.secret else None
-            return findings.note_unexpected(node, str(error) or self.what, found=found)
+            description = "something else" if self.secret else None
+            return findings.note_unexpected(node, str(error) or self.what, found=description)
 
     def schema(self) -> JsonSchema:
         return self.form
@@ -456,8 +456,8 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
         """Return the probable key for an unknown key."""
         if key in self.synonyms:
             return f"did you mean '{self.synonyms[key]}'?"
-        known = sorted([*self.keys, *self.also])
-        return suggest(key, known, "known keys are") if known else "it has no keys"
+        keys = sorted([*self.keys, *self.also])
+        return suggest(key, keys, "known keys are") if keys else "it has no keys"
 
     def schema(self) -> JsonSchema:
         properties = {}

@@ -212,10 +212,10 @@ def _ask_agents(loaded: Survey) -> list[Fault]:
     if loaded.findings.faults or not describing(settings.pipeline):
         return []
     with search_folder(settings.folder), ThreadPoolExecutor(1) as thread:
-        asked = thread.submit(lambda: asyncio.run(descriptions(settings.pipeline)))
-        found = asked.result()
+        future = thread.submit(lambda: asyncio.run(descriptions(settings.pipeline)))
+        cards = future.result()
     silent = []
-    for name, one in found.items():
+    for name, one in cards.items():
         node = loaded.find(f"skills.{name}.call")
         if isinstance(one, ConfigError):
             loaded.findings.add(node, one.what)

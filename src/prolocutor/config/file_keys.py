@@ -63,13 +63,13 @@ class DoorsField(msgspec.Struct, frozen=True):
             names = ListField(item=name).read(node, findings)
             if names is UNREAD:
                 return UNREAD
-            given = dict(zip(names, node.value, strict=True))
+            entries = dict(zip(names, node.value, strict=True))
         elif isinstance(node.value, dict):
-            given = {key: one for key, one in node.value.items() if one.value is not False}
+            entries = {key: one for key, one in node.value.items() if one.value is not False}
         else:
             return findings.note_unexpected(node, self.what)
         doors: dict[str, Any] = {}
-        for key, child in given.items():
+        for key, child in entries.items():
             bare = child.value is True or child.value is None or isinstance(node.value, list)
             options = read_options(
                 DOORS, key, replace(child, value={}) if bare else child, findings
@@ -114,11 +114,11 @@ class PluggedField(msgspec.Struct, frozen=True):
             return {}
         if not isinstance(node.value, dict):
             return findings.note_unexpected(node, self.what)
-        given = {
+        entries = {
             name: read_options(self.catalog, name, child, findings)
             for name, child in node.value.items()
         }
-        return {name: options for name, options in given.items() if options is not UNREAD}
+        return {name: options for name, options in entries.items() if options is not UNREAD}
 
     def schema(self) -> JsonSchema:
         return {**self.table.schema(), "additionalProperties": False}

@@ -49,18 +49,18 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
     """Import every function named by services; return the called functions by `stage.service`.
     Failed imports are recorded at their keys. Modules run their own code when imported.
     """
-    found: dict[str, Function] = {}
+    functions: dict[str, Function] = {}
     for written in services:
         service = written.service
         call = service.call
         if (name := function_name(call.target)) and call.connector in BY_NAME:
             try:
-                found[written.path] = resolve(name)
+                functions[written.path] = resolve(name)
             except ConfigError as error:
                 hint = call_hint(name) or _module_beside(name, findings)
                 findings.add(written.call, error.what, hint)
             else:
-                _check_arguments(found[written.path], written, findings)
+                _check_arguments(functions[written.path], written, findings)
         for key, value in call.options.items():
             if (
                 isinstance(value, str)
@@ -76,7 +76,7 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
                 resolve_formatter(getattr(service, key), "in", resolve)
             except ConfigError as error:
                 findings.add(_child(written.node, key), error.what)
-    return found
+    return functions
 
 
 def _is_beside(key: str, written: ServiceEntry) -> bool:

@@ -41,8 +41,8 @@ def resolve_store_path(values: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def hide_secret(fault: Fault) -> Fault:
     """Remove a token from a fault's key."""
-    before, found, _ = (fault.key or "").partition(f"{_SECRET}.")
-    return msgspec.structs.replace(fault, key=f"{before}{_SECRET}") if found else fault
+    before, separator, _ = (fault.key or "").partition(f"{_SECRET}.")
+    return msgspec.structs.replace(fault, key=f"{before}{_SECRET}") if separator else fault
 
 
 class Survey(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ CHECKS: Final = Catalog[Callable[[Survey, Findings], Iterable[tuple[str, str]]]]
 
 def find_format(path: Path) -> FileFormat | None:
     """Return the form of a file other than our YAML; None for our YAML."""
-    forms = (made() for _, made in FORMATS.import_all())
+    forms = (make() for _, make in FORMATS.import_all())
     return next((form for form in forms if form.recognizes(path)), None)
 
 
@@ -227,11 +227,11 @@ def _pipeline(
     services["last_chance"] = next(iter(services["last_chance"]), None)
     misplaced: list[ConfigError] = []
     while True:
-        given: dict[str, Any] = {
+        stage_services: dict[str, Any] = {
             key: value or (None if key in SINGLE else ()) for key, value in services.items()
         }
         try:
-            return Pipeline(**given, **options), misplaced
+            return Pipeline(**stage_services, **options), misplaced
         except ConfigError as error:
             stage, _, name = (error.key or "").partition(".")
             if name or not misplaced:

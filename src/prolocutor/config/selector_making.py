@@ -35,9 +35,9 @@ def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> 
     """Make the selectors of a pipeline; raise `ConfigError` for an invalid selector."""
     services = [one for stage in _STAGES for one in pipeline.services_at(stage)]
     wanted = [one.target for one in services if _is_pending(one.target)]
-    made = MadeSelectors(pipeline, [], [])
+    selectors = MadeSelectors(pipeline, [], [])
     if not wanted:
-        return made
+        return selectors
     shared: dict[Hashable, Any] = {}
 
     def share(key: Hashable, make: Callable[[], Any]) -> Any:
@@ -52,8 +52,8 @@ def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> 
         skill_seconds=limits.stage_end(Stage.SKILL),
         others=wanted,
         share=share,
-        observe=made.observers.append,
-        offer=made.models.append,
+        observe=selectors.observers.append,
+        offer=selectors.models.append,
     )
 
     def made_service(service: StageService) -> StageService:
@@ -62,7 +62,7 @@ def make_selectors(pipeline: Pipeline, folder: Path, limits: StageDeadlines) -> 
             return service
         return replace(service, target=target.build(replace(context, name=service.name)))
 
-    return replace(made, pipeline=pipeline.change_services(made_service, *_STAGES))
+    return replace(selectors, pipeline=pipeline.change_services(made_service, *_STAGES))
 
 
 def _is_pending(target: object) -> TypeGuard[SelectorOptions]:

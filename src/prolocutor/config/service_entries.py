@@ -156,8 +156,8 @@ class ServicesField(msgspec.Struct, frozen=True):
             return []
         call = node.value.get("call")
         if call is not None and not _is_service(call):
-            found = "a service without a name"
-            findings.note_unexpected(node, "a map from names to services", found=found)
+            shape = "a service without a name"
+            findings.note_unexpected(node, "a map from names to services", found=shape)
             return []
         written = []
         for name, child in node.value.items():
@@ -184,9 +184,9 @@ class ServicesField(msgspec.Struct, frozen=True):
         return [read_service(stage, str(stage), node, findings)]
 
     def _is_map_of_services(self, entries: dict[str, YamlNode]) -> bool:
-        known = {"call", "connector", *service_table(self.stage).keys, *SELECTORS.names()}
+        keys = {"call", "connector", *service_table(self.stage).keys, *SELECTORS.names()}
         services = all(map(_is_service, entries.values()))
-        return bool(entries) and not known & entries.keys() and services
+        return bool(entries) and not keys & entries.keys() and services
 
     def schema(self) -> JsonSchema:
         one = _service_schema(self.stage)
@@ -276,12 +276,12 @@ def _settings(
     table = service_table(stage)
     entries = node.value
     assert isinstance(entries, dict)
-    known = {key: child for key, child in entries.items() if key in table.keys}
+    settings = {key: child for key, child in entries.items() if key in table.keys}
     for key, child in entries.items():
-        if key not in known:
+        if key not in settings:
             what, hint = _explain_unknown_key(key, table, connector)
             findings.add(child, what, hint)
-    values: dict[str, Any] = table.values(replace(node, value=known), findings)
+    values: dict[str, Any] = table.values(replace(node, value=settings), findings)
     return values
 
 
@@ -344,10 +344,10 @@ def _selector(
         return findings.add(own[key], f"unknown key: a {key} belongs to {options.stage}")
     values = table.values(replace(node, value=own), findings)
     if "options" in options.__struct_fields__ and key in values:
-        found = _method_options(table.keys[key], values[key], entries, node, findings)
-        if found is UNREAD:
+        method = _method_options(table.keys[key], values[key], entries, node, findings)
+        if method is UNREAD:
             return UNREAD
-        values["options"] = found
+        values["options"] = method
     if connector is not None and call is not None:
         values["connector"] = _CONNECTOR.read(connector, findings)
         values["endpoint"] = _endpoint(call, findings)
@@ -368,8 +368,8 @@ def _method_options(
     if struct is None:
         return None
     table = struct_table(struct)
-    known = {*table.keys, *service_table(Stage.SKILL_SELECTOR).keys}
-    wrong = {key: close for key in entries if (close := _meant(key, known, table.keys))}
+    keys = {*table.keys, *service_table(Stage.SKILL_SELECTOR).keys}
+    wrong = {key: close for key in entries if (close := _meant(key, keys, table.keys))}
     own = {key: entries.pop(key) for key in [*entries] if key in table.keys or key in wrong}
     return table.read(replace(node, value=own), findings)
 
@@ -389,9 +389,11 @@ def method_structs(kind: FieldKind) -> dict[str, type[msgspec.Struct]]:
     if group is None:
         return {}
     return {
-        name: found
-        for name, found in Catalog[Any]("method", group).import_all()
-        if isinstance(found, type) and issubclass(found, msgspec.Struct) and hasattr(found, "build")
+        name: struct
+        for name, struct in Catalog[Any]("method", group).import_all()
+        if isinstance(struct, type)
+        and issubclass(struct, msgspec.Struct)
+        and hasattr(struct, "build")
     }
 
 
@@ -486,13 +488,13 @@ def _options(
         rest = {key: given.pop(key) for key in list(given) if key not in table.keys}
     own = {key: entries.pop(key) for key in form.beside if key in entries}
     before = len(findings.faults)
-    made = replace(table, synonyms={}).read(replace(node, value={**given, **own}), findings)
-    if made is UNREAD or len(findings.faults) > before:
+    options = replace(table, synonyms={}).read(replace(node, value={**given, **own}), findings)
+    if options is UNREAD or len(findings.faults) > before:
         if hint := call_hint(node.value):
             findings.faults[-1] = replace(findings.faults[-1], suggestion=hint)
         _check_address(given.get(form.main), findings)
         return ""
-    main = getattr(made, form.main, "")
+    main = getattr(options, form.main, "")
     if isinstance(main, str) and ADDRESS.match(main):
         check_url(given.get(form.main, node), main, findings)
         if len(findings.faults) > before:
@@ -501,7 +503,7 @@ def _options(
     if "folder" in kind.__struct_fields__:
         values["folder"] = str(findings.folder)
     for field in msgspec.structs.fields(kind):
-        value = getattr(made, field.name)
+        value = getattr(options, field.name)
         if field.name not in (form.main, "name", "folder", form.rest) and value != field.default:
             values[field.name] = value
     if values.pop("process", False):
@@ -521,11 +523,11 @@ def _check_address(node: YamlNode | None, findings: Findings) -> None:
 
 def check_scheme(node: YamlNode, url: str, findings: Findings) -> bool:
     """Return whether a connector takes addresses of this scheme; note a fault if not."""
-    scheme, known = url.partition(":")[0].lower(), SCHEMES.names()
-    if scheme in known:
+    scheme, schemes = url.partition(":")[0].lower(), SCHEMES.names()
+    if scheme in schemes:
         return True
-    several = f"{', '.join(known[:-1])} or {known[-1]}"
-    hint = call_hint(url) or did_you_mean(scheme, known)
+    several = f"{', '.join(schemes[:-1])} or {schemes[-1]}"
+    hint = call_hint(url) or did_you_mean(scheme, schemes)
     findings.add(node, f"expected a URL of {several}, found {scheme}://", hint)
     return False
 
@@ -547,8 +549,8 @@ def call_schemas() -> JsonSchema:
     """Return JSON Schemas by name: of a `call` without a connector, with each, and with any."""
     bare: list[JsonSchema] = [{"type": "string"}, {"type": "array"}]
     alone = {"description": f"What is called: {CALL}.", "anyOf": [*bare, PROCESS.schema()]}
-    given = {"required": ["connector"]}
-    either: list[JsonSchema] = [{"if": given, "else": {"properties": {"call": alone}}}]
+    required = {"required": ["connector"]}
+    either: list[JsonSchema] = [{"if": required, "else": {"properties": {"call": alone}}}]
     calls: JsonSchema = {"connected": {"allOf": either}}
     for name, kind in CONNECTORS.import_all():
         own = replace(struct_table(kind), required=()).schema()
@@ -559,7 +561,7 @@ def call_schemas() -> JsonSchema:
         about = {"description": (kind.__doc__ or "").partition("\n")[0]}
         calls[name] = {**about, "anyOf": [*bare, own]}
         called = {"properties": {"call": {"$ref": f"#/$defs/{name}"}}}
-        this = {"properties": {"connector": {**about, "const": name}}, **given}
+        this = {"properties": {"connector": {**about, "const": name}}, **required}
         either.append({"if": this, "then": called})
     return calls
 
@@ -575,7 +577,9 @@ def whole_service_table(stage: Stage) -> TableField:
     return replace(
         table,
         keys={key: kind for part in parts for key, kind in part.keys.items()},
-        descriptions={key: told for part in parts for key, told in part.descriptions.items()},
+        descriptions={
+            key: description for part in parts for key, description in part.descriptions.items()
+        },
         defaults={key: value for part in parts for key, value in part.defaults.items()},
         required=calling.required,
     )

@@ -113,8 +113,8 @@ def sqlite_file(url: str) -> Path | None:
 
 def hide_password(url: str) -> str:
     """Return the URL of a store as it may be shown and logged."""
-    shown = _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else "", url)
-    return shown.rstrip("?&")
+    masked = _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else "", url)
+    return masked.rstrip("?&")
 
 
 def dialog_opener(store: str, user: str | None = None) -> Dialogs:

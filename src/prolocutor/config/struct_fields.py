@@ -108,10 +108,10 @@ def _kind(notes: TypeNotes, default: Any = None) -> FieldKind | None:
     if hint in (int, float):
         return _number(notes)
     if hint is str:
-        known = {key: extra[key] for key in extra if key in ("secret", "group", "what")}
+        settings = {key: extra[key] for key in extra if key in ("secret", "group", "what")}
         if notes.pattern is not None:
-            known["pattern"] = notes.pattern
-        return TextField(**known)
+            settings["pattern"] = notes.pattern
+        return TextField(**settings)
     if hint is Path:
         return FolderField(**_noun(extra))
     if hint is Any:
@@ -137,8 +137,8 @@ def _number(notes: TypeNotes, words: Sequence[str] = ()) -> FieldKind:
     unit = extra.get("unit")
     number = f"{bounds.what} of {unit}" if unit else bounds.what
     what = f"{number} from 0 to 1" if (bounds.least, bounds.most) == (0, 1) else number
-    known = {**{word: word for word in words}, **extra.get("words", {})}
-    return NumberField(what=extra.get("what", what), bounds=bounds, words=known)
+    number_words = {**{word: word for word in words}, **extra.get("words", {})}
+    return NumberField(what=extra.get("what", what), bounds=bounds, words=number_words)
 
 
 def _union(notes: TypeNotes, default: Any) -> FieldKind | None:

@@ -137,15 +137,15 @@ def substitute(text: str, environ: Mapping[str, str]) -> str:
         name = match["name"]
         if name is None:
             raise UnsetVariable("`${` opens no variable name; write `$${` for a plain `${`")
-        found = environ.get(name)
+        variable = environ.get(name)
         if match["or"] is not None:
-            return found or match["default"]
-        if found is None:
+            return variable or match["default"]
+        if variable is None:
             raise UnsetVariable(
                 f"the environment variable {name} is not set; set it,"
                 f" or give a default: ${{{name}:-...}}"
             )
-        return found
+        return variable
 
     return _VARIABLE.sub(value, text)
 
@@ -435,10 +435,10 @@ _TWO_COLONS: Final = re.compile(
 
 def _guess_quoted(line: str) -> str | None:
     """Return a line with two colons as it was probably meant."""
-    found = _TWO_COLONS.fullmatch(line)
-    if found is None:
+    match = _TWO_COLONS.fullmatch(line)
+    if match is None:
         return None
-    text = found["text"]
+    text = match["text"]
     if re.fullmatch(r"[\w.]+: +[\w.]+", text):  # a function with a space in it
         text = re.sub(r": +", ":", text)
-    return f'write {found["key"]}: "{text}"'
+    return f'write {match["key"]}: "{text}"'

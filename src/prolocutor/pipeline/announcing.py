@@ -224,14 +224,14 @@ def record_of_service(
     """
     error = entry.error
     calls = 0 if isinstance(error, _NOT_MADE) else entry.calls
-    told, sure = [], None
+    costs, sure = [], None
     for one in given:
         confidence = float(one.value["confidence"])
         if sure is None or confidence > sure:
             sure = confidence
         cost = one.value.get("cost")
         if cost is not None and isinstance(cost, int | float):
-            told.append(cost)
+            costs.append(cost)
     return ServiceRecord(
         name=entry.step.name,
         stage=entry.step.stage_name,
@@ -241,7 +241,7 @@ def record_of_service(
         calls=calls,
         error=str(error) if error else None,
         code=error.code if error else None,
-        cost=float(sum(told)) if told else calls * entry.step.price,
+        cost=float(sum(costs)) if costs else calls * entry.step.price,
         hypotheses=len(given),
         sure=sure,
     )

@@ -233,10 +233,12 @@ def _format_reply(
     """Apply a response formatter; return its error as a failure of its service."""
     try:
         if turn is None:
-            given = format_reply(reply.value)
+            formatted = format_reply(reply.value)
         else:
-            given = format_reply(reply.value, turn=TurnRequest(turn()))
-        return checked_effects(given) if isinstance(given, Effects) else plain.check(given)
+            formatted = format_reply(reply.value, turn=TurnRequest(turn()))
+        return (
+            checked_effects(formatted) if isinstance(formatted, Effects) else plain.check(formatted)
+        )
     except ServiceError as error:
         return error
     except BaseException as error:

@@ -202,8 +202,8 @@ class Draft:
     def chosen_hypotheses(self, choice: SelectorChoice) -> list[DraftHypothesis]:
         """Return the hypotheses chosen by a response selector."""
         if choice.named is not None:
-            found = [self.find(one) for one in choice.named]
-            return [candidate for candidate in found if candidate is not None]
+            hypotheses = [self.find(one) for one in choice.named]
+            return [candidate for candidate in hypotheses if candidate is not None]
         every = self.all_hypotheses()
         of_skill = [
             hypothesis for hypothesis in every if hypothesis.skill == choice.skill_name
@@ -309,8 +309,8 @@ class Draft:
             "bot_attributes": choice.bot_attributes,
         }
         values = [one.value for one in chosen] if carries else []
-        if told := _told(chosen) if carries else {}:
-            attributes = {**told, **(attributes or {})}
+        if carried := _told(chosen) if carries else {}:
+            attributes = {**carried, **(attributes or {})}
         self._learn([*self._learned, *values, own], max_attributes, fault)
         skill = choice.skill_name
         if chosen and skill not in self._hypotheses:  # a name that the hypothesis gave itself
@@ -391,8 +391,8 @@ class Draft:
         texts = [message["text"] for message in messages if message["type"] == "text"]
         text = texts[0] if texts else plain_text(messages)
         rich = words.ask is not None or len(messages) > len(texts[:1])
-        told = reply_attributes(attributes, messages if rich else None, words.ask)
-        self.say(ITSELF, words.skill, text, {}, told)
+        reply_values = reply_attributes(attributes, messages if rich else None, words.ask)
+        self.say(ITSELF, words.skill, text, {}, reply_values)
         reply = self.final_reply()
         reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
 
@@ -480,7 +480,7 @@ def _says_something(candidate: DraftHypothesis) -> bool:
 
 def _told(chosen: list[DraftHypothesis]) -> dict[str, Any]:
     """Return the chosen hypotheses' notes for the next turn, and their skills if several."""
-    told: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for one in chosen:
         if isinstance(named := one.value.get("entities"), list | dict):
             listed = (
@@ -488,13 +488,13 @@ def _told(chosen: list[DraftHypothesis]) -> dict[str, Any]:
                 if isinstance(named, list)
                 else [{"text": text, "type": kind} for kind, text in named.items()]
             )
-            told.setdefault("entities", []).extend(listed)
+            members.setdefault("entities", []).extend(listed)
         if isinstance(slots := one.value.get("continue"), dict):
-            told.setdefault("continue", {}).update(slots)
+            members.setdefault("continue", {}).update(slots)
     if len(chosen) > 1:
         skills = list(dict.fromkeys(one.skill for one in chosen))
-        return {**told, "skills": skills} if len(skills) > 1 else told
-    return told
+        return {**members, "skills": skills} if len(skills) > 1 else members
+    return members
 
 
 def reply_attributes(

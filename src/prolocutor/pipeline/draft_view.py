@@ -128,24 +128,24 @@ class DraftView:
             head, reply = self._head(), self._draft.reply
             bot = None if reply is None else self._current_bot(reply)
             room = None if size is None else max(0, size - (1 if bot is None else 2))
-            known = self._earlier.get((room, only))
-            if known is None:
-                known = self._earlier[room, only] = self._earlier_utterances(room, only)
-            earlier, start = known
+            utterances = self._earlier.get((room, only))
+            if utterances is None:
+                utterances = self._earlier[room, only] = self._earlier_utterances(room, only)
+            earlier, start = utterances
             human = self._current_human(meant)
             snapshot = self._snapshots[key] = DialogSnapshot(head, earlier, start, human, bot)
         return snapshot
 
     def _has(self, mark: str, size: int) -> bool:
         """Return whether a text of this turn or of the last `size` utterances may have the mark."""
-        draft, known = self._draft, self._marked.get((mark, size))
-        if known is None:
+        draft, is_marked = self._draft, self._marked.get((mark, size))
+        if is_marked is None:
             sought, last = encode(mark)[1:-1], draft.opened.window[-size:]
-            known = mark in str(self._shown_input.flat["text"]) or any(
+            is_marked = mark in str(self._shown_input.flat["text"]) or any(
                 sought in one.body for one in last
             )
-            self._marked[mark, size] = known
-        return known or (draft.reply is not None and mark in draft.reply.text)
+            self._marked[mark, size] = is_marked
+        return is_marked or (draft.reply is not None and mark in draft.reply.text)
 
     def last_speaker(self) -> str:
         """Return the skill of the previous reply, "" if no skill spoke."""
@@ -167,18 +167,18 @@ class DraftView:
     def utterances(self) -> list[NewUtterance]:
         """Return both utterances of the turn, for the store."""
         draft = self._draft
-        said, reply = draft.opened.opening, draft.final_reply()
+        opening, reply = draft.opened.opening, draft.final_reply()
         return [
             NewUtterance(
-                utt_id=said.utt_id,
+                utt_id=opening.utt_id,
                 by_bot=False,
-                date_time=said.date_time,
+                date_time=opening.date_time,
                 body=_human_body(self._input, draft.annotation_slots),
                 user_version=self._stored_human().number,
                 hypotheses=_encoded_hypotheses(draft.all_hypotheses()),
             ),
             NewUtterance(
-                utt_id=said.bot_utt_id,
+                utt_id=opening.bot_utt_id,
                 by_bot=True,
                 date_time=reply.said_at,
                 body=self._bot_parts().body,
@@ -245,7 +245,7 @@ class DraftView:
         return HumanInput(self._draft.opened.opening, follow_up.text, b"", text)
 
     def _current_human(self, meant: HumanInput | None = None) -> CurrentUtterance:
-        draft, said = self._draft, meant or self._shown_input
+        draft, spoken = self._draft, meant or self._shown_input
         slots, hypotheses = draft.annotation_slots, draft.all_hypotheses()
         if slots is not self._slots:
             self._slots, self._annotations = slots, slot_values(slots) if slots else {}
@@ -255,13 +255,13 @@ class DraftView:
                 [hypothesis.template for hypothesis in hypotheses],
             )
         inner = {
-            "attributes": said.attributes,
+            "attributes": spoken.attributes,
             "annotations": self._annotations,
             "hypotheses": self._hypotheses,
         }
         user = self._stored_human().state
-        parts = partial(_human_parts, said, slots, user, hypotheses)
-        return CurrentUtterance(said.flat, inner, user, parts)
+        parts = partial(_human_parts, spoken, slots, user, hypotheses)
+        return CurrentUtterance(spoken.flat, inner, user, parts)
 
     def _stored_human(self) -> ProfileVersion | NewProfileVersion:
         """Return the stored profile of the human utterance."""
@@ -312,14 +312,14 @@ class CurrentProfiles:
             return now
         kind = self._kinds.get(stored)
         if kind is None:
-            known = decode(stored)
-            kind = encode(known["persona"]), bool(known["attributes"])
+            state = decode(stored)
+            kind = encode(state["persona"]), bool(state["attributes"])
             self._kinds[stored] = kind
         key = (now, *kind)
-        made = self._shown.get(key)
-        if made is None:
-            made = self._shown[key] = encode(profile_as_now(decode(stored), decode(now)))
-        return made
+        profile = self._shown.get(key)
+        if profile is None:
+            profile = self._shown[key] = encode(profile_as_now(decode(stored), decode(now)))
+        return profile
 
 
 def _window_start(window: list[UtteranceParts], size: int | None) -> int:

@@ -147,9 +147,9 @@ class Engine:
         step = self.find_step(service, stage)
         if step.off is not None:
             raise SwitchedOff(step.off)
-        asked = checked_payload(_format_request(step, request) if formatted else request)
+        checked = checked_payload(_format_request(step, request) if formatted else request)
         key = key or f"{new_id()}/{service}"
-        payload = PayloadRequest(service, key.partition("/")[0], key, timeout, asked)
+        payload = PayloadRequest(service, key.partition("/")[0], key, timeout, checked)
         strays = self.prepared.strays
         group = await ask_service(
             step, [payload], timeout, strays, turn=lambda: request, formatted=formatted
@@ -178,13 +178,13 @@ class Engine:
 
         Raise `NotFound` if it does not exist.
         """
-        found = [step for step in self.prepared.every() if step.name == service]
+        steps = [step for step in self.prepared.every() if step.name == service]
         if stage is not None:
-            found = [one for one in found if one.stage == stage]
-        if not found:
+            steps = [one for one in steps if one.stage == stage]
+        if not steps:
             where = f" in {stage}" if stage else ""
             raise NotFound(f"no service is called '{service!s:.80}'{where}", field="service")
-        return next((one for one in found if one.stage is Stage.SKILL), found[0])
+        return next((one for one in steps if one.stage is Stage.SKILL), steps[0])
 
 
 async def _let_go(step: ServiceStep) -> None:
@@ -255,18 +255,20 @@ async def ask_alone(
         return LoneAnswer(hypotheses=[], seconds=seconds, error=failures[0])
     faults += map(str, failures)
     try:
-        found = _alone_read(step, group, faults)
+        hypotheses = _alone_read(step, group, faults)
     except ServiceError as error:
         return LoneAnswer(hypotheses=[], seconds=seconds, faults=faults, error=error)
-    return LoneAnswer(hypotheses=found, seconds=seconds, faults=faults)
+    return LoneAnswer(hypotheses=hypotheses, seconds=seconds, faults=faults)
 
 
 def _alone_read(step: ServiceStep, group: CallGroup, faults: list[str]) -> list[JsonObject]:
     if step.is_last_chance:
         text, annotations, confidence = replies.last_words(group.only().value)
         return [{"text": text, "confidence": confidence, "annotations": annotations}]
-    found: list[dict[str, Any]] = []
+    hypotheses: list[dict[str, Any]] = []
     for reply in group.replies:
         if isinstance(reply, Plain):
-            found += [hypothesis.value for hypothesis in replies.hypotheses(reply, faults.append)]
-    return found
+            hypotheses += [
+                hypothesis.value for hypothesis in replies.hypotheses(reply, faults.append)
+            ]
+    return hypotheses

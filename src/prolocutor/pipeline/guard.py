@@ -147,10 +147,10 @@ class Guard:
         self._connector = (
             Batcher(connector, service.batch_size, self.task_name) if batches else connector
         )
-        asked: object = connector
-        while (kept := getattr(asked, "kept", None)) is not None:
-            asked = kept
-        self.is_foreign = not type(asked).__module__.startswith("prolocutor.")
+        target: object = connector
+        while (kept := getattr(target, "kept", None)) is not None:
+            target = kept
+        self.is_foreign = not type(target).__module__.startswith("prolocutor.")
         """Whether the connector is a plug-in's or a user's own: its replies are checked again."""
         self.format: str = str(getattr(connector, "format", "plain"))
         """The format of its replies' texts, unless the service names another."""

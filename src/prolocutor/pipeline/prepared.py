@@ -362,9 +362,9 @@ def commit_time(pipeline: Pipeline) -> Commit:
         *pipeline.services_at(Stage.RESPONSE_SELECTOR),
         *pipeline.services_at(Stage.SKILL_SELECTOR),
     ]
-    said = (
+    times = (
         selector.commit
         for selector in selectors
         if isinstance(selector, ResponseSelector | SkillSelector)
     )
-    return next((commit for commit in said if commit is not None), pipeline.commit)
+    return next((commit for commit in times if commit is not None), pipeline.commit)

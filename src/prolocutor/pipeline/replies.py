@@ -161,8 +161,8 @@ def labels(value: Any) -> list[str]:
 
 def own_faults(value: Any) -> list[str]:
     """Return the `faults` of a response selector's reply, which do not make it useless."""
-    found = value.get("faults") if isinstance(value, dict) else None
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    faults = value.get("faults") if isinstance(value, dict) else None
+    return [one for one in faults if isinstance(one, str)] if isinstance(faults, list) else []
 
 
 def notes(reply: Plain, number: int, fault: Fault) -> list[Plain | None]:

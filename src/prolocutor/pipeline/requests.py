@@ -231,9 +231,11 @@ def _format_requests(
     for number, payload in enumerate(payloads):
         key = _key(first.turn_id, step.name, None if alone else number)
         # Parts of the state are JSON already, so what our own formatters make of them is.
-        asked = Plain(None, encode(payload)) if own else checked_payload(payload)
+        plain_payload = Plain(None, encode(payload)) if own else checked_payload(payload)
         requests.append(
-            PayloadRequest(step.name, first.turn_id, key, first.timeout, asked, first.deltas, first)
+            PayloadRequest(
+                step.name, first.turn_id, key, first.timeout, plain_payload, first.deltas, first
+            )
         )
     return requests
 

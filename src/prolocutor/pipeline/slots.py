@@ -102,14 +102,14 @@ class SlotWriter:
             if isinstance(reply, ServiceError):
                 fault(str(reply))
                 return
-            found = replies.hypotheses(reply, fault, silent=True)
+            hypotheses = replies.hypotheses(reply, fault, silent=True)
         except ServiceError as error:
             step.guard.note(error)
             fault(str(error))
             return
         step.guard.note(None)
-        if found:
-            best = max(found, key=lambda one: one.value["confidence"])
+        if hypotheses:
+            best = max(hypotheses, key=lambda one: one.value["confidence"])
             self._draft.learn(best.value, self._max_attributes, fault)
 
     def fault(self, service: str, what: str) -> None:
@@ -135,22 +135,24 @@ class SlotWriter:
     def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
         step, fault = group.step, self.fault_recorder(group.step.name)
         if len(group.replies) == 1 and not step.fan_out:
-            given = replies.hypotheses(group.only(), fault, silent=self._may_be_silent)
+            hypotheses = replies.hypotheses(group.only(), fault, silent=self._may_be_silent)
         else:
-            given = []
+            hypotheses = []
             for part, reply in enumerate(group.replies):
                 if isinstance(reply, Plain):
-                    found = replies.hypotheses(reply, fault, silent=self._may_be_silent)
-                    given += _number_parts(found, part) if step.fan_out else found
+                    part_hypotheses = replies.hypotheses(reply, fault, silent=self._may_be_silent)
+                    hypotheses += (
+                        _number_parts(part_hypotheses, part) if step.fan_out else part_hypotheses
+                    )
         if step.label != step.name:
-            given = [one.labelled_copy(step.label) for one in given]
-        if len(given) > replies.MAX_HYPOTHESES:
-            raise BadReply(f"{len(given)} hypotheses, more than {replies.MAX_HYPOTHESES}")
+            hypotheses = [one.labelled_copy(step.label) for one in hypotheses]
+        if len(hypotheses) > replies.MAX_HYPOTHESES:
+            raise BadReply(f"{len(hypotheses)} hypotheses, more than {replies.MAX_HYPOTHESES}")
         least = self._least
         if least is None:
-            return given
+            return hypotheses
         good = []
-        for one in given:
+        for one in hypotheses:
             confidence = one.value["confidence"]
             if confidence >= least:
                 good.append(one)

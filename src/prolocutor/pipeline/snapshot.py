@@ -170,25 +170,27 @@ class EarlierUtterances:
 
         The most requested are kept; fewer are the last of these.
         """
-        parts, made, bodies = self.every[start:], self._made, self._bodies
-        if made is None or made[0] is not head or len(made[1].flat) < len(parts):
+        parts, cached, bodies = self.every[start:], self._made, self._bodies
+        if cached is None or cached[0] is not head or len(cached[1].flat) < len(parts):
             if len(bodies) < len(parts):
                 self._bodies = bodies = decode(json_list([part.body for part in parts]))
-            made = head, EarlierTemplates()
-            shown = self.every[len(self.every) - len(bodies) :]
-            for body, one in zip(bodies, shown, strict=True):
-                made[1].add(body, one, head)
-            self._made = made  # last of all: a thread may ask meanwhile
-        return made[1].last(len(parts))
+            cached = head, EarlierTemplates()
+            window = self.every[len(self.every) - len(bodies) :]
+            for body, one in zip(bodies, window, strict=True):
+                cached[1].add(body, one, head)
+            self._made = cached  # last of all: a thread may ask meanwhile
+        return cached[1].last(len(parts))
 
 
 def _skill_turns(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
     turns = [
-        (before, said)
-        for before, said in pairwise(window)
-        if said.by_bot and not before.by_bot and _bot_body(said.body).active_skill == skill
+        (before, utterance)
+        for before, utterance in pairwise(window)
+        if utterance.by_bot
+        and not before.by_bot
+        and _bot_body(utterance.body).active_skill == skill
     ]
-    return [said for turn in turns for said in turn]
+    return [utterance for turn in turns for utterance in turn]
 
 
 class CurrentUtterance(msgspec.Struct, frozen=True, eq=False):

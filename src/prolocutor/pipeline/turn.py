@@ -271,9 +271,9 @@ class Turn:
         It is the skill of the reply before a follow-up, else the skill that can continue.
         """
         slots = self.draft.annotation_slots
-        found = read_follow_up(slot_values(slots)) if slots else None
-        if found is not None and found.of:
-            spoke = found.skill or self.view.last_speaker()
+        follow_up = read_follow_up(slot_values(slots)) if slots else None
+        if follow_up is not None and follow_up.of:
+            spoke = follow_up.skill or self.view.last_speaker()
             skill = self._variant.instead.get(spoke, spoke)
             if skill in self._prepared.skill_steps:
                 return skill
@@ -322,10 +322,10 @@ class Turn:
 
     def _stop(self, now: float) -> None:
         """Settle all remaining services when the turn is stopped or past its deadline."""
-        shown = self.announcer.shown_words if self.announcer is not None else None
+        words = self.announcer.shown_words if self.announcer is not None else None
         self._ledger.stop(now)
         if self.draft.reply is None and self._stop_signal.is_set:
-            skill, text = shown or ("", NOTHING_SAID)
+            skill, text = words or ("", NOTHING_SAID)
             self.draft.say(STOPPED, skill, text, {}, {STOPPED: True})
         elif self.draft.reply is None:
             self._fall_back()
@@ -377,8 +377,8 @@ class Turn:
     def _annotate(self) -> None:
         """Call the candidate annotators for the hypotheses of each complete wave."""
         ledger, draft = self._ledger, self.draft
-        while found := ledger.next_annotation(monotonic()):
-            entry, wave = found
+        while annotation := ledger.next_annotation(monotonic()):
+            entry, wave = annotation
             about = [
                 hypothesis for skill in wave.skills for hypothesis in draft.skill_hypotheses(skill)
             ]

@@ -119,8 +119,8 @@ class Authenticator:
         visitors = {token: self._person(user) for token, user in auth.tokens.items()}
         called = auth.keys if isinstance(auth.keys, Mapping) else dict.fromkeys(auth.keys, "")
         for key, name in called.items():
-            told = structs.replace(OPERATOR, key=_key_id(key, name))
-            visitors[key] = structs.replace(told, name=name) if name else told
+            operator = structs.replace(OPERATOR, key=_key_id(key, name))
+            visitors[key] = structs.replace(operator, name=name) if name else operator
         digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
         self._has_secrets = bool(visitors) or auth.sign_in
         self._loopback = auth.trusts_loopback
@@ -225,10 +225,10 @@ class Authenticator:
             seconds = math.ceil(wait)
             what = f"too many wrong keys came from your address; try again in {seconds} s"
             raise QuotaExceeded(what, seconds)
-        known, visitor = self._known.get(digest[:16], (b"", OPERATOR))
+        stored_digest, visitor = self._known.get(digest[:16], (b"", OPERATOR))
         if ringed is not None:
             visitor = self._find_holder(ringed)
-        elif not hmac.compare_digest(known, digest):
+        elif not hmac.compare_digest(stored_digest, digest):
             self.wrong.count(address)
             raise Unauthenticated("this key or token is not known")
         if used not in self._used:
@@ -298,8 +298,8 @@ def _secret(headers: Headers, query: bytes) -> str | None:
             raise Unauthenticated("only Authorization: Bearer ... is understood")
         return secret.strip()
     if b"access_token=" in query:
-        given = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("access_token")
-        return given[-1] if given else None
+        tokens = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("access_token")
+        return tokens[-1] if tokens else None
     return None
 
 

@@ -151,8 +151,8 @@ class BuiltinRoutes:
             self.monitoring.append(show)
             self.routes.append(show)
         routes = {channel.name: channel.routes for channel in channels}
-        shown = document(assistant.name, {"listener": self.routes, **routes})
-        self._document = json_response(shown)
+        openapi = document(assistant.name, {"listener": self.routes, **routes})
+        self._document = json_response(openapi)
 
     async def health_live(self, _: TypedRequest[None, None]) -> HealthStatus:
         """Return whether the process answers at all."""

@@ -44,8 +44,8 @@ class ClientAddresses:
         address = read_address(peer or "")
         if address is None or not self._is_trusted(address):
             return peer or ""
-        said = {str(self._client(address, hops)) for hops in _hops(headers)}
-        return said.pop() if len(said) == 1 else str(address)
+        names = {str(self._client(address, hops)) for hops in _hops(headers)}
+        return names.pop() if len(names) == 1 else str(address)
 
     def _client(self, found: Address, hops: Sequence[str]) -> Address:
         for hop in reversed(hops[-MAX_HOPS:]):
@@ -95,10 +95,10 @@ def read_address(text: str) -> Address | None:
 @lru_cache(maxsize=4096)
 def client_name(address: str) -> str:
     """Return the name for counting a client: its address, of an IPv6 address the first 64 bits."""
-    found = read_address(address)
-    if not isinstance(found, ipaddress.IPv6Address):
-        return address if found is None else str(found)
-    return str(ipaddress.ip_network((found, V6_PREFIX), strict=False))
+    ip_address = read_address(address)
+    if not isinstance(ip_address, ipaddress.IPv6Address):
+        return address if ip_address is None else str(ip_address)
+    return str(ipaddress.ip_network((ip_address, V6_PREFIX), strict=False))
 
 
 def _hops(headers: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:

@@ -195,8 +195,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._body_left:
             end = start + self._body_left
         else:
-            found = data.find(b"\r\n\r\n", start)
-            end = len(data) if found < 0 else found + 4
+            header_end = data.find(b"\r\n\r\n", start)
+            end = len(data) if header_end < 0 else header_end + 4
         if end < len(data):
             self._at = end
             return memoryview(data)[start:end]

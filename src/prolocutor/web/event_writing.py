@@ -70,8 +70,10 @@ def event_stream(
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
     """Return a response of events; `failure` writes an error as the last event."""
-    told = {**_UNBUFFERED, **(headers or {})}
-    return HttpResponse(_guard_pieces(pieces, failure), content_type=EVENT_STREAM, headers=told)
+    all_headers = {**_UNBUFFERED, **(headers or {})}
+    return HttpResponse(
+        _guard_pieces(pieces, failure), content_type=EVENT_STREAM, headers=all_headers
+    )
 
 
 async def answer_message(
@@ -79,10 +81,10 @@ async def answer_message(
 ) -> str:
     """Return the answer to a message of a socket as JSON, or the error of its handler."""
     try:
-        told = await answer
+        message = await answer
     except Exception as error:
-        told = refused(error_response(error))
-    return plain.encode(told).decode()
+        message = refused(error_response(error))
+    return plain.encode(message).decode()
 
 
 def end_refused(
@@ -91,9 +93,9 @@ def end_refused(
     refused: Callable[[ErrorResponse], object] = ErrorResponse.body,
 ) -> None:
     """Send the error for which a socket is refused, and close it."""
-    told = error_response(error)
-    socket.send(plain.encode(refused(told)).decode())
-    socket.close(POLICY_VIOLATION, told.code)
+    response = error_response(error)
+    socket.send(plain.encode(refused(response)).decode())
+    socket.close(POLICY_VIOLATION, response.code)
 
 
 async def _guard_pieces(

@@ -142,8 +142,8 @@ class KeyRing:
 
     async def refresh(self) -> None:
         """Read the keys, and write their last uses."""
-        found = await self._records.records("", KIND)
-        keys = {id_: msgspec.json.decode(body, type=StoredKey) for id_, body in found.items()}
+        stored = await self._records.records("", KIND)
+        keys = {id_: msgspec.json.decode(body, type=StoredKey) for id_, body in stored.items()}
         self.keys, self.is_read = keys, True
         for id_, used in list(self._used.items()):
             del self._used[id_]

@@ -44,15 +44,15 @@ _BODY: Final = (400, 408, 413)
 
 def document(title: str, doors: Mapping[str, Iterable[object]]) -> Json:
     """Return the OpenAPI document of the routes of some doors, by the names of the doors."""
-    made = _Document(doors)
+    openapi = _Document(doors)
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version("prolocutor")},
         "security": [{}, {"bearer": []}, {"query": []}],
-        "paths": made.paths,
+        "paths": openapi.paths,
         "components": {
-            "schemas": made.schemas,
-            "responses": made.errors,
+            "schemas": openapi.schemas,
+            "responses": openapi.errors,
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "query": {"type": "apiKey", "in": "query", "name": "access_token"},

@@ -140,25 +140,25 @@ class ParamsReader(Generic[Params]):
 
     def read(self, request: HttpRequest) -> Params:
         """Return the parameters; raise `BadInput` for parameters unfit for the Struct."""
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for name in self._headers:
             header = request.header(name.lower())
             if header is not None:
-                found[name] = header
+                values[name] = header
         for name in self._others:
             if name in request.params:
-                found[name] = request.params[name]
+                values[name] = request.params[name]
             elif value := request.query(name):
-                found[name] = value
-        if not found and self._default is not None:
+                values[name] = value
+        if not values and self._default is not None:
             return self._default
         try:
-            read = msgspec.convert(found, self.type, strict=False)
+            read = msgspec.convert(values, self.type, strict=False)
         except msgspec.ValidationError as error:
             raise bad_input(error, self.type) from None
         for name, attribute in self._numbers.items():
             value = getattr(read, attribute)
-            if name in found and isinstance(value, float) and not math.isfinite(value):
+            if name in values and isinstance(value, float) and not math.isfinite(value):
                 raise _find_field_error(self.type, name) or BadInput(
                     f"{name} should be finite", field=name
                 )
@@ -356,7 +356,7 @@ class OperatorWrite(Operation):
 
     async def __call__(self, request: HttpRequest) -> HttpResponse:
         """Check the origin of a request, and handle it."""
-        given = request.header("authorization") or request.query("access_token")
-        if not given and not is_own_page(request.header("origin"), request.header("host")):
+        token = request.header("authorization") or request.query("access_token")
+        if not token and not is_own_page(request.header("origin"), request.header("host")):
             raise Forbidden("pages of other sites need a key")
         return await super().__call__(request)

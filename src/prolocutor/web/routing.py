@@ -138,5 +138,5 @@ def _wrong_method(method: str, address: _Address) -> HttpError:
 
 
 def _allow(address: _Address) -> str:
-    known = sorted({*address.methods, *(["GET"] if address.socket else [])})
-    return ", ".join([*known, *(["HEAD"] if "GET" in known else []), "OPTIONS"])
+    methods = sorted({*address.methods, *(["GET"] if address.socket else [])})
+    return ", ".join([*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"])

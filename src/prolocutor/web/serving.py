@@ -126,12 +126,12 @@ async def served_beside(app: BesideApp, host: str, port: int) -> AsyncIterator[s
 def bind(host: str, port: int) -> list[socket.socket]:
     """Bind every address of a host name; raise `ConfigError` if it is impossible."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise ConfigError(f"the host {host!r} is unknown: {error.strerror}", key="host") from None
     bound: list[socket.socket] = []
     failed: OSError | None = None
-    for family, _, _, _, address in dict.fromkeys(found):
+    for family, _, _, _, address in dict.fromkeys(addresses):
         where = (address[0], bound[0].getsockname()[1], *address[2:]) if bound else address
         try:
             bound.append(_bound(family, where))
@@ -308,5 +308,5 @@ def _nothing() -> None:
 
 
 def _url(host: str, one: socket.socket) -> str:
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{one.getsockname()[1]}"
+    url_host = f"[{host}]" if ":" in host else host
+    return f"http://{url_host}:{one.getsockname()[1]}"

@@ -123,9 +123,9 @@ class StaticFiles:
     def routes(self, page: str, file: str) -> list[Route]:
         """Return the routes, for all, of the page and of its files, at a path with `{file}`."""
         cached = {304: "The browser has it already."}
-        shown = Operation(self.page, produces="text/html", statuses=cached)
+        page_operation = Operation(self.page, produces="text/html", statuses=cached)
         operation = Operation(self.page_file, produces="*/*", statuses=cached, errors=[NotFound])
-        return [Route("GET", page, shown, "all"), Route("GET", file, operation, "all")]
+        return [Route("GET", page, page_operation, "all"), Route("GET", file, operation, "all")]
 
     async def page(self, request: TypedRequest[CachedCopy, None]) -> HttpResponse:
         """Return the page."""

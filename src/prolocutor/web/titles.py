@@ -33,8 +33,8 @@ _KINDS_OF_FILE: Final = {"pdf": "A PDF", "txt": "A text", "csv": "A table"}
 
 async def given_titles(store: RecordStore, user: str) -> dict[str, str]:
     """Return the titles that a person gave, by the name of the dialog."""
-    given = await store.records(user, GIVEN_TITLE)
-    return {name: msgspec.json.decode(body, type=str) for name, body in given.items()}
+    stored = await store.records(user, GIVEN_TITLE)
+    return {name: msgspec.json.decode(body, type=str) for name, body in stored.items()}
 
 
 def title_of(said: Iterable[object]) -> str:
@@ -56,9 +56,9 @@ def says_enough(said: object) -> bool:
 @lru_cache(maxsize=1_000)
 def make_title(words: str) -> str:
     """Return the title of a conversation that begins with these words."""
-    said = without_uploads(words)
-    titles = (make(said) for _, make in TITLES.import_all())
-    return first_words(next(filter(None, titles), said))
+    text = without_uploads(words)
+    titles = (make(text) for _, make in TITLES.import_all())
+    return first_words(next(filter(None, titles), text))
 
 
 def first_words(text: str) -> str:

@@ -28,13 +28,13 @@ def read_answer_context(opened: OpenedTurn, input: TurnInput, waiting: PendingAs
     attributes = plain.decode(opened.human.state).get("attributes") or {}
     came = input.attributes.get("platformData")
     here = client_place(came) or attributes.get("location")
-    asked = " ".join(str(one.get("text", "")) for one in waiting.prompt)
+    question = " ".join(str(one.get("text", "")) for one in waiting.prompt)
     return AnswerContext(
         choices=waiting.choices,
         timezone=input.timezone or _text(attributes, "timezone"),
         now=datetime.fromtimestamp(opened.opening.started, UTC).astimezone(),
         region=_text(attributes, "region"),
-        language=spoken_language(attributes, input.text) or spoken_language({}, asked),
+        language=spoken_language(attributes, input.text) or spoken_language({}, question),
         contacts=read_contacts(attributes, came),
         here=here if isinstance(here, dict) else None,
         places=read_places(attributes),
@@ -66,8 +66,8 @@ def spoken_language(attributes: JsonObject, text: str) -> str | None:
     """Return the code of a person's language: of their attribute, or else of their texts."""
     if (own := _text(attributes, "language")) is not None:
         return own
-    found = language_of(text)
-    return found.code if found else None
+    language = language_of(text)
+    return language.code if language else None
 
 
 def language_of_request(state: StateRequest) -> str | None:
@@ -76,9 +76,9 @@ def language_of_request(state: StateRequest) -> str | None:
     Where the text is too short to tell, the person's earlier texts count.
     """
     shared = state.shared_state()
-    said = [one["text"] for one in shared["human_utterances"]]
+    texts = [one["text"] for one in shared["human_utterances"]]
     attributes = shared["human"].get("attributes") or {}
-    return spoken_language(attributes, said[-1]) or spoken_language({}, " ".join(said))
+    return spoken_language(attributes, texts[-1]) or spoken_language({}, " ".join(texts))
 
 
 def _contacts(given: Any) -> Iterator[Contact]:

@@ -39,7 +39,7 @@ def entries(
 
     Seconds count from `since`, when the person spoke, so that a second run comes to the same.
     """
-    made = []
+    agenda = []
     for skill, value in chosen:
         for line in value.get("schedule") or ():
             wait = line.get("in")
@@ -60,8 +60,8 @@ def entries(
                 due=due,
                 body=schedules.encode(notice),
             )
-            made.append(entry)
-    return made
+            agenda.append(entry)
+    return agenda
 
 
 def struck(chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, str]]:
@@ -104,8 +104,8 @@ def turn_effects(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEf
     if waiting is not None and reply.ask is not None and own:
         draft.show(own_words.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
-    run, said = decision.run, opened.opening
-    scheduled = entries(said.user, said.dialog_name, said.started, lines)
+    run, opening = decision.run, opened.opening
+    scheduled = entries(opening.user, opening.dialog_name, opening.started, lines)
     encoded = rounds.encode(after)
     return TurnEffects(
         waiting=waiting,
@@ -131,10 +131,10 @@ def _ask_again(draft: Draft, waiting: PendingAsk) -> None:
     """Let the question stand again at the end of the reply."""
     reply = draft.final_reply()
     question = own_words.asks_again(waiting).messages
-    said = reply.messages or [{"type": "text", "text": reply.text}]
-    asked = " ".join(one["text"] for one in question if one["type"] == "text")
-    text = f"{reply.text.rstrip()} {asked}".strip()
-    draft.show([*said, *question], waiting.ask, waiting.skill)
+    messages = reply.messages or [{"type": "text", "text": reply.text}]
+    prompt = " ".join(one["text"] for one in question if one["type"] == "text")
+    text = f"{reply.text.rstrip()} {prompt}".strip()
+    draft.show([*messages, *question], waiting.ask, waiting.skill)
     reply.text = text
 
 
@@ -216,9 +216,9 @@ def _next_round(decision: Decision, draft: Draft) -> Round:
         asking = next((one.value for one in draft.speakers if one.value.get("ask")), {})
         kept = (one.value.get("ask_context") for one in draft.speakers)
         context = next((one for one in kept if one is not None), None)
-        told = [one if isinstance(one := asking.get(key), str) else "" for key in _ASK_WORDS]
+        ask_words = [one if isinstance(one := asking.get(key), str) else "" for key in _ASK_WORDS]
         waiting = pending_ask(
-            reply.messages, reply.ask, reply.active_skill, reply.text, context, *told
+            reply.messages, reply.ask, reply.active_skill, reply.text, context, *ask_words
         )
         return Round(waiting=waiting)
     if any(one.value.get("can_continue") in CONTINUES for one in draft.speakers):
@@ -231,8 +231,8 @@ def _own_round(before: Round, decision: Decision, reply: DraftReply) -> Round:
         return Round(waiting=decision.pending)
     run = decision.run
     if run is not None and reply.ask is not None:
-        asked = pending_ask(reply.messages, reply.ask, "", context=run.context)
-        return Round(waiting=replace(asked, code=run.code, entities=run.entities))
+        ask = pending_ask(reply.messages, reply.ask, "", context=run.context)
+        return Round(waiting=replace(ask, code=run.code, entities=run.entities))
     if run is not None and run.more is not None:
         return Round(more=run.more)
     if decision.start.input.retold is not None and reply.ask is not None:

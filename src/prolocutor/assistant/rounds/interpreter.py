@@ -241,11 +241,11 @@ class InputInterpreter:
 
     def _find_titled(self, opened: OpenedTurn, text: str) -> dict[str, Any] | None:
         """Return the content of a skill's button in the last reply with the typed title."""
-        said = plain(text).strip("[]")
+        title = plain(text).strip("[]")
         reply = decode(opened.window[-1].body)
         messages = (reply.get("attributes") or {}).get("messages")
-        for one in messages if said and isinstance(messages, list) else ():
-            if one.get("type") == "button" and plain(str(one.get("title"))) == said:
+        for one in messages if title and isinstance(messages, list) else ():
+            if one.get("type") == "button" and plain(str(one.get("title"))) == title:
                 carried = one.get("json")
                 if isinstance(carried, dict) and carried.get("skill") in self._skills:
                     return carried

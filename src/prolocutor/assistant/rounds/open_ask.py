@@ -179,29 +179,31 @@ class OpenAsk:
             return None
         if asks(text) or orders(text):
             return None
-        asked = {plain(word.strip("?¿")) for one in self.waiting.prompt for word in _words(one)}
-        empty = [plain(word).strip(",") in asked or is_frequent(word) for word in words]
+        question_words = {
+            plain(word.strip("?¿")) for one in self.waiting.prompt for word in _words(one)
+        }
+        empty = [plain(word).strip(",") in question_words or is_frequent(word) for word in words]
         spans = [
             (start, end)
             for start, end in combinations(range(len(words) + 1), 2)
             if all((*empty[:start], *empty[end:]))
         ]
         for start, end in sorted(spans, key=lambda span: span[0] - span[1])[1:]:
-            said = " ".join(words[start:end])
-            read = self._kinds.read(self._kind, said, self._context())
+            phrase = " ".join(words[start:end])
+            read = self._kinds.read(self._kind, phrase, self._context())
             if isinstance(read, Understood):
                 return read
         return None
 
     def find_titled(self) -> dict[str, Any] | None:
         """Return the content of the button with the typed title, for clients without buttons."""
-        said = plain(self._input.text).strip("[]")
-        if is_raw(self._kind) or not said:
+        plain_text = plain(self._input.text).strip("[]")
+        if is_raw(self._kind) or not plain_text:
             return None
-        if any(plain(choice.title) == said for choice in self.waiting.choices):
+        if any(plain(choice.title) == plain_text for choice in self.waiting.choices):
             return None
         for one in self.waiting.prompt:
-            if one["type"] == "button" and plain(one["title"]) == said:
+            if one["type"] == "button" and plain(one["title"]) == plain_text:
                 json = one.get("json")
                 return json if isinstance(json, dict) else None
         return None
@@ -383,12 +385,12 @@ class OpenAsk:
         return Decision(start=structs.replace(start, otherwise=words), pending=repeated)
 
     def _cancel(self) -> Decision:
-        said = own_words.says(sentence("given_up", self._language or self._context().language))
+        words = own_words.says(sentence("given_up", self._language or self._context().language))
         if self.waiting.skill:
             start = to_skill(self._input, self.waiting.skill, cancelled_answer(self.waiting))
-            start = structs.replace(start, otherwise=said)
+            start = structs.replace(start, otherwise=words)
         else:
-            start = TurnStart(input=self._input, say=said)
+            start = TurnStart(input=self._input, say=words)
         return Decision(start=start, ends=True)
 
     def _switch(self, hint: str) -> Decision:

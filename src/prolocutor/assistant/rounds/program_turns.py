@@ -43,14 +43,14 @@ async def run_program(decision: Decision, programs: ProgramRunner, seconds: floa
     if run.refused and waiting is not None:
         again = own_words.asks_again(waiting)
         words = replace(again, messages=[*run.words.messages, *again.messages])
-        said = replace(decision.start, say=words)
-        return replace(decision, start=said, run=run, cancelled_skill=None, pending=waiting)
+        spoken_start = replace(decision.start, say=words)
+        return replace(decision, start=spoken_start, run=run, cancelled_skill=None, pending=waiting)
     return replace(decision, start=replace(decision.start, say=run.words), run=run)
 
 
 def learn(turn: Turn, decision: Decision) -> None:
     """Store the person's attributes that their answer told, or skills called by the program."""
-    told = decision.run.human_attributes if decision.run is not None else {}
-    if decision.learned or told:
-        learned = {"human_attributes": {**decision.learned, **told}}
+    attributes = decision.run.human_attributes if decision.run is not None else {}
+    if decision.learned or attributes:
+        learned = {"human_attributes": {**decision.learned, **attributes}}
         turn.draft.learn(learned, turn.max_attributes, turn.slots.fault_recorder("program"))
