@@ -14,14 +14,16 @@ from rich.tree import Tree
 from prolocutor.cli.options import CODE_OPTION
 from prolocutor.config.file_check import CheckReport, PlannedService
 from prolocutor.config.file_check import check as check_file
-from prolocutor.config.loading import assistant_file
+from prolocutor.config.loading import FILE_NAME, assistant_file
 
 
 @click.command(short_help="List the faults of a file, or show its plan.")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", default=FILE_NAME, type=click.Path(path_type=Path))
 @CODE_OPTION
 def check(file: Path, code: Path | None) -> None:
     """Find everything that is wrong with an assistant's file, or show the plan of its turn.
+
+    FILE is `assistant.yaml` unless it is given.
 
     Each fault is one line, `file:line: key: what; did you mean ...`, and the exit status is 1.
     A file without faults is shown as a tree: which services are asked on which level, at the same

@@ -4,7 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from prolocutor.cli.check import check as check_command
 from prolocutor.config.file_check import CheckReport, check
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"
@@ -262,3 +264,23 @@ def test_a_door_that_is_not_there_is_a_fault_at_its_line(tmp_path: Path) -> None
     assert fault.line == 2
     assert fault.key == "doors[0]"
     assert "did you mean 'deeppavlov'?" in fault.what
+
+
+def test_a_store_whose_path_would_be_taken_for_a_host_is_a_fault(tmp_path: Path) -> None:
+    report = _check(tmp_path, "store: sqlite://dialogs.db\nskills: {a: 'json:dumps'}\n")
+
+    [fault] = report.faults
+    assert str(fault).endswith(
+        "store: sqlite://dialogs.db names a host; write sqlite:///dialogs.db"
+    )
+
+
+def test_the_command_checks_the_assistant_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "assistant.yaml").write_text("skills: {a: 'json:dumps'}\n")
+    monkeypatch.chdir(tmp_path)
+
+    ran = CliRunner().invoke(check_command, [])
+
+    assert ran.output.startswith("assistant.yaml: assistant, 1 service in 1 level")

@@ -51,7 +51,10 @@ class Sqlite(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def from_url(cls, url: str) -> Sqlite:
         """Read `sqlite:///path`."""
-        path = url.partition(":")[2].removeprefix("//").removeprefix("/")
+        path = url.partition(":")[2].removeprefix("//")
+        if url.partition("://")[2] and not path.startswith("/"):
+            raise ConfigError(f"{url} names a host; write sqlite:///{path}", key="store")
+        path = path.removeprefix("/")
         if not path:
             raise ConfigError(f"{url} names no file; write sqlite:///dialogs.db", key="store")
         return cls(path=path)
