@@ -166,8 +166,9 @@ def test_the_earliest_time_out_comes_first(run: Run) -> None:
     async def test() -> None:
         own, _ = calls()
         loop = asyncio.get_running_loop()
+        now = loop.time()
         for seconds in (0.03, 0.01, 0.02):
-            own.start(asyncio.Event().wait(), str(seconds), seconds, loop.time())
+            own.start(asyncio.Event().wait(), str(seconds), seconds, now)
         order = []
         while len(order) < 3:
             await own.wait(loop.time() + PATIENCE)
