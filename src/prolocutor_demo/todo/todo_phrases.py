@@ -286,7 +286,12 @@ VERB = re.compile(
     re.IGNORECASE,
 )
 BOTH = re.compile(r"both(?: of (?:them|those|these))?|the two(?: of them)?", re.IGNORECASE)
-JOINT = re.compile(r"\s*,\s*(?:and\s+)?|\s+(?:and|plus)\s+", re.IGNORECASE)
+_MORE = r"(?:(?:then|also|and|plus|maybe)\s+)*"
+COMMA = re.compile(rf"\s*,\s*{_MORE}", re.IGNORECASE)
+JOINT = re.compile(rf"\s*,\s*{_MORE}|\s+(?:and|plus)\s+{_MORE}", re.IGNORECASE)
+CLOSING = re.compile(r"(?<=\w)(?:[\s,]+then)+$", re.IGNORECASE)
+"""What closes an order after its entry: "hair gel then"."""
+
 ON_IT = re.compile(
     r"\s+(?:to|on|onto) (?:it|there)(?:[\s,]+(?:as well|too|also|again))*$", re.IGNORECASE
 )

@@ -85,8 +85,8 @@ def and_reminders(said: str, asked: TodoRequest) -> str:
 
 def entries_of(what: str, named: str) -> list[str]:
     """Return the entries in one text: "eggs and bread", "call Tom, buy milk"."""
-    commas = re.split(r"\s*,\s*(?:and\s+)?", what)
-    entries = [each for one in commas for each in re.split(r"\s+and\s+", one)]
+    commas = todo_phrases.COMMA.split(what)
+    entries = [each for one in commas for each in todo_phrases.JOINT.split(one)]
     deeds = [todo_phrases.VERB.match(one) is not None for one in entries]
     things = not any(deeds) and all(len(one.split()) < 4 for one in entries)
     split = entries if named == "shopping" or things or all(deeds) else commas
@@ -119,7 +119,7 @@ def when(item: TodoItem, now: dt.datetime) -> str:
 def clean(text: str) -> str:
     """Return an item's text without prepositions and punctuation around it."""
     text = todo_phrases.OPENING.sub("", " ".join(text.split()), count=1)
-    return without_end(text.strip(" ,.;:!?\"'“”-–"))
+    return without_end(todo_phrases.CLOSING.sub("", text.strip(" ,.;:!?\"'“”-–")))
 
 
 def without_nouns(text: str) -> str:

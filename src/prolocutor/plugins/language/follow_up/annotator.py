@@ -110,9 +110,8 @@ class FollowUps:
             return about_named
         text = _unframed(request, spoken)
         if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
-            if text == said:
-                return {}
-            return {"text": text, "of": "", "confidence": LIKELY, "normalized": text}
+            bare = self._normalizer.normalized(text, spoken).bare
+            return {} if bare == said else {**_alone(bare, said, text), "normalized": bare}
         turns = last_turns_of(state, text)
         spoken = spoken or (turns[-1].spoken if turns else "")
         code = spoken or (turns[-1].language if turns else "")
@@ -130,8 +129,7 @@ class FollowUps:
         found = found or self._resumed(meant.spelled, turns, state, code)
         if meant.bare == said:
             return found
-        sure = ALONE if text == said == meant.spelled else LIKELY
-        alone = {"text": meant.bare, "of": "", "confidence": sure}
+        alone = _alone(meant.bare, said, *{text, meant.spelled})
         return {**(found or alone), "normalized": meant.bare}
 
     def _returned(
@@ -285,6 +283,12 @@ class FollowUps:
             sure = given.get("confidence", SURE)
             return whole, float(sure), str(given.get("language", turn.language))
         return None
+
+
+def _alone(bare: str, said: str, *spelled: str) -> dict[str, Any]:
+    """Return the annotation for words that stand alone, in another spelling than they were said."""
+    sure = ALONE if {*spelled} == {said} else LIKELY
+    return {"text": bare, "of": "", "confidence": sure}
 
 
 def _with_one_list(turn: LastTurn) -> LastTurn:
