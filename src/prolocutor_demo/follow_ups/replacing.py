@@ -137,9 +137,10 @@ def counted(remark: Remark, turn: LastTurn) -> Found:
         if percent and old and old[0] == percent[0] and (other := _number(question[: old[0]])):
             old = other
     elif _MEASURES.fullmatch(rest) and len(rest.split()) < 5:
-        old = next((one.span() for one in slots.MEASURE.finditer(question)), None)
-        if old is None:
+        measure = _MEASURES.search(question)
+        if measure is None:
             return None
+        old = measure.span()
         said, new = question[slice(*old)], rest
         kept = slots.NUMBER.match(said)
         if kept and re.sub(r"s$", "", said.split()[-1].lower()) != re.sub(

@@ -94,7 +94,8 @@ def value_of(reply: str, *, units: bool = False) -> str:
         value = one["value"].replace(",", "").replace("−", "-")
         return f"{value}{one['unit'] or ''}" if units else value
     plain = list(_NUMBER.finditer(reply))
-    return plain[-1]["value"].replace(",", "").replace("−", "-") if plain and not units else ""
+    alone = len(plain) == 1 and not units  # "22:46 on Saturday, 28 November" is no result
+    return plain[0]["value"].replace(",", "").replace("−", "-") if alone else ""
 
 
 def continued_sum(remark: Remark, turn: LastTurn) -> str:

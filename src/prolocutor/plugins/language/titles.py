@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from prolocutor.plugins.language.follow_up.annotator import ENGLISH
 from prolocutor.plugins.language.follow_up.framing import request_in
+from prolocutor.plugins.language.follow_up.general import ENGLISH
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,

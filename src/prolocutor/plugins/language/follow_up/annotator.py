@@ -8,17 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from prolocutor.asks.controls import find_control
 from prolocutor.contracts.connector import AgentProfile
-from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
+from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.framing import as_direct_question, request_in
-from prolocutor.plugins.language.follow_up.general import continuing, meant, takes_back, undoes
+from prolocutor.plugins.language.follow_up.general import (
+    ENGLISH,
+    Meaning,
+    continuing,
+    meaning_of,
+    question_of,
+    takes_back,
+    undoes,
+)
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
@@ -35,11 +42,17 @@ from prolocutor.plugins.language.follow_up.last_turn import (
 from prolocutor.plugins.language.follow_up.listed import things_of_reply
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer
 from prolocutor.plugins.language.follow_up.returning import (
+    TWO_TURNS,
     about,
-    add_topic,
+    annotation_of,
     fitting_turn,
     named_first,
+    owning_turn,
+    pointed_back,
+    resumed,
     returned,
+    told_first,
+    with_one_list,
 )
 from prolocutor.plugins.language.follow_up.wordings import named_item
 from prolocutor.plugins.language.language_wishes import (
@@ -61,13 +74,10 @@ MOST_BEFORE: Final = 4
 LEAST_WORDS: Final = 3
 """Words of the shortest text that is a request by itself though it does not begin as one."""
 
-ENGLISH: Final = "en"
 ALONE: Final = 0.6
 """How sure it is that words in another spelling mean the same."""
 
 OwnRule = Callable[[LastTurn], Any]
-Meaning = tuple[str, float, str]
-"""A whole question, how sure it is, and its language."""
 
 
 class FollowUps:
@@ -106,7 +116,7 @@ class FollowUps:
         request, _ = without_wish(said)
         told = language_of_request(request)
         spoken = told.code if told else ""
-        if about_named := _told_first(request, spoken):
+        if about_named := told_first(request, _grammar(spoken)):
             return about_named
         text = _unframed(request, spoken)
         if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
@@ -122,11 +132,13 @@ class FollowUps:
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
         found = self._returned(meant.spelled, turns, state, code) if turns else {}
-        found = found or self._pointed_back(meant.spelled, state, code)
+        grammar, own = _grammar(code), partial(self._own_meaning, spoken=code)
+        card_of = partial(self.card_of, grammar=grammar)
+        found = found or pointed_back(meant.spelled, state, grammar, own, card_of)
         found = found or self._passed_over(meant.spelled, turns, state, code)
         turns = _with_turn_before(turns, meant.spelled, state, code)
         found = found or self._follow_up(meant.spelled, turns, spoken)
-        found = found or self._resumed(meant.spelled, turns, state, code)
+        found = found or resumed(meant.spelled, turns, state, grammar, own)
         if meant.bare == said:
             return found
         alone = _alone(meant.bare, said, *{text, meant.spelled})
@@ -136,8 +148,7 @@ class FollowUps:
         self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
     ) -> dict[str, Any]:
         """Return the meaning of words that come back to an earlier question than the last."""
-        grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
-        assert grammar is not None
+        grammar = _grammar(code)
         plain = plain_of(text)
         if not (grammar.coming_back.match(plain) or grammar.recalling.match(plain)):
             return self._named_first(text, last, grammar)
@@ -146,8 +157,7 @@ class FollowUps:
         if back is None:
             return {}
         (whole, sure), turn = back
-        told = {"text": whole, "of": turn.question, "confidence": sure}
-        return told | ({"skill": turn.skill} if turn.skill else {})
+        return annotation_of(turn, whole, sure)
 
     def _named_first(
         self, text: str, last: list[LastTurn], grammar: LanguageGrammar
@@ -165,76 +175,33 @@ class FollowUps:
         self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
     ) -> dict[str, Any]:
         """Return the meaning of words that go on from an earlier turn than the last."""
-        if not last or len(state["utterances"]) < _TWO_TURNS:
+        if not last or len(state["utterances"]) < TWO_TURNS:
             return {}
-        grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
-        assert grammar is not None
+        grammar = _grammar(code)
         fragment = fragment_of(text, grammar)
         goes_on = fragment.joined or fragment.closes or fragment.mends
-        if not goes_on or grammar.opens_request(fragment.rest):
-            return {}
         turns = earlier_turns_of(state, text)[len(last) :]
-        turn = fitting_turn(fragment.rest, last, turns, grammar)
+        if grammar.opens_request(fragment.rest) or not goes_on:
+            card_of = partial(self.card_of, grammar=grammar)
+            turn = owning_turn(fragment.rest, last, turns, grammar, card_of)
+        else:
+            turn = fitting_turn(fragment.rest, last, turns, grammar)
         found = None if turn is None else self._meaning(replace(turn, spoken=code))
         if turn is None or found is None or found[0].startswith(turn.question.rstrip(TRIMMED)):
             return {}
-        told = {"text": found[0], "of": turn.question, "confidence": min(found[1], LIKELY)}
-        return told | ({"skill": turn.skill} if turn.skill else {})
-
-    def _pointed_back(self, text: str, state: Mapping[str, Any], code: str) -> dict[str, Any]:
-        """Return the meaning of words about a thing of an earlier turn: "the word from before"."""
-        grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
-        assert grammar is not None
-        pointed = grammar.earlier.search(plain_of(text))
-        if pointed is None or len(state["utterances"]) < _TWO_TURNS - 2:
-            return {}
-        noun = (pointed["noun"] or pointed["last"]).lower()
-        if noun[:1].isdigit():
-            return {"text": f"{text[: pointed.start()]}{noun}{text[pointed.end() :]}", "of": "",
-                    "confidence": SURE}  # fmt: skip
-        rest = f"{text[: pointed.start()]}{grammar.words.things[0]}{text[pointed.end() :]}"
-        turns = earlier_turns_of(state, rest)
-        named = [one for one in turns if _names(self.card_of(one.skill, grammar), noun)]
-        for turn in named or (turns if pointed["noun"] else []):
-            found = self._own_meaning(replace(turn, spoken=code)) or (
-                _general_meaning(replace(turn, spoken=code)) if named else None
-            )
-            if found is not None and found[1] >= LIKELY and found[0] != rest:
-                told = {"text": found[0], "of": turn.question, "confidence": SURE}
-                return told | ({"skill": turn.skill} if turn.skill else {})
-        return {}
-
-    def _resumed(
-        self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
-    ) -> dict[str, Any]:
-        """Return the meaning of a few words that only the agent of an earlier turn understands."""
-        grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
-        assert grammar is not None
-        if not last or len(text.split()) > MOST_RESUMING or grammar.opens_request(text):
-            return {}
-        for turn in earlier_turns_of(state, text)[len(last) :]:
-            if turn.skill == last[-1].skill:
-                continue
-            found = self._own_meaning(replace(turn, spoken=code))
-            if found is not None and found[1] >= SURE and found[0] != turn.question:
-                told = {"text": found[0], "of": turn.question, "confidence": LIKELY}
-                return told | {"skill": turn.skill}
-        return {}
+        return annotation_of(turn, found[0], min(found[1], LIKELY))
 
     def _follow_up(self, text: str, turns: list[LastTurn], spoken: str) -> dict[str, Any]:
         if not turns:
             return {}
         asked = any(names_language(one.question) for one in turns)
         spoken = ("" if asked else wished_language(text)) or spoken
-        grammar = grammar_of(spoken or turns[-1].language) or grammar_of(ENGLISH)
-        assert grammar is not None
+        grammar = _grammar(spoken or turns[-1].language)
         fragment = fragment_of(text, grammar)
         if fragment.joined and is_courtesy(fragment.rest):
             return {}
         if undoes(text, grammar) or _denies_order(text, turns[-1], grammar):
-            last = turns[-1]
-            told = {"text": text, "of": last.question, "confidence": SURE, "corrects": True}
-            return told | ({"skill": last.skill} if last.skill else {})
+            return {**annotation_of(turns[-1], text, SURE), "corrects": True}
         if find_control(text) == "nevermind" and not grammar.orders.match(plain_of(text)):
             return {}
         best: tuple[Meaning, LastTurn] | None = None
@@ -246,9 +213,7 @@ class FollowUps:
         if best is None:
             return _taken_back(text, turns[-1], grammar)
         (whole, sure, language), turn = best
-        annotation: dict[str, Any] = {"text": whole, "of": turn.question, "confidence": sure}
-        if turn.skill:
-            annotation["skill"] = turn.skill
+        annotation = annotation_of(turn, whole, sure)
         if takes_back(text, grammar):
             annotation["corrects"] = True
         other = language and language != (spoken or turn.language)
@@ -264,17 +229,18 @@ class FollowUps:
 
     def _meaning(self, turn: LastTurn) -> Meaning | None:
         wish = wished_language(turn.text) and not names_language(turn.question)
-        turn = _with_one_list(turn)
+        turn = with_one_list(turn)
         found = _mended_order(turn) or (None if wish else self._own_meaning(turn))
-        found = found or _general_meaning(turn)
+        found = found or meaning_of(turn)
         if found is None:
             return None
         whole = " ".join(found[0].split())
         fits = whole and len(whole) <= LONGEST_QUESTION and whole.lower() != turn.text.lower()
         return (whole, *found[1:]) if fits else None
 
-    def _own_meaning(self, turn: LastTurn) -> Meaning | None:
-        """Return the meaning of the words by the agent that answered."""
+    def _own_meaning(self, turn: LastTurn, spoken: str | None = None) -> Meaning | None:
+        """Return the meaning of the words, in the language `spoken`, by the agent that answered."""
+        turn = turn if spoken is None else replace(turn, spoken=spoken)
         rule = self._own.get(turn.skill)
         given = rule(turn) if rule is not None else None
         if isinstance(given, str) and given:
@@ -285,41 +251,17 @@ class FollowUps:
         return None
 
 
+def _grammar(code: str) -> LanguageGrammar:
+    """Return the grammar of a language, English where there is none."""
+    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+    assert grammar is not None
+    return grammar
+
+
 def _alone(bare: str, said: str, *spelled: str) -> dict[str, Any]:
     """Return the annotation for words that stand alone, in another spelling than they were said."""
     sure = ALONE if {*spelled} == {said} else LIKELY
     return {"text": bare, "of": "", "confidence": sure}
-
-
-def _with_one_list(turn: LastTurn) -> LastTurn:
-    """Return the turn as if two things had been asked together where several were, or each with
-    its preposition, if several are named now: "time in Oslo and in Cairo", "and in Quito and Rome".
-    """
-    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
-    assert asked is not None
-    joint = asked.words.conjunction
-    rest = plain_of(fragment_of(turn.text, asked).rest).lower().split()
-    if joint not in rest:
-        return turn
-    question = turn.question
-    parts = asked.slots(question, inside=True)
-    for first, second in pairwise(parts):
-        run = [first]
-        for one in parts[parts.index(first) + 1 :]:
-            between = plain_of(question[run[-1].span[1] : one.span[0]]).lower()
-            words = between.replace(",", " ").split()
-            joined = joint in words or "," in between
-            if not joined or any(w != joint and w not in asked.leads for w in words):
-                break
-            run.append(one)
-        led = plain_of(question[first.span[1] : second.span[0]]).split() != [joint]
-        if len(run) > 1 and joint in plain_of(question[first.span[1] : run[-1].span[0]]).split():
-            if not led and len(run) == 2:
-                return turn
-            end = run[-1].span
-            listed = f"{question[: first.span[1]]} {joint} {question[slice(*end)]}"
-            return replace(turn, question=f"{listed}{question[end[1] :]}")
-    return turn
 
 
 def _denies_order(text: str, last: LastTurn, grammar: LanguageGrammar) -> bool:
@@ -344,8 +286,7 @@ def _with_turn_before(
     turns: list[LastTurn], text: str, state: Mapping[str, Any], code: str
 ) -> list[LastTurn]:
     """Return the last turn with the entities of the turn before, where words mean two things."""
-    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
-    assert grammar is not None
+    grammar = _grammar(code)
     plain = plain_of(text)
     if len(turns) != 1 or grammar.inner_pointing.search(plain) is None:
         return turns
@@ -358,24 +299,11 @@ def _with_turn_before(
 
 def _mended_order(turn: LastTurn) -> Meaning | None:
     """Return the order that words mend: what it is about is told by its grammar alone."""
-    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
+    asked = _grammar(turn.language or turn.spoken)
     grammar = grammar_of(turn.spoken) or asked
-    assert asked is not None
-    assert grammar is not None
     ordered = asked.commands.match(plain_of(turn.question)) is not None
-    found = _general_meaning(turn) if ordered and takes_back(turn.text, grammar) else None
+    found = meaning_of(turn) if ordered and takes_back(turn.text, grammar) else None
     return found if found is not None and found[1] >= SURE else None
-
-
-def _general_meaning(turn: LastTurn) -> Meaning | None:
-    """Return the meaning of the words by the grammar of their language."""
-    if wished_language(turn.text) and not names_language(turn.question):
-        return turn.question, SURE, turn.language
-    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
-    assert asked is not None
-    spoken = grammar_of(turn.spoken) if turn.spoken else None
-    found = meant(turn.text, turn, asked, spoken or asked)
-    return (*found, turn.language or asked.code) if found else None
 
 
 def _mended(text: str, code: str) -> str:
@@ -397,75 +325,16 @@ def _taken_back(text: str, last: LastTurn, grammar: LanguageGrammar) -> dict[str
     rest = fragment_of(text, grammar).clause
     if rest == text or not (grammar.opens_request(rest) or _FORMULA.search(rest)):
         return {}
-    told = {"text": rest, "of": last.question, "confidence": LIKELY, "corrects": True}
-    return told | ({"skill": last.skill} if last.skill else {})
+    return {**annotation_of(last, rest, LIKELY), "corrects": True}
 
 
 def _unframed(text: str, code: str) -> str:
     """Return the request in a text without the greetings, thanks and remarks around it."""
-    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
-    assert grammar is not None
+    grammar = _grammar(code)
     return as_direct_question(request_in(without_chat(text, grammar.code), grammar), grammar)
 
 
 _FORMULA: Final = re.compile(r"\d ?[-+*/^x×÷] ?\d")
 
 
-def _names(card: frozenset[str], noun: str) -> bool:
-    """Return whether a card has a word or a form of it."""
-    stem = noun[:MOST_STEM]
-    return any(one.startswith(stem) or stem.startswith(one) for one in card if len(one) > 3)
-
-
-def _told_first(text: str, code: str) -> dict[str, Any]:
-    """Return the question after a statement with a name that it is about: "my son moved to Cairo
-    how late is it there".
-    """
-    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
-    assert grammar is not None
-    plain = plain_of(text)
-    inner = grammar.inner_question.search(plain)
-    if (
-        inner is None
-        or grammar.commands.match(plain)
-        or plain.split()[0].lower() in (grammar.questions)
-    ):
-        return {}
-    told, asked = text[: inner.start()].strip(TRIMMED), text[inner.end() :]
-    names = [one.text for one in grammar.slots(told) if one.kind == "name"]
-    speakers = {*grammar.words.speakers}
-    if len(names) != 1 or speakers.isdisjoint(plain_of(told).lower().split()):
-        return {}
-    pronouns = (grammar.place, grammar.thing, grammar.person, grammar.owner)
-    if not any(one.search(plain_of(asked)) for one in pronouns):
-        return {}
-    turn = about(LastTurn("", "", language=code), names[0])
-    joint = f" {grammar.words.conjunction} "
-    parts = asked.split(joint)
-    found = [question_of(part, turn) for part in parts]
-    if not any(found):
-        return {}
-    whole = joint.join(
-        one[0] if one else add_topic(names[0], part, grammar)
-        for one, part in zip(found, parts, strict=True)
-    )
-    return {"text": whole, "of": "", "confidence": LIKELY}
-
-
-MOST_RESUMING: Final = 4
-"""Words of the longest text that goes on from a turn before the last."""
-
-MOST_STEM: Final = 5
-"""Letters of a noun by which the card of an agent is found."""
-
-_TWO_TURNS: Final = 5
-"""Utterances of two whole turns and what is said now."""
-
-
 annotate: Final = FollowUps()
-
-
-def question_of(text: str, turn: LastTurn) -> Found:
-    """Return the whole question that a text means after a turn, and how sure that is."""
-    found = _general_meaning(replace(turn, text=text))
-    return found[:2] if found else None

@@ -10,10 +10,15 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.plugins.language.follow_up.certainty import Found
+from prolocutor.plugins.language.follow_up.certainty import SURE, Found
 from prolocutor.plugins.language.follow_up.filling import filled
 from prolocutor.plugins.language.follow_up.fragments import Continuing, Rule, fragment_of
-from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGrammar, plain_of
+from prolocutor.plugins.language.follow_up.grammar import (
+    TRIMMED,
+    LanguageGrammar,
+    grammar_of,
+    plain_of,
+)
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.plugins.language.follow_up.pronouns import fill_pronoun
 from prolocutor.plugins.language.follow_up.wordings import (
@@ -32,11 +37,33 @@ from prolocutor.plugins.language.follow_up.wordings import (
     returns,
     returns_otherwise,
 )
+from prolocutor.plugins.language.language_wishes import names_language, wished_language
+
+ENGLISH: Final = "en"
+Meaning = tuple[str, float, str]
+"""A whole question, how sure it is, and its language."""
 
 RULES: Final[tuple[Rule, ...]] = (
     repeats, returns, narrowed, owned_otherwise, points, contrasted, corrected, asked_otherwise,
     conditioned, afterwards, filled, aligned, fill_pronoun, of_place, of_topic,
 )  # fmt: skip
+
+
+def question_of(text: str, turn: LastTurn) -> Found:
+    """Return the whole question that a text means after a turn, and how sure that is."""
+    found = meaning_of(msgspec.structs.replace(turn, text=text))
+    return found[:2] if found else None
+
+
+def meaning_of(turn: LastTurn) -> Meaning | None:
+    """Return the meaning of the words by the grammar of their language."""
+    if wished_language(turn.text) and not names_language(turn.question):
+        return turn.question, SURE, turn.language
+    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
+    assert asked is not None
+    spoken = grammar_of(turn.spoken) if turn.spoken else None
+    found = meant(turn.text, turn, asked, spoken or asked)
+    return (*found, turn.language or asked.code) if found else None
 
 
 def meant(text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageGrammar) -> Found:

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from prolocutor.plugins.language.follow_up.certainty import LIKELY
+from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
-from prolocutor.plugins.language.follow_up.general import meant
-from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGrammar, Part, plain_of
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+from prolocutor.plugins.language.follow_up.general import (
+    ENGLISH,
+    Meaning,
+    meaning_of,
+    meant,
+    question_of,
+)
+from prolocutor.plugins.language.follow_up.grammar import (
+    TRIMMED,
+    LanguageGrammar,
+    Part,
+    grammar_of,
+    plain_of,
+    stems_of,
+)
+from prolocutor.plugins.language.follow_up.last_turn import LastTurn, earlier_turns_of
 from prolocutor.plugins.language.follow_up.listed import items_of_reply
 
 _CUT: Final = re.compile(r"\s*(?:[,:;]\s*|\.\s+)")
@@ -22,6 +36,18 @@ MOST_NAMING: Final = 5
 
 STEM: Final = 5
 """Letters by which words of one stem are told: "convert", "conversions"."""
+
+MOST_RESUMING: Final = 4
+"""Words of the longest text that goes on from a turn before the last."""
+
+TWO_TURNS: Final = 5
+"""Utterances of two whole turns and what is said now."""
+
+OwnMeaning = Callable[[LastTurn], Meaning | None]
+"""The meaning of words by the agent that answered a turn."""
+
+CardOf = Callable[[str], frozenset[str]]
+"""The stems of the words of a skill's card."""
 
 
 def returned(
@@ -110,16 +136,29 @@ def fitting_turn(
     """Return the earlier turn that words go on from, although another was between.
 
     It is the latest whose question has a word of theirs, or a date, hour, number, measure or name
-    where they have one. None where the last turn's question has that too, or no turn's has.
+    where they have one. None where the last turn's question has that too, or no turn's has. A
+    measure goes with its unit: "5 feet" with "6 feet 2 in cm", not with "18% of 240".
     """
     words, slots = _stems(text, grammar), grammar.slots(text, inside=True)
+    measures = " ".join(one.text for one in slots if one.kind == "measure")
+    if units := _stems(measures, grammar):
+        questions = [_stems(one.question, grammar) for one in last]
+        if not any(units & one for one in questions) and (
+            turn := next((one for one in earlier if units & _stems(one.question, grammar)), None)
+        ):
+            return turn
+    if _is_thing(slots, grammar) and not any(_things(one, grammar) for one in last):
+        skills = {one.skill for one in last}
+        others = (one for one in earlier if one.skill not in skills)
+        return next((one for one in others if _orders_thing(one, grammar)), None)
     # "On Sunday" goes with any question, "until Sunday" with one that has such a part.
     anytime = all(one.lead == 0 and one.kind in ("date", "hour") for one in slots)
     kinds = set() if anytime else _typed_kinds(slots) | _feasts(text, grammar)
 
     def fits(turn: LastTurn) -> bool:
         asked = turn.question
-        of_turn = _typed_kinds(grammar.slots(asked)) | _feasts(asked, grammar) if kinds else set()
+        parts = grammar.slots(asked, turn.entities) if kinds else []
+        of_turn = _typed_kinds(parts) | _feasts(asked, grammar) if kinds else set()
         return bool(words & _stems(turn.question, grammar) or kinds & of_turn)
 
     if any(fits(one) for one in last):
@@ -127,8 +166,56 @@ def fitting_turn(
     return next((one for one in earlier if fits(one)), None)
 
 
+def owning_turn(
+    text: str,
+    last: Sequence[LastTurn],
+    earlier: Sequence[LastTurn],
+    grammar: LanguageGrammar,
+    card_of: CardOf,
+) -> LastTurn | None:
+    """Return the earlier turn whose thing a pronoun means, although an order was between.
+
+    "What's its capital" means the country of an earlier turn, whose agent names capitals on its
+    card; that of the order does not.
+    """
+    if not grammar.owner.search(plain_of(text)) or not all(_is_order(one, grammar) for one in last):
+        return None
+    stems = {*stems_of(text)} - grammar.function
+    if any(stems & card_of(one.skill) for one in last):
+        return None
+    return next((one for one in earlier if stems & card_of(one.skill)), None)
+
+
+def _is_order(turn: LastTurn, grammar: LanguageGrammar) -> bool:
+    return grammar.commands.match(plain_of(turn.question)) is not None
+
+
+def _is_thing(slots: Sequence[Part], grammar: LanguageGrammar) -> bool:
+    """Return whether words are one thing that is no name and no property: "baby wipes"."""
+    bare = len(slots) == 1 and slots[0].kind == "noun" and slots[0].lead < 0
+    return bare and not grammar.is_relation(slots[0].text)
+
+
+def _things(turn: LastTurn, grammar: LanguageGrammar) -> list[Part]:
+    """Return the parts of a question in whose place a thing may stand.
+
+    There are none in "what time is it in Lisbon", where a name is typed as such.
+    """
+    asked = grammar.asking.match(plain_of(turn.question))
+    place = asked.start("noun") if asked else -1
+    parts = grammar.slots(turn.question, turn.entities)
+    return [one for one in parts if one.kind == "noun" and one.span[0] != place]
+
+
+def _orders_thing(turn: LastTurn, grammar: LanguageGrammar) -> bool:
+    """Return whether a question is an order about a thing: "add diapers", "define verbose"."""
+    return _is_order(turn, grammar) and any(one.lead < 0 for one in _things(turn, grammar))
+
+
 def _typed_kinds(slots: Sequence[Part]) -> set[str]:
-    return {one.kind for one in slots if one.typed or one.kind == "name"}
+    """Return the kinds of typed parts and of names; things that an agent told are names."""
+    kinds = {one.kind for one in slots if one.typed or one.kind == "name"}
+    return kinds | {"name" for one in slots if one.entity and not one.typed}
 
 
 def _feasts(text: str, grammar: LanguageGrammar) -> set[str]:
@@ -154,3 +241,122 @@ def _about(turn: LastTurn) -> str:
 def _stems(text: str, grammar: LanguageGrammar) -> set[str]:
     words = (one.lower() for one in _WORD.findall(plain_of(text)))
     return {one[:STEM] for one in words if one not in grammar.function}
+
+
+def with_one_list(turn: LastTurn) -> LastTurn:
+    """Return the turn as if two things had been asked together where several were, or each with
+    its preposition, if several are named now: "time in Oslo and in Cairo", "and in Quito and Rome".
+    """
+    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
+    assert asked is not None
+    joint = asked.words.conjunction
+    rest = plain_of(fragment_of(turn.text, asked).rest).lower().split()
+    if joint not in rest:
+        return turn
+    question = turn.question
+    parts = asked.slots(question, inside=True)
+    for first, second in pairwise(parts):
+        run = [first]
+        for one in parts[parts.index(first) + 1 :]:
+            between = plain_of(question[run[-1].span[1] : one.span[0]]).lower()
+            words = between.replace(",", " ").split()
+            joined = joint in words or "," in between
+            if not joined or any(w != joint and w not in asked.leads for w in words):
+                break
+            run.append(one)
+        led = plain_of(question[first.span[1] : second.span[0]]).split() != [joint]
+        if len(run) > 1 and joint in plain_of(question[first.span[1] : run[-1].span[0]]).split():
+            if not led and len(run) == 2:
+                return turn
+            end = run[-1].span
+            listed = f"{question[: first.span[1]]} {joint} {question[slice(*end)]}"
+            return replace(turn, question=f"{listed}{question[end[1] :]}")
+    return turn
+
+
+def told_first(text: str, grammar: LanguageGrammar) -> dict[str, Any]:
+    """Return the question after a statement with a name that it is about: "my son moved to Cairo
+    how late is it there".
+    """
+    plain = plain_of(text)
+    inner = grammar.inner_question.search(plain)
+    if (
+        inner is None
+        or grammar.commands.match(plain)
+        or plain.split()[0].lower() in (grammar.questions)
+    ):
+        return {}
+    told, asked = text[: inner.start()].strip(TRIMMED), text[inner.end() :]
+    names = [one.text for one in grammar.slots(told) if one.kind == "name"]
+    speakers = {*grammar.words.speakers}
+    if len(names) != 1 or speakers.isdisjoint(plain_of(told).lower().split()):
+        return {}
+    pronouns = (grammar.place, grammar.thing, grammar.person, grammar.owner)
+    if not any(one.search(plain_of(asked)) for one in pronouns):
+        return {}
+    turn = about(LastTurn("", "", language=grammar.code), names[0])
+    joint = f" {grammar.words.conjunction} "
+    parts = asked.split(joint)
+    found = [question_of(part, turn) for part in parts]
+    if not any(found):
+        return {}
+    whole = joint.join(
+        one[0] if one else add_topic(names[0], part, grammar)
+        for one, part in zip(found, parts, strict=True)
+    )
+    return {"text": whole, "of": "", "confidence": LIKELY}
+
+
+def pointed_back(
+    text: str,
+    state: Mapping[str, Any],
+    grammar: LanguageGrammar,
+    own_meaning: OwnMeaning,
+    card_of: CardOf,
+) -> dict[str, Any]:
+    """Return the meaning of words about a thing of an earlier turn: "the word from before"."""
+    pointed = grammar.earlier.search(plain_of(text))
+    if pointed is None or len(state["utterances"]) < TWO_TURNS - 2:
+        return {}
+    noun = (pointed["noun"] or pointed["last"]).lower()
+    if noun[:1].isdigit():
+        return {"text": f"{text[: pointed.start()]}{noun}{text[pointed.end() :]}", "of": "",
+                "confidence": SURE}  # fmt: skip
+    rest = f"{text[: pointed.start()]}{grammar.words.things[0]}{text[pointed.end() :]}"
+    turns = earlier_turns_of(state, rest)
+    named = [one for one in turns if _names(card_of(one.skill), noun)]
+    for turn in named or (turns if pointed["noun"] else []):
+        general = replace(turn, spoken=grammar.code)
+        found = own_meaning(turn) or (meaning_of(general) if named else None)
+        if found is not None and found[1] >= LIKELY and found[0] != rest:
+            return annotation_of(turn, found[0], SURE)
+    return {}
+
+
+def resumed(
+    text: str,
+    last: Sequence[LastTurn],
+    state: Mapping[str, Any],
+    grammar: LanguageGrammar,
+    own_meaning: OwnMeaning,
+) -> dict[str, Any]:
+    """Return the meaning of a few words that only the agent of an earlier turn understands."""
+    if not last or len(text.split()) > MOST_RESUMING or grammar.opens_request(text):
+        return {}
+    for turn in earlier_turns_of(state, text)[len(last) :]:
+        found = None if turn.skill == last[-1].skill else own_meaning(turn)
+        if found is not None and found[1] >= SURE and found[0] != turn.question:
+            return annotation_of(turn, found[0], LIKELY)
+    return {}
+
+
+def annotation_of(turn: LastTurn, whole: str, sure: float) -> dict[str, Any]:
+    """Return the annotation for words that mean a whole question after a turn."""
+    told = {"text": whole, "of": turn.question, "confidence": sure}
+    return told | ({"skill": turn.skill} if turn.skill else {})
+
+
+def _names(card: frozenset[str], noun: str) -> bool:
+    """Return whether a card has a word or a form of it."""
+    stem = noun[:STEM]
+    return any(one.startswith(stem) or stem.startswith(one) for one in card if len(one) > 3)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from prolocutor.plugins.language.follow_up.annotator import ENGLISH, question_of
 from prolocutor.plugins.language.follow_up.certainty import SURE
+from prolocutor.plugins.language.follow_up.general import ENGLISH, question_of
 from prolocutor.plugins.language.follow_up.grammar import (
     BETWEEN,
     OF,
