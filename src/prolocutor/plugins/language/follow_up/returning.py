@@ -156,9 +156,7 @@ def fitting_turn(
     kinds = set() if anytime else _typed_kinds(slots) | _feasts(text, grammar)
 
     def fits(turn: LastTurn) -> bool:
-        asked = turn.question
-        parts = grammar.slots(asked, turn.entities) if kinds else []
-        of_turn = _typed_kinds(parts) | _feasts(asked, grammar) if kinds else set()
+        of_turn = _kinds_of(turn, grammar) if kinds else set()
         return bool(words & _stems(turn.question, grammar) or kinds & of_turn)
 
     if any(fits(one) for one in last):
@@ -212,10 +210,18 @@ def _orders_thing(turn: LastTurn, grammar: LanguageGrammar) -> bool:
     return _is_order(turn, grammar) and any(one.lead < 0 for one in _things(turn, grammar))
 
 
+def _kinds_of(turn: LastTurn, grammar: LanguageGrammar) -> set[str]:
+    """Return the kinds of the parts of a turn's question; what its reply writes as a name is one:
+    "what time is it in halifax", "In Halifax it is ...".
+    """
+    parts = grammar.slots(turn.question, turn.entities)
+    small = [one for one in parts if one.kind == "noun" and not grammar.words.nouns_capital]
+    named = any(one.entity or one.text.title() in turn.reply for one in small)
+    return _typed_kinds(parts) | _feasts(turn.question, grammar) | ({"name"} if named else set())
+
+
 def _typed_kinds(slots: Sequence[Part]) -> set[str]:
-    """Return the kinds of typed parts and of names; things that an agent told are names."""
-    kinds = {one.kind for one in slots if one.typed or one.kind == "name"}
-    return kinds | {"name" for one in slots if one.entity and not one.typed}
+    return {one.kind for one in slots if one.typed or one.kind == "name"}
 
 
 def _feasts(text: str, grammar: LanguageGrammar) -> set[str]:

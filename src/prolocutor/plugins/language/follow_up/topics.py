@@ -258,7 +258,7 @@ def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
     one; None for a question without nouns."""
     slots = said.slots
     for owned, owner in pairwise(slots):
-        named = owner.kind == "name" or owner.entity
+        named = owner.kind == "name" or owner.entity or _is_property(owned, owner, said)
         whole = owned.entity or owned.article == "a" or said.grammar.is_plural(owner.text)
         if owner.lead == OF and named and not whole:
             return owner  # "the population of Peru"
@@ -272,6 +272,12 @@ def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
             return fit[0]
     places = [one for one in led if one.kind == "name"]
     return next(iter([*subjects, *heads, *places]), None)
+
+
+def _is_property(owned: Part, owner: Part, said: Continuing) -> bool:
+    """Return whether a noun is a property of a name that is typed in small letters."""
+    small = said.question.islower() and owner.kind == "noun" and not owner.article
+    return small and owned.article == "the" and said.grammar.is_relation(owned.text)
 
 
 def of_gender(said: Continuing, pronoun: str, topic: str) -> str:
@@ -389,7 +395,7 @@ def place_of(said: Continuing, *, named: bool = False) -> str:
         if answer := new[0] if new else _name_in(said):
             return answer
     names = [one for one in said.slots if one.kind == "name" or (one.entity and not named)]
-    names = [one for one in names if not one.typed]
+    names = [one for one in names if not one.typed and one is not said.asked_noun]
     led = [one for one in names if one.lead >= 0]
     names = [one for one in led if one.entity] or led or [o for o in names if o.entity] or names
     goal = [one for one in names if one.lead == TO]

@@ -347,6 +347,8 @@ def asked_otherwise(said: Continuing) -> Found:
         return None
     if (found := _price_asked(said)) or said.fragment.rest.lower() == said.question.lower():
         return found
+    if found := _dwellers_asked(said):
+        return found
     ask = words[lead:]
     bare = (
         len(ask) == 1
@@ -384,6 +386,19 @@ def _price_asked(said: Continuing) -> Found:
     if not topic or not grammar.words.costs:
         return None
     return grammar.words.costs.format(lead=rest[:end], owner=topic) + rest[end:], SURE
+
+
+def _dwellers_asked(said: Continuing) -> Found:
+    """ "And how many people?": in the place that the last question names."""
+    rest, grammar = said.fragment.rest, said.spoken
+    *_, people, lead = ["", "", *grammar.words.dwellers.partition("{place}")[0].split()]
+    counts = grammar.counts.match(plain_of(rest))
+    if counts is None or plain_of(rest[counts.end() :]).strip().lower() != plain_of(people).lower():
+        return None
+    small = said.question.islower()  # names are typed in small letters, too
+    led = [one for one in said.slots if one.lead >= 0 and not one.typed]
+    places = [one.text for one in led if one.kind == "name" or one.entity or small]
+    return (f"{rest} {lead} {places[-1]}", SURE) if places else None
 
 
 def aligned(said: Continuing) -> Found:
