@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Final
 
 from prolocutor_demo.reading.asking import Question
-from prolocutor_demo.reading.when.moments import say_moment
+from prolocutor_demo.reading.when.moments import find_moment, say_moment
 from prolocutor_demo.todo import todo_phrases
 from prolocutor_demo.todo.todo_items import TodoItem, words_of
 from prolocutor_demo.todo.todo_words import (
     TodoReply,
     TodoRequest,
     chosen,
+    clean,
     listed,
     nothing,
     without_nouns,
@@ -66,6 +67,23 @@ def take_off(asked: TodoRequest) -> TodoReply | None:
     gone = [item for item in asked.todo.open if item not in named] if but else named
     asked.todo.remove(gone)
     return TodoReply(f"Removed: {', '.join(item.text for item in gone)}.", 0.96, changed=True)
+
+
+def replace_item(asked: TodoRequest) -> TodoReply | None:
+    """Put another thing in place of an entry that a text names: "instead of jam write honey"."""
+    patterns = (one.fullmatch(asked.text) for one in todo_phrases.REPLACE)
+    found = next((one for one in patterns if one), None)
+    if found is None or find_moment(found["new"], asked.now):
+        return None
+    items = [one for one in asked.todo.open if one.text == clean(found["old"])]
+    items = items or asked.todo.find(without_nouns(found["old"]), asked.todo.open)
+    new = clean(todo_phrases.OF_LIST_AT_END.sub("", found["new"]))
+    if len(items) != 1 or not new:
+        return None
+    asked.todo.replace(items[0]._replace(text=new))
+    number, name = items[0].id, items[0].list
+    told = f"Removed: {items[0].text}. Added to your {name} list as number {number}: {new}."
+    return TodoReply(told, 0.96, changed=True)
 
 
 def _names(text: str, item: TodoItem) -> bool:

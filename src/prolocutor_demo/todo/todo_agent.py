@@ -25,6 +25,7 @@ from prolocutor_demo.todo.changing import (
     finish,
     remove,
     remove_loosely,
+    replace_item,
     report,
     take_off,
     with_items,
@@ -116,9 +117,11 @@ def _shown_again(
 def _taken_off(
     request: dict[str, Any], said: str, stored: TodoList
 ) -> tuple[TodoReply, TodoList] | None:
-    """Handle "we don't need eggs any more", whatever the words may mean as a follow-up."""
+    """Handle "we don't need eggs any more" and "honey instead of jam", whatever the words may mean
+    as a follow-up."""
     todo = stored.copy()
-    reply = take_off(TodoRequest(bare(said_of(request)), todo, said))
+    asked = TodoRequest(bare(said_of(request)), todo, said)
+    reply = replace_item(asked) or take_off(asked)
     return None if reply is None else (reply, todo)
 
 

@@ -112,6 +112,16 @@ FINISH = _patterns(
     r"(?: with)? "
     rf"(?P<what>(?=.*{_MINE}).+?)(?:[,;] .*)?",
 )
+_PUT = r"(?:write|put|add|get|take|note|buy|use|have|make it|i(?:'d| would) (?:like|rather have))"
+REPLACE = _patterns(
+    rf"(?:(?:and|but|so|then) )*(?:instead of|in place of|rather than) (?P<old>.+?),? {_PUT}"
+    r"(?: down)? (?P<new>.+)",
+    r"(?:(?:and|but|so|then) )*(?:replace|swap|exchange|substitute) (?P<old>.+?) (?:with|for|by)"
+    r" (?P<new>.+)",
+    r"(?:(?:and|but|so|then) )*(?:change|turn) (?P<old>.+?) (?:to|into) (?P<new>.+)",
+    rf"(?:(?:and|but|so|then) )*{_PUT} (?P<new>.+?) (?:instead of|in place of|rather than)"
+    r" (?P<old>.+)",
+)
 REMOVE = _patterns(
     r"(?:you (?:can|may) )?(?:remove|delete|drop|erase|cancel|forget|take|scratch|strike"
     rf"|get rid of)(?: off)? (?P<what>.+?) (?:off|from|out of|on) {_INTO}",
@@ -159,8 +169,9 @@ SHOW_IT = _patterns(
     r"(?:and |so )?what(?:'s|s| is)? (?:(?:on |in )?there|on it"
     r"|(?:still )?(?:left|remains|remaining|missing|open))"
     r"(?: (?:(?:on |in )?(?:there|it)|so far|now|already|please))*",
-    r"(?:and |so )?what (?:do (?:i|we) have|have (?:i|we) got)"
-    r"(?: (?:(?:on |in )?there|on it))?(?: (?:so far|now|already))?",
+    r"(?:and |so )?what (?:do (?:i|we) (?:still )?(?:have|need|lack)|(?:have|am|are) (?:i|we)"
+    r" (?:still )?(?:got|missing))(?: (?:(?:on |in )?there|on it|to (?:get|buy|do)))?"
+    r"(?: (?:so far|now|already|still))?",
 )
 SHOW_LOOSELY = _patterns(
     r"(?:(?:show|see|read)(?: me)? )?(?:(?:my|the|our) )?(?:to-?do )?lists?",

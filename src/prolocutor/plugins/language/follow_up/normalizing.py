@@ -108,6 +108,9 @@ class _Words:
         words = {one for one in agents | own if one.isalpha()}
         self._boldly = boldly = any(one.complete for one in self._others)
         self._orders = frozenset("|".join(grammar.words.orders).split("|"))
+        self._leads = frozenset(
+            f"{lead}{one}" for lead in grammar.leads for one in grammar.indefinite if len(one) == 1
+        )
         self._firsts = self._joints if boldly else self._joints & openers
         texts = [one for card in cards for one in _texts(card, code)]
         self._frames = Frames(texts, own, grammar)
@@ -133,6 +136,8 @@ class _Words:
             return word if _SIGNS.search(_around(found)) else short
         if len(key) < 3 or not key.isalpha() or self._is_right(key):
             return word
+        if key in self._leads:
+            return f"{word[:-1]} {word[-1]}"
         right = self._spelling.word_for(key)
         if right not in self._spelling.frequent:
             right = self._slipped(key) or right or self._inflected(key)

@@ -28,6 +28,7 @@ from prolocutor.plugins.language.follow_up.listed import (
 )
 from prolocutor.plugins.language.follow_up.topics import (
     answer_of,
+    complements_of,
     head_noun,
     main_slot,
     named_person,
@@ -182,7 +183,9 @@ def _fill_noun(said: Continuing, text: str) -> str:
         return text
     end = found.end("kind")
     if grammar.words.ones:
-        return put_words(text, (end, found.end()), f" {noun}")
+        whole = put_words(text, (end, found.end()), f" {noun}")
+        ranked = grammar.ranks.fullmatch(plain_of(found["kind"])) and found.end() == len(text)
+        return attach_words(whole, complements_of(said, noun)) if ranked else whole
     if grammar.words.nouns_capital:
         return put_words(text, (end, end), f" {noun}")
     return put_words(text, (found.end("one"), found.end("one")), f" {noun}")

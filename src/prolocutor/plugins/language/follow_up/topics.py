@@ -427,6 +427,15 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
     return ""
 
 
+def complements_of(said: Continuing, noun: str) -> str:
+    """Return the place after a noun at the end of the last question: "a holiday *in Peru*"."""
+    for owned, owner in pairwise(said.slots):
+        ends = owned.text.endswith(noun) and not said.question[owner.span[1] :].strip(TRIMMED)
+        if ends and owner.lead >= 0 and not owner.typed and owner.whole[0] - owned.span[1] == 1:
+            return said.question[slice(*owner.whole)]
+    return ""
+
+
 def head_noun(said: Continuing) -> str:
     """Return the noun of the last turn's subject, without adjectives; "" for none.
 
