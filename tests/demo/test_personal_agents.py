@@ -231,6 +231,10 @@ def test_words_that_only_mention_an_entry_remove_nothing(words: str) -> None:
         ("we need rice and beans on the list", ["rice", "beans"]),
         ("tv repair on my list", ["tv repair"]),
         ("put both on my list", []),
+        ("add hair gel to my list then", ["hair gel"]),
+        ("add soap and then also shampoo to my list", ["soap", "shampoo"]),
+        ("add soap plus a towel plus a map to my list", ["soap", "a towel", "a map"]),
+        ("add call the dentist and pay rent to my todos", ["call the dentist", "pay rent"]),
     ],
 )
 def test_an_entry_has_no_words_of_chat_around_it(words: str, entries: list[str]) -> None:
@@ -254,6 +258,29 @@ def test_several_entries_of_one_order_are_each_found(words: str, left: list[str]
     talk.say(words)
     shown = talk.say("show my list").splitlines()[1:]
     assert [line.partition(". ")[2] for line in shown] == left
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "instead of jam write honey",
+        "and replace the jam with honey",
+        "change jam to honey",
+        "get honey instead of jam",
+    ],
+)
+def test_a_thing_takes_the_place_of_an_entry(words: str) -> None:
+    talk = Talk("todo")
+    talk.say("put milk and jam on my list")
+    assert talk.say(words) == "Removed: jam. Added to your todo list as number 2: honey."
+
+
+@pytest.mark.parametrize("words", ["swap dollars for euros", "change milk to tomorrow at 5"])
+def test_words_that_put_no_thing_in_place_of_an_entry_leave_the_list(words: str) -> None:
+    talk = Talk("todo")
+    talk.say("put milk and jam on my list")
+    talk.say(words)
+    assert [one["text"] for one in talk.attributes["todo"]["items"]] == ["milk", "jam"]
 
 
 def test_both_are_the_two_entries_just_spoken_of() -> None:
@@ -300,7 +327,19 @@ def test_an_order_after_a_report_ticks_off_what_it_reports_alone(order: str) -> 
     assert talk.say(order) == "Ticked off: milk. That was the last one."
 
 
-@pytest.mark.parametrize("words", ["show list", "list please", "can i see it", "what's on it now?"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "show list",
+        "list please",
+        "can i see it",
+        "what's on it now?",
+        "what do I still need",
+        "was steht drauf?",
+        "qu'est-ce qu'il y a dessus ?",
+        "qué hay en ella",
+    ],
+)
 def test_few_words_show_the_list_that_was_spoken_of(words: str) -> None:
     talk = Talk("todo")
     talk.say("add tea to my shopping list")

@@ -54,6 +54,10 @@ def _compiled(language: str, is_frequent: Callable[[str], bool]) -> WordedRules:
     return WordedRules(language, ALL_WORDINGS[language], is_frequent)
 
 
+_NUMBERED: Final = re.compile(r"\s\S+\s+\d")
+_FIGURE: Final = re.compile(r"\d")
+
+
 class WordedRules:
     """The rules of one language."""
 
@@ -132,11 +136,23 @@ class WordedRules:
             return found
         return self._asked_there(rest, topic) if asks else None
 
+    def _one_more(self, rest: str, plain: str, turn: LastTurn) -> str:
+        """ "Un autre de 12 minutes": the last question as far as its number, and a phrase with
+        another number; "" for other words.
+        """
+        more = self._again.match(plain)
+        what = rest[more.end() :].strip() if more else ""
+        asked = _NUMBERED.search(turn.question)
+        led = asked and _FIGURE.search(what) and any(one.match(what) for one in self._phrases)
+        return f"{turn.question[: asked.start()]} {what}" if asked and led else ""
+
     def _repeated(self, said: str, rest: str, turn: LastTurn, asked: QuestionReader) -> Found:
         """ "Noch einmal", "andersherum": the question as it was, or with its units swapped."""
         plain = without_accents(rest)
         if self._again.fullmatch(without_accents(said)) or self._again.fullmatch(plain):
             return turn.question, SURE
+        if more := self._one_more(rest, plain, turn):
+            return more, SURE
         if self._swaps.fullmatch(plain) or self._swaps.fullmatch(without_accents(said)):
             return asked.swapped(turn)
         if noun := self._another.fullmatch(plain) or self._another.fullmatch(without_accents(said)):

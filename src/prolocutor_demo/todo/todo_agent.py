@@ -105,8 +105,8 @@ def _shown_again(
     request: dict[str, Any], said: str, stored: TodoList
 ) -> tuple[TodoReply, TodoList] | None:
     """Handle "show it" and "what's there" after a reply of this agent."""
-    asked = bare(said_of(request)).strip(" .?!")
-    if not said or not any(one.fullmatch(asked) for one in todo_phrases.SHOW_IT):
+    asked = {bare(one).strip(" .?!") for one in (said_of(request), text_of(request))}
+    if not said or not any(one.fullmatch(text) for one in todo_phrases.SHOW_IT for text in asked):
         return None
     todo = stored.copy()
     only_reminders = todo.open and all(one.reminder for one in todo.open)

@@ -11,6 +11,9 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
     [
         ("en", "hello, I hope you're well. where is my parcel?", "where is my parcel?"),
         ("en", "my aunt wants to know where my parcel is, thanks a lot", "where my parcel is"),
+        ("en", "hiya, hope you're good! where is my parcel?", "where is my parcel?"),
+        ("en", "sorry to bug you again but where is my parcel", "where is my parcel"),
+        ("en", "may I ask which stamps I have", "which stamps I have"),
         ("en", "that's great, thanks! now track my order", "track my order"),
         ("en", "send a letter, thanks so much, have a great day", "send a letter"),
         ("en", "is the office open? thanks in advance, you're the best", "is the office open?"),

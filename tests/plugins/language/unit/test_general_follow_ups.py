@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from bench.follow_ups import LISTS, read_cases
+from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up import annotate
 from prolocutor.plugins.language.follow_up.annotator import FollowUps
 
@@ -247,3 +248,72 @@ def test_whole_questions_about_something_else_stay_as_they_are() -> None:
     said = [(q, annotate(dialog(*turn, q))) for turn, (q, _) in zip(turns, others, strict=True)]
     rewritten = [q for q, found in said if found.get("of")]
     assert len(rewritten) <= 0.03 * len(said)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "last", "words", "whole"),
+    [
+        ("add parsnips to my basket", "what's 5% of 70", "and leeks", "add leeks to my basket"),
+        ("add parsnips to my basket", "what time is it in Quito", "also sea salt",
+         "add sea salt to my basket"),
+        ("is it late in quito", "what's 5% of 70", "and in Oslo?", "is it late in Oslo"),
+        ("9 miles in km", "what's 5% of 70", "and 3 miles?", "3 miles in km"),
+    ],
+)  # fmt: skip
+def test_words_without_a_place_in_the_last_question_go_on_from_an_earlier_one(
+    earlier: str, last: str, words: str, whole: str
+) -> None:
+    turns = dialog_of((earlier, "It is so in Quito."), (last, "25."), words=words, skill="other")
+
+    assert annotate(turns)["text"].rstrip("?") == whole
+
+
+def test_a_thing_that_the_last_question_has_a_place_for_goes_on_from_that_question() -> None:
+    turns = ("add parsnips to my basket", "Done."), ("is there a cafe in Quito", "Yes.")
+
+    found = annotate(dialog_of(*turns, words="and a museum?", skill="other"))
+
+    assert found["text"] == "is there a museum in Quito"
+
+
+def test_after_an_order_its_property_is_of_the_thing_whose_agent_names_such_properties() -> None:
+    rivers = AgentProfile(name="agent", card={"description": "Tells the source of rivers"})
+    turns = ("where does the Nile end", "In Egypt."), ("add a map to my kit", "Done.")
+
+    found = FollowUps([rivers])(dialog_of(*turns, words="and what's its source", skill="kit"))
+
+    assert found["text"] == "what's the source of the Nile"
+
+
+@pytest.mark.parametrize(
+    ("question", "whole"),
+    [
+        ("what's the mayor of Ayr", "how many people in Ayr"),
+        ("what do they speak in Ayr?", "how many people in Ayr"),
+    ],
+)
+def test_dwellers_are_those_of_the_place_that_the_last_question_names(
+    question: str, whole: str
+) -> None:
+    assert annotate(dialog(question, "So.", "and how many people?"))["text"].rstrip("?") == whole
+
+
+def test_a_property_of_a_name_in_small_letters_is_asked_of_the_name() -> None:
+    found = annotate(dialog("what's the price of ayrium?", "Nine.", "and its weight?"))
+    assert found["text"].rstrip("?") == "what's the weight of ayrium"
+
+
+def test_the_next_one_is_in_the_place_of_the_last() -> None:
+    found = annotate(dialog("is Monday a feast in Ayr", "No.", "when is the next one"))
+    assert found["text"] == "when is the next feast in Ayr"
+
+
+def test_a_long_request_is_read_without_hesitation() -> None:
+    words = "could you uh please find me um the very best boat for me and for my five cats"
+    text = annotate(dialog("where is the pier", "There.", words))["text"]
+    assert {"uh", "um"}.isdisjoint(text.split())
+
+
+def test_a_noun_that_is_denied_gives_way_to_the_noun_after_it() -> None:
+    found = annotate(dialog("setz Brot und Salz auf die Liste", "OK.", "nein, kein Salz, Öl"))
+    assert found["text"] == "setz Brot und Öl auf die Liste"

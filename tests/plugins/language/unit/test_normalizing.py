@@ -37,6 +37,7 @@ POST = AgentProfile(name="post", card=CARD, vocabulary=post_words)
     [
         ("where is my parcle RB123", "en", "where is my parcel RB123"),
         ("whihc pharmcy is no duty", "en", "which pharmacy is no duty"),
+        ("how many stamps ina parcel", "en", "how many stamps in a parcel"),
         ("um what's uh twenty five times four", "en", "what's twenty five times four"),
         ("yeah so which pharmacy is on duty please", "en", "which pharmacy is on duty"),
         ("which which pharmacy is is on duty", "en", "which pharmacy is on duty"),
