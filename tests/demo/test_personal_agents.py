@@ -335,9 +335,6 @@ def test_an_order_after_a_report_ticks_off_what_it_reports_alone(order: str) -> 
         "can i see it",
         "what's on it now?",
         "what do I still need",
-        "was steht drauf?",
-        "qu'est-ce qu'il y a dessus ?",
-        "qué hay en ella",
     ],
 )
 def test_few_words_show_the_list_that_was_spoken_of(words: str) -> None:
