@@ -19,7 +19,7 @@ export function useTalks() {
     const put = (change) => mine === asked.current && setList(change);
     return ask("/api/conversations", { query: { ...(cursor ? { cursor } : {}), ...queryOf(which) } }).then(
       (found) => put((before) => joined(cursor ? before : null, found)),
-      (error) => put((before) => ({ ...before, wrong: error.message })),
+      (error) => put((before) => ({ ...before, wrong: error.message, away: !error.status })),
     );
   };
   const change = async (id, method, body) => {
@@ -78,7 +78,9 @@ export function Talks({ talks, turnTo, begin, goTo, close, links }) {
     ${query.trim()
       ? html`<${Later} load=${loadSearch} back=${false} words=${query.trim()} titles=${talks.items} goTo=${goTo} />`
       : html`<div class="talk-list">
-          ${talks.wrong && html`<p class="wrong" role="alert">${talks.wrong}</p>`}
+          ${talks.wrong && (talks.away
+            ? html`<p class="faint" role="status">${talks.wrong}${periods.size > 0 && " The list is as it was."}</p>`
+            : html`<p class="wrong" role="alert">${talks.wrong}</p>`)}
           ${!periods.size && !talks.wrong && html`<p class="faint">${talks.only ? "There are none." : "Your conversations will be listed here."}</p>`}
           ${[...periods].map(([period, items]) => html`<h2>${period}</h2><ul>
             ${items.map((one) => html`<${Talk} key=${one.id} talk=${one} when=${times.get(one.id)} talks=${talks} turnTo=${turnTo} begin=${begin} />`)}

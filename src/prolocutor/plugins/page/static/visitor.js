@@ -107,14 +107,15 @@ export function withToken(address) {
   return `${address}${address.includes("?") ? "&" : "?"}access_token=${encodeURIComponent(token)}`;
 }
 
-// Ask the assistant's other addresses: JSON, or an Error that says what is wrong.
+// Ask the assistant's other addresses: JSON, or an Error that says what is wrong, without `status` where
+// the server is away.
 export async function ask(address, options = {}) {
   const headers = { ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
   const query = whose();
   for (const [name, value] of Object.entries(options.query ?? {})) query.set(name, value);
-  const response = await fetch(`${address}?${query}`, { ...options, headers });
-  const body = await response.json().catch(() => null);
+  const response = await fetch(`${address}?${query}`, { ...options, headers }).catch(away);
+  const body = parsed(await response.text().catch(away));
   if (!response.ok) {
     const refused = new Error(body?.error || `the assistant answered ${response.status}`);
     refused.status = response.status;
@@ -122,6 +123,19 @@ export async function ask(address, options = {}) {
     throw refused;
   }
   return body;
+}
+
+// No answer came, or only its beginning.
+function away() {
+  throw new Error("The server is away.");
+}
+
+function parsed(body) {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
 }
 
 // Tell whether the assistant would let us in: "in", "out" (a token is needed), "sign-in" (or signing
