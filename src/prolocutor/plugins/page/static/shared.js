@@ -18,7 +18,7 @@ function Shared() {
   const { title, at, items, wrong } = state;
   return html`<div class="app"><main>
     <header class="top"><h1>${document.title}${title && html`<small> ${title}</small>`}</h1></header>
-    <div class="log-box"><div class="log">
+    <div class="log-box" tabindex="0" role="region" aria-label="Conversation"><div class="log">
       ${at && html`<p class="day"><span>A copy to read, as it was on ${wholeTime(1000 * at)}</span></p>`}
       ${wrong && !items.length && html`<section class="welcome" role="alert"><h2>Nothing to read here</h2><p>${wrong}</p></section>`}
       ${wrong && items.length > 0 && html`<p class="wrong" role="alert">${wrong}</p>`}

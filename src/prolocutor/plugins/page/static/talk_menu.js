@@ -78,7 +78,7 @@ export default function TalkMenu({ talk, title, talks, close, rename, remove }) 
     ${views[view]()}
     <p class="faint told" role="status">${told}</p>
     ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
-    ${view === "menu" && html`<div class="pair"><button class="press" onClick=${close}>Done</button></div>`}
+    ${view === "menu" && html`<div class="pair"><button class="press" onClick=${close}>Close</button></div>`}
   </dialog>`;
 }
 
