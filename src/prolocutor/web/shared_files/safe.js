@@ -19,10 +19,12 @@ export function listed(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
+const LOCAL = "local"; // the name of an operator at the machine itself, which tells a person nothing
+
 // Name who speaks in a message: an operator, or all agents of a reply that was put together.
 export function speakers({ icon, skills, handover }) {
   const names = Array.isArray(skills) ? skills.map(text).filter(Boolean) : [];
-  return names.length ? listed(names) : text(handover?.by || icon);
+  return names.length ? listed(names) : text(handover?.by === LOCAL ? "operator" : handover?.by || icon);
 }
 
 // Give the address of a page or a file on the web, or null: only http and https, and nothing that
