@@ -38,7 +38,7 @@ export function Comparison({ model, models, writes }) {
   };
   const live = listOf(models.value?.items).find((one) => one.state === "live" && one.role === model.role);
   return html`<section class="trained" aria-label=${`The ${model.role} ${model.id}`}>
-    <header><h2>A ${model.state === "new" ? "new " : ""}${text(model.role)}${model.state === "live" ? ", in use" : ", beside the one in use"}</h2>
+    <header><h2>A ${model.state === "new" ? "new " : ""}${text(model.role)}${model.state === "live" ? ", in use" : live ? ", beside the one in use" : ""}</h2>
       <p class="faint"><code>${text(model.id)}</code> · ${plural(model.learned, "question")} learned${report ? html`, ${count(report.fresh)} newly labelled` : ""} · <${When} at=${Date.parse(`${model.made}Z`) / 1000} /> ago · ${STATES[model.state] ?? ""}</p>
       <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
     ${report ? html`<div class="beside-each"><div><${Figures} report=${report} /><${Reliability} report=${report} /></div><${Flips} report=${report} /></div>
@@ -60,8 +60,8 @@ function PutLive({ model, live, models, close }) {
   };
   return html`<${Confirm} title=${`Put this ${model.role} in use?`} press="Put live" act=${act} close=${close}>
     <p><b>${promise(model.report)}</b></p>
-    <p>The next turn asks the new ${text(model.role)}; turns that run end with the one in use.${live && html` You can go back to that one at any time, under <i>Models</i>.`}</p>
-    <p class="faint">${live ? html`<code>${text(model.id)}</code> takes the place of <code>${text(live.id)}</code>.` : html`No ${text(model.role)} is in use yet: <code>${text(model.id)}</code> will be the first.`}</p></${Confirm}>`;
+    <p>The next turn asks the new ${text(model.role)}; ${live ? html`turns that run end with the one in use. You can go back to that one at any time, under <i>Models</i>.` : "turns that run end without it."}</p>
+    <p class="faint">${live ? html`<code>${text(model.id)}</code> takes the place of <code>${text(live.id)}</code>.` : html`No trained ${text(model.role)} is in use yet: <code>${text(model.id)}</code> will be the first.`}</p></${Confirm}>`;
 }
 
 // Say what becomes of labelled questions, by folds: "17 questions get better, none gets worse."
@@ -77,7 +77,7 @@ function Figures({ report }) {
   return html`<div class="figures-box">${listOf(report.rows).length > 0 && html`<table class="versus"><thead><tr><th scope="col"><span class="hidden">Figure</span></th><th scope="col" class="r">in use</th><th scope="col" class="r">new</th><th scope="col" class="r">difference</th></tr></thead>
     <tbody>${report.rows.map((row) => html`<tr><th scope="row">${text(row.name)}</th><td class="r">${shown(row.before, row)}</td><td class="r"><b>${shown(row.after, row)}</b></td>
       <td class="r"><span class=${better(row) ? "good" : row.difference ? "wrong" : ""}>${signed(row.difference, row)}</span>${listOf(row.interval).length === 2 && html` <small class="faint">[${signed(row.interval[0], row)}, ${signed(row.interval[1], row)}]</small>`}</td></tr>`)}</tbody></table>`}
-    <p class="faint">${report.note ? `${sentence(report.note)}. ` : `Judged on questions that it has not learned${listOf(report.rows).some((row) => !row.interval) ? ", but for rows without brackets" : ""}; brackets hold 95 %. `}${listOf(report.rows).some((row) => row.interval && row.interval[0] <= 0 && row.interval[1] >= 0) ? "Where they hold 0, the two may be equally good." : ""}</p></div>`;
+    <p class="faint">${report.note ? `${sentence(report.note)}. ` : `Judged on questions that neither of the two had learned${listOf(report.rows).some((row) => !row.interval) ? "; the new one had learned those of a row without brackets" : ""}. The true difference lies within the brackets 95 times of 100. `}${listOf(report.rows).some((row) => row.interval && row.interval[0] <= 0 && row.interval[1] >= 0) ? "Where they hold 0, the two may be equally good." : ""}</p></div>`;
 }
 
 // How often each of the two is right by how sure it is: on the line, they are as often right as they say.
@@ -92,7 +92,7 @@ function Reliability({ report }) {
   if (!after.length) return null;
   const drawn = data[0].length > 1;
   return html`<figure class="reliability">${drawn && html`<${Chart} label="How often an answer is right, by how sure it was: in use and new, over all questions" data=${data} height=${150} build=${reliabilityOptions} />`}
-    <figcaption class="faint">${drawn && html`Sure → right, over all questions, those that nobody can answer too: <span class="warn">in use</span>, <span class="good">new</span>; the straight line is as often right as it says. `}${drawn ? "" : "How sure it is beside how often it is right: "}Off by ${offBy(before)}, then ${offBy(after)}.</figcaption>
+    <figcaption class="faint">${drawn && html`Sure → right, over all questions, those that nobody can answer too: <span class="warn">in use</span>, <span class="good">new</span>; the straight line is as often right as it says. `}On average, how sure it is and how often it is right differ by ${before.length ? html`${offBy(before)} (in use) and ${offBy(after)} (new)` : offBy(after)}.</figcaption>
     <table class="hidden"><caption>Sure and right, of the new one</caption><tbody>${after.map((one) => html`<tr><th scope="row">sure ${share(one.probability)}</th><td>right ${share(one.right)}</td><td>${plural(one.count, "question")}</td></tr>`)}</tbody></table></figure>`;
 }
 
