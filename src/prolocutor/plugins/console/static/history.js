@@ -8,6 +8,7 @@ import { listOf } from "./parts.js";
 import { html, useMemo, useRef } from "./ui.js";
 
 const FEWEST = 3; // hours that are worth a drawing
+const TIMES = ["order", "time", "since", "until"]; // filters that leave no turn of the hours out
 const sum = (numbers) => numbers.reduce((all, one) => all + (Number.isFinite(one) ? one : 0), 0);
 
 export function History({ filters, choose }) {
@@ -17,6 +18,7 @@ export function History({ filters, choose }) {
   const data = useMemo(() => whole(hours.value, chosen ? shown : sinceData(hours.value, shown)), [hours.value]);
   const dragged = useRef(choose);
   dragged.current = choose;
+  const narrowed = Object.keys(filters).some((name) => !TIMES.includes(name));
   const turns = sum(data[1]);
   const bad = sum(data[2]);
   if (!turns && !chosen) return null;
@@ -27,7 +29,7 @@ export function History({ filters, choose }) {
   return html`<figure class="history">
     ${drawn && html`<div class="not-phone"><${Chart} label=${`Turns an hour: ${words}`} data=${data} height=${70}
       build=${(colour, uPlot) => options(colour, uPlot, step, (since, until) => dragged.current({ since, until, time: "" }))} /></div>`}
-    <figcaption>${plural(turns, "turn")} in ${days <= 1 ? plural(data[0].length, "hour") : `${days} days`} · <span class=${bad ? "wrong" : ""}>${count(bad)} without an answer or with a failure</span>
+    <figcaption>${plural(turns, "turn")}${narrowed ? " of all conversations" : ""} in ${days <= 1 ? plural(data[0].length, "hour") : `${days} days`} · <span class=${bad ? "wrong" : ""}>${count(bad)} without an answer or with a failure</span>
       ${chosen ? html` · <button class="link" onClick=${() => choose({ since: "", until: "" })}>Any time again</button>` : drawn && html`<span class="not-phone"> · drag to choose a time</span>`}</figcaption>
   </figure>`;
 }
