@@ -63,7 +63,10 @@ class RunDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunPairs(msgspec.Struct, frozen=True, kw_only=True):
-    """A run beside another: examples in both, in a single run, and how many flipped by `metric`."""
+    """A run beside another: examples in both, in a single run, and how many flipped by `metric`.
+
+    `failed` are the examples in both that failed here.
+    """
 
     against: str
     pairs: int
@@ -72,6 +75,7 @@ class RunPairs(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     won: int
     lost: int
+    failed: int
     differences: list[RunDifference]
 
 

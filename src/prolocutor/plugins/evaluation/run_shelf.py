@@ -230,7 +230,7 @@ class RunShelf:
         pairs = [(there.row(other), rows.row(place)) for place, other in partners.items()]
         flips = {
             kind: sum(_is_flip(rows, one, there, other, kind) for one, other in partners.items())
-            for kind in ("won", "lost")
+            for kind in _KINDS
         }
         return RunPairs(
             against=against,
@@ -240,6 +240,7 @@ class RunShelf:
             metric=rows.metric,
             won=flips["won"],
             lost=flips["lost"],
+            failed=flips["failed"],
             differences=[
                 RunDifference(
                     name=one.metric,

@@ -83,6 +83,15 @@ def test_rows_are_paged_by_kind(folder: Path) -> None:
     assert failed.here.error == "ValueError: no luck"
 
 
+def test_two_runs_count_the_examples_that_failed_here(folder: Path) -> None:
+    pairs = RunShelf(folder).details("before", "after").pairs
+    assert pairs is not None
+
+    shown = RunShelf(folder).rows("before", RowQuery(kind="failed", against="after"), 0, 50)
+
+    assert pairs.failed == len(shown.items) == 1
+
+
 def test_two_runs_show_what_flipped(folder: Path) -> None:
     shelf = RunShelf(folder)
     pairs = shelf.details("after", "before").pairs

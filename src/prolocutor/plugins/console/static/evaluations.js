@@ -95,7 +95,7 @@ function Run({ name, at, operator }) {
   useKeys({ Escape: () => go(link(["evaluations"])) });
   const run = found.value;
   const kinds = against ? FLIPS : KINDS;
-  const counts = run?.pairs ? { "": run.pairs.pairs, won: run.pairs.won, lost: run.pairs.lost } : { "": run?.examples, ...run?.counts };
+  const counts = run?.pairs ? { "": run.pairs.pairs, won: run.pairs.won, lost: run.pairs.lost, failed: run.pairs.failed } : { "": run?.examples, ...run?.counts };
   return html`<div class="page evaluations one-run"><header class="head"><a class="icon-press" href=${link(["evaluations"])} aria-label="To all runs"><${Drawing} name="back" /></a><h1>${text(name)}</h1>
       <div class="selects"><label class="beside"><span class="faint not-phone">Compare with </span><${Choice} label="Compare with another run" value=${against} choose=${(value) => go(here({ against: value, kind: value ? kind : "" }))}
         options=${[["", "no run"], ...others.map((one) => [one.name, text(one.name)])]} /></label></div></header>
@@ -154,8 +154,8 @@ function Pairs({ caption, rows }) {
   const mark = (one) => (one.low > 0 || one.high < 0 ? html`<b>*</b>` : "");
   return html`<table class="scores"><caption>${caption}</caption>
     <thead><tr><th scope="col"><span class="hidden">figure</span></th><th scope="col" class="r">there</th><th scope="col" class="r">here</th><th scope="col" class="r">difference</th><th scope="col" class="r">better, worse</th></tr></thead>
-    <tbody>${rows.map((one) => html`<tr><th scope="row" title=${text(one.name)}>${figureName(one.name)}</th><td class="r">${number(one.first)}</td><td class="r"><b>${number(one.second)}</b></td>
-      <td class="r">${signed(one.difference.value)} ${mark(one.difference)} <small class="faint">${interval(one.difference, signed)}</small></td><td class="r">${count(one.better)}, ${count(one.worse)}</td></tr>`)}</tbody></table>`;
+    <tbody>${rows.map((one) => html`<tr><th scope="row" title=${text(one.name)}>${figureName(one.name)}</th><td class="r">${shape(one)(one.first)}</td><td class="r"><b>${shape(one)(one.second)}</b></td>
+      <td class="r">${signed(one)(one.difference.value)} ${mark(one.difference)} <small class="faint">${interval(one.difference, signed(one))}</small></td><td class="r">${count(one.better)}, ${count(one.worse)}</td></tr>`)}</tbody></table>`;
 }
 
 function Groups({ groups, metric }) {
@@ -180,7 +180,7 @@ const figureName = (name) => NAMES[name] ?? text(name).replace(/^latency_p(\d+)$
 const share = (one) => `${(100 * one).toFixed(1)} %`;
 const number = (one) => (Number.isFinite(one) ? (Math.abs(one) >= 100 ? count(Math.round(one)) : String(Number(one.toFixed(4)))) : "–");
 const value = (one) => shape(one)(one.value);
-const signed = (one) => `${one > 0 ? "+" : ""}${number(one)}`;
+const signed = (one) => (difference) => `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${shape(one)(Math.abs(difference))}`;
 const interval = (one, as = shape(one)) => (Number.isFinite(one?.low) && Number.isFinite(one?.high) ? `[${as(one.low)}, ${as(one.high)}]` : "");
 const shape = (one) => (/^latency/.test(one?.name ?? "") ? duration : SHARES.has(one?.name) ? share : number);
 const seconds = (stamp) => Date.parse(/[Z+]/.test(text(stamp).slice(10)) ? stamp : `${text(stamp).replace(" ", "T")}Z`) / 1000;
