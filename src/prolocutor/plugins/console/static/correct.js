@@ -13,15 +13,22 @@ import { scoreOf, speakers } from "./verdict.js";
 export function Correct({ turn, operator, put }) {
   const [open, setOpen] = useState(false);
   const { label } = turn;
+  const models = useFetched(label && "/models");
   const undo = () => attempt(() => put({ label: null }), () => send("DELETE", `/labels/${encodeURIComponent(label.id)}`), () => put({ label }));
   if (!listOf(operator.agents).length) return null;
   if (label) {
     return html`<p class="corrected" role="status"><span class="good">Right: <b>${listOf(label.agents).map(text).join(", ") || "nobody"}</b></span>${" "}
-      <span class="faint">${label.turns > 1 ? `for ${plural(label.turns, "turn")}, ` : ""}learned at the next training</span> ${operator.writes && html`<button class="link" onClick=${undo}>Take it back</button>`}
+      <span class="faint">${label.turns > 1 ? `for ${plural(label.turns, "turn")}, ` : ""}${learnedBy(label, models.value)}</span> ${operator.writes && html`<button class="link" onClick=${undo}>Take it back</button>`}
       <${Erred} turn=${turn} right=${listOf(label.agents)} /></p>`;
   }
   return operator.writes && html`<button class="press small-press" onClick=${() => setOpen(true)}>Correct this answer…</button>
     ${open && html`<${Form} turn=${turn} agents=${operator.agents} put=${put} close=${() => setOpen(false)} />`}`;
+}
+
+// Say which model in use has learned a label: one that was trained here later.
+function learnedBy(label, models) {
+  const model = listOf(models?.items).find((one) => one.state === "live" && one.report && label.at < Date.parse(`${one.made}Z`) / 1000);
+  return model ? `learned by the ${text(model.role)} in use` : "learned at the next training";
 }
 
 // Say which part of the assistant erred, and where that is trained.
