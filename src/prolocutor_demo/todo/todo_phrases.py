@@ -170,7 +170,7 @@ SHOW_IT = _patterns(
     r"|(?:still )?(?:left|remains|remaining|missing|open))"
     r"(?: (?:(?:on |in )?(?:there|it)|so far|now|already|please))*",
     r"(?:and |so )?what (?:do (?:i|we) (?:still )?(?:have|need|lack)|(?:have|am|are) (?:i|we)"
-    r" (?:still )?(?:got|missing))(?: (?:(?:on |in )?there|on it|to (?:get|buy|do)))?"
+    r" (?:still )?(?:got|missing))(?: (?:(?:on |in )?there|on it))?"
     r"(?: (?:so far|now|already|still))?",
 )
 SHOW_LOOSELY = _patterns(
