@@ -1,18 +1,15 @@
-"""A pipeline file of DeepPavlov Agent read into settings, and its program, as they stand."""
+"""A pipeline file of DeepPavlov Agent read into settings, as it stands."""
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 import json
 import os
 import subprocess
 import sys
-import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Final
 
 import msgspec
 
@@ -35,6 +32,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.functions import resolve
 from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.deeppavlov import dream_program
 from prolocutor.plugins.deeppavlov.pipeline_entries import FileRemark
 from prolocutor.plugins.deeppavlov.pipeline_file import DEADLINE, OwnCode, read_pipeline
 from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
@@ -187,7 +185,7 @@ def _obstacle(name: str) -> str:
 def _program(dream: Path, name: str) -> list[str] | None:
     """Return the command for a class of DREAM's folder, in the folder's `.venv` if present."""
     own = dream / ".venv" / "bin" / "python"
-    run = [str(own) if own.exists() else sys.executable, __file__, name]
+    run = [str(own) if own.exists() else sys.executable, dream_program.__file__, name]
     try:
         tried = subprocess.run(run, cwd=dream, timeout=IMPORT_SECONDS, capture_output=True)
     except (OSError, subprocess.TimeoutExpired):
@@ -198,80 +196,3 @@ def _program(dream: Path, name: str) -> list[str] | None:
 def _fault(remark: FileRemark, document: YamlDocument) -> Fault:
     node = document.find(remark.key)
     return Fault(document.file, node.line, remark.key, remark.what, column=node.column)
-
-
-def main(name: str, given: str | None = None) -> None:
-    """Import the class, and answer tasks until stdin ends."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # prints of DREAM's code are not answers
-    _set_variables(".env")
-    sys.path[0] = os.getcwd()
-    for package, call in (("sentry_sdk", _nothing), ("requests", _not_installed)):
-        try:
-            importlib.import_module(package)
-        except ImportError:
-            sys.modules[package] = _StandIn(package, call)
-    module, _, attribute = name.partition(":")
-    made = getattr(importlib.import_module(module), attribute)
-    if given is not None:
-        asyncio.run(_answer(made(**json.loads(given)), answers))
-
-
-async def _answer(connector: Any, answers: TextIO) -> None:
-    loop = asyncio.get_running_loop()
-    while line := await loop.run_in_executor(None, sys.stdin.readline):
-        try:
-            reply = json.dumps(await _reply(connector, json.loads(line)))
-        except Exception as error:
-            reply = json.dumps({"error": f"{type(error).__name__}: {error}"})
-        print(reply, file=answers, flush=True)
-
-
-async def _reply(connector: Any, task: Any) -> Any:
-    answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-    async def callback(task_id: str, response: Any) -> None:
-        if not answer.done():
-            answer.set_result(response)
-
-    await connector.send(payload={"task_id": "", "payload": task}, callback=callback)
-    reply = await answer
-    if isinstance(reply, BaseException):
-        raise reply
-    return reply
-
-
-def _set_variables(file: str) -> None:
-    if os.path.isfile(file):
-        with open(file, encoding="utf-8") as lines:
-            for line in lines:
-                name, equals, value = line.strip().partition("=")
-                if equals and not name.startswith("#"):
-                    os.environ.setdefault(name, value)
-
-
-class _StandIn(types.ModuleType):
-    def __init__(self, name: str, call: Callable[..., None]) -> None:
-        super().__init__(name)
-        self._call = call
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _NotInstalled if name[0].isupper() else self._call
-
-
-class _NotInstalled(Exception):
-    pass
-
-
-def _nothing(*_: Any, **__: Any) -> None:
-    pass
-
-
-def _not_installed(*_: Any, **__: Any) -> None:
-    raise _NotInstalled("the package requests is not installed")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
