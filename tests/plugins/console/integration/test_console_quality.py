@@ -19,6 +19,8 @@ from prolocutor.plugins.pairing.model_reloading import ReloadedModel
 from tests.integration.doors.shop import KNOWN, Shop, a_shop, answer_as
 
 TWICE = ["why was I charged twice", "why was I charged twice?", "Why was I charged twice"]
+ALIKE = ["my card was charged twice for one seat", "you charged me twice for the same trip"]
+"""Questions of whom a router that has learned the others knows the agent."""
 
 
 async def ended(shop: Shop, job: str) -> dict[str, Any]:
@@ -184,12 +186,14 @@ async def test_a_deleted_person_is_in_no_item_and_no_label(tmp_path: Path) -> No
 async def test_a_new_router_is_put_live_while_turns_run_and_gone_back_from(tmp_path: Path) -> None:
     async with a_shop(tmp_path) as shop:
         before = await shop.asked(TWICE[0], "ann", -1)
-        await shop.asked("do you sell stamps", "ann", -1)
+        for text in ALIKE:
+            await shop.asked(text, "ann", -1)
         first = await shop.live()
         taught = await shop.asked(TWICE[0], "pat")
-        (item,) = [one for one in await work(shop) if one["text"] == TWICE[0]]
         right = next(name for name in KNOWN.values() if answer_as(name) not in (before, taught))
-        await shop.labelled(item["id"], right)
+        for item in await work(shop):
+            if item["text"] in (TWICE[0], *ALIKE):
+                await shop.labelled(item["id"], right)
         report = (await ended(shop, await shop.job()))["result"]
         still = await shop.live()
         meanwhile = [
@@ -210,17 +214,18 @@ async def test_a_new_router_is_put_live_while_turns_run_and_gone_back_from(tmp_p
         unknown = await shop.call("POST", "/models/..%2Frouter/live", {})
 
     assert report["before"] == first
-    assert report["fresh"] == 1
+    assert report["fresh"] == 1 + len(ALIKE)
     assert still == first
     assert status == 200
     assert put["before"] == first
     assert put["by"] == "eve"
     assert set(replies) <= {taught, answer_as(right)}
-    texts = [
-        [flip["text"] for one in said["items"] if one["report"] for flip in one["report"]["flips"]]
+    texts, kept = (
+        {flip["text"] for one in said["items"] if one["report"] for flip in one["report"]["flips"]}
         for said in (listed, without)
-    ]
-    assert texts == [[TWICE[0]], []]
+    )
+    assert texts & {TWICE[0], *ALIKE}
+    assert kept == set()
     assert after == answer_as(right)
     assert back == before
     assert [(one["model"], one["by"]) for one in shares["live"]] == [(report["model"], "eve")]
