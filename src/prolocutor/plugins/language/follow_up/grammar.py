@@ -334,6 +334,8 @@ class LanguageGrammar:
             and one not in apart.split()
         }
         self.contractions = [(_pattern(rf"\b{a}\b(?!')"), b) for a, b in words.contractions]
+        self._tokens_read = lru_cache(MOST_READ)(self._read_tokens)
+        self._slots_read = lru_cache(MOST_READ)(self._read_slots)
 
     def tokens(
         self, text: str, entities: Sequence[str] = (), *, inside: bool = False
@@ -342,6 +344,9 @@ class LanguageGrammar:
 
         `inside`: something was said before, so that a capital at the start makes a name.
         """
+        return [*self._tokens_read(text, (*entities,), inside)]
+
+    def _read_tokens(self, text: str, entities: tuple[str, ...], inside: bool) -> list[Token]:
         plain = plain_of(text)
         typed = self.typed_parts(plain)
         fixed: list[tuple[int, int, str]] = []
@@ -501,6 +506,9 @@ class LanguageGrammar:
 
     def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Part]:
         """Return the slots of a question, in their order."""
+        return [*self._slots_read(text, (*entities,), inside)]
+
+    def _read_slots(self, text: str, entities: tuple[str, ...], inside: bool) -> list[Part]:
         tokens = self.tokens(text, entities, inside=inside)
         if (
             len(tokens) > 1
@@ -971,6 +979,10 @@ def opener(words: Words) -> str:
     return "|".join(words.openers) or "(?!)"
 
 
+MOST_READ: Final = 128
+"""Texts whose parts are kept: the rules of a turn read the same few texts again and again."""
+
+
 @cache
 def grammar_of(code: str) -> LanguageGrammar | None:
     """Return the grammar of a language; None for a language without a locale."""
@@ -1038,6 +1050,11 @@ def is_whole(text: str) -> bool:
 
 def is_courtesy(text: str) -> bool:
     """Return whether a text is greetings, thanks or assent in some language, and no more."""
+    return _is_courtesy(text, codes())
+
+
+@lru_cache(MOST_READ)
+def _is_courtesy(text: str, every: tuple[str, ...]) -> bool:
     plain = plain_of(text).strip(TRIMMED) + " "
-    every = (grammar_of(code) for code in codes())
-    return any(one is not None and one.courtesy.fullmatch(plain) for one in every)
+    grammars = (grammar_of(code) for code in every)
+    return any(one is not None and one.courtesy.fullmatch(plain) for one in grammars)

@@ -263,7 +263,7 @@ def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | N
     return bool(re.search(r"[,;:.?!]\s", before)) or (
         re.search(rf"\s{re.escape(grammar.words.conjunction)}\s", before) is not None
         and any(
-            one.article or (one.kind == "name" and one.lead not in (TO, FROM))
+            one.article or one.lead == OF or (one.kind == "name" and one.lead not in (TO, FROM))
             for one in grammar.slots(before)
         )
     )
