@@ -9,12 +9,11 @@ import re
 from typing import Final
 
 from prolocutor.plugins.language.follow_up.framing import request_in
-from prolocutor.plugins.language.follow_up.general import ENGLISH
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
     Part,
-    grammar_of,
+    grammar_or_english,
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.normalizing import without_courtesy
@@ -37,13 +36,11 @@ def title_of(text: str) -> str:
     if is_courtesy(said):
         return ""
     told = language_of_request(said)
-    grammar = grammar_of(told.code if told else ENGLISH) or grammar_of(ENGLISH)
+    grammar = grammar_or_english(told.code if told else "")
     request = next((one for one in split_clauses(said) if not is_courtesy(one)), said)
-    if grammar is not None:
-        request = without_courtesy(request_in(request, grammar), grammar).strip(TRIMMED)
-        joined = grammar.joint.match(plain_of(request))  # "and what is ...": after a greeting
-        request = _subject(request[joined.end() if joined else 0 :] or request, grammar)
-    request = request.strip(TRIMMED)
+    request = without_courtesy(request_in(request, grammar), grammar).strip(TRIMMED)
+    joined = grammar.joint.match(plain_of(request))  # "and what is ...": after a greeting
+    request = _subject(request[joined.end() if joined else 0 :] or request, grammar).strip(TRIMMED)
     opens = request.partition(" ")[0].replace("'", "").isalpha()  # and is no address or code
     return request[:1].upper() + request[1:] if opens else request
 

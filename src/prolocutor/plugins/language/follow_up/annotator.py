@@ -18,7 +18,6 @@ from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.framing import as_direct_question, request_in
 from prolocutor.plugins.language.follow_up.general import (
-    ENGLISH,
     Meaning,
     continuing,
     meaning_of,
@@ -27,9 +26,11 @@ from prolocutor.plugins.language.follow_up.general import (
     undoes,
 )
 from prolocutor.plugins.language.follow_up.grammar import (
+    ENGLISH,
     TRIMMED,
     LanguageGrammar,
     grammar_of,
+    grammar_or_english,
     is_courtesy,
     plain_of,
     stems_of,
@@ -116,7 +117,7 @@ class FollowUps:
         request, _ = without_wish(said)
         told = language_of_request(request)
         spoken = told.code if told else ""
-        if about_named := told_first(request, _grammar(spoken)):
+        if about_named := told_first(request, grammar_or_english(spoken)):
             return about_named
         text = _unframed(request, spoken)
         if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
@@ -132,7 +133,7 @@ class FollowUps:
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
         found = self._returned(meant.spelled, turns, state, code) if turns else {}
-        grammar, own = _grammar(code), partial(self._own_meaning, spoken=code)
+        grammar, own = grammar_or_english(code), partial(self._own_meaning, spoken=code)
         card_of = partial(self.card_of, grammar=grammar)
         found = found or pointed_back(meant.spelled, state, grammar, own, card_of)
         found = found or self._passed_over(meant.spelled, turns, state, code)
@@ -148,7 +149,7 @@ class FollowUps:
         self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
     ) -> dict[str, Any]:
         """Return the meaning of words that come back to an earlier question than the last."""
-        grammar = _grammar(code)
+        grammar = grammar_or_english(code)
         plain = plain_of(text)
         if not (grammar.coming_back.match(plain) or grammar.recalling.match(plain)):
             return self._named_first(text, last, grammar)
@@ -177,7 +178,7 @@ class FollowUps:
         """Return the meaning of words that go on from an earlier turn than the last."""
         if not last or len(state["utterances"]) < TWO_TURNS:
             return {}
-        grammar = _grammar(code)
+        grammar = grammar_or_english(code)
         fragment = fragment_of(text, grammar)
         goes_on = fragment.joined or fragment.closes or fragment.mends
         turns = earlier_turns_of(state, text)[len(last) :]
@@ -196,7 +197,7 @@ class FollowUps:
             return {}
         asked = any(names_language(one.question) for one in turns)
         spoken = ("" if asked else wished_language(text)) or spoken
-        grammar = _grammar(spoken or turns[-1].language)
+        grammar = grammar_or_english(spoken or turns[-1].language)
         fragment = fragment_of(text, grammar)
         if fragment.joined and is_courtesy(fragment.rest):
             return {}
@@ -251,13 +252,6 @@ class FollowUps:
         return None
 
 
-def _grammar(code: str) -> LanguageGrammar:
-    """Return the grammar of a language, English where there is none."""
-    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
-    assert grammar is not None
-    return grammar
-
-
 def _alone(bare: str, said: str, *spelled: str) -> dict[str, Any]:
     """Return the annotation for words that stand alone, in another spelling than they were said."""
     sure = ALONE if {*spelled} == {said} else LIKELY
@@ -286,7 +280,7 @@ def _with_turn_before(
     turns: list[LastTurn], text: str, state: Mapping[str, Any], code: str
 ) -> list[LastTurn]:
     """Return the last turn with the entities of the turn before, where words mean two things."""
-    grammar = _grammar(code)
+    grammar = grammar_or_english(code)
     plain = plain_of(text)
     if len(turns) != 1 or grammar.inner_pointing.search(plain) is None:
         return turns
@@ -299,7 +293,7 @@ def _with_turn_before(
 
 def _mended_order(turn: LastTurn) -> Meaning | None:
     """Return the order that words mend: what it is about is told by its grammar alone."""
-    asked = _grammar(turn.language or turn.spoken)
+    asked = grammar_or_english(turn.language or turn.spoken)
     grammar = grammar_of(turn.spoken) or asked
     ordered = asked.commands.match(plain_of(turn.question)) is not None
     found = meaning_of(turn) if ordered and takes_back(turn.text, grammar) else None
@@ -330,7 +324,7 @@ def _taken_back(text: str, last: LastTurn, grammar: LanguageGrammar) -> dict[str
 
 def _unframed(text: str, code: str) -> str:
     """Return the request in a text without the greetings, thanks and remarks around it."""
-    grammar = _grammar(code)
+    grammar = grammar_or_english(code)
     return as_direct_question(request_in(without_chat(text, grammar.code), grammar), grammar)
 
 

@@ -17,6 +17,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
     grammar_of,
+    grammar_or_english,
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
@@ -39,7 +40,6 @@ from prolocutor.plugins.language.follow_up.wordings import (
 )
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
 
-ENGLISH: Final = "en"
 Meaning = tuple[str, float, str]
 """A whole question, how sure it is, and its language."""
 
@@ -59,8 +59,7 @@ def meaning_of(turn: LastTurn) -> Meaning | None:
     """Return the meaning of the words by the grammar of their language."""
     if wished_language(turn.text) and not names_language(turn.question):
         return turn.question, SURE, turn.language
-    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
-    assert asked is not None
+    asked = grammar_or_english(turn.language or turn.spoken)
     spoken = grammar_of(turn.spoken) if turn.spoken else None
     found = meant(turn.text, turn, asked, spoken or asked)
     return (*found, turn.language or asked.code) if found else None

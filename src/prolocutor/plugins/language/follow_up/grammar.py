@@ -40,6 +40,12 @@ _ABBREVIATED: Final = re.compile(r"[A-Z][a-z]{0,3}\.(?= [A-Z\d])")
 _DIGIT_DATE: Final = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
 
 
+MOST_READ: Final = 128
+"""Texts whose parts are kept: the rules of a turn read the same few texts again and again."""
+
+ENGLISH: Final = "en"
+
+
 class Part(msgspec.Struct, frozen=True):
     """A part of a question that other words may take the place of.
 
@@ -979,15 +985,18 @@ def opener(words: Words) -> str:
     return "|".join(words.openers) or "(?!)"
 
 
-MOST_READ: Final = 128
-"""Texts whose parts are kept: the rules of a turn read the same few texts again and again."""
-
-
 @cache
 def grammar_of(code: str) -> LanguageGrammar | None:
     """Return the grammar of a language; None for a language without a locale."""
     words = find_words(code)
     return LanguageGrammar(code, words) if words is not None and words.prepositions else None
+
+
+def grammar_or_english(code: str) -> LanguageGrammar:
+    """Return the grammar of a language, English where there is none."""
+    grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+    assert grammar is not None
+    return grammar
 
 
 def plain_of(text: str) -> str:

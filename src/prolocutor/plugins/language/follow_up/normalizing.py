@@ -17,7 +17,12 @@ import msgspec
 
 from prolocutor.contracts.connector import AgentProfile, Vocabulary
 from prolocutor.plugins.language.follow_up.frames import Frames
-from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of, plain_of
+from prolocutor.plugins.language.follow_up.grammar import (
+    LanguageGrammar,
+    grammar_of,
+    grammar_or_english,
+    plain_of,
+)
 from prolocutor.plugins.language.follow_up.spelling import (
     MIN_LETTERS,
     Spelling,
@@ -70,8 +75,7 @@ class Normalizer:
 
     def normalized(self, text: str, code: str) -> Normalized:
         """Return a text of a language in agents' words; the same where nothing is to be changed."""
-        grammar = grammar_of(code) or grammar_of("en")
-        assert grammar is not None
+        grammar = grammar_or_english(code)
         words = self._words.get(grammar.code)
         if words is None:
             words = _Words(grammar, [*self._cards.values()], self._given)

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.general import (
-    ENGLISH,
     Meaning,
     meaning_of,
     meant,
@@ -22,7 +21,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
     Part,
-    grammar_of,
+    grammar_or_english,
     plain_of,
     stems_of,
 )
@@ -253,8 +252,7 @@ def with_one_list(turn: LastTurn) -> LastTurn:
     """Return the turn as if two things had been asked together where several were, or each with
     its preposition, if several are named now: "time in Oslo and in Cairo", "and in Quito and Rome".
     """
-    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
-    assert asked is not None
+    asked = grammar_or_english(turn.language or turn.spoken)
     joint = asked.words.conjunction
     rest = plain_of(fragment_of(turn.text, asked).rest).lower().split()
     if joint not in rest:

@@ -12,8 +12,11 @@ from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Any, Final
 
-from prolocutor.plugins.language.follow_up.general import ENGLISH
-from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of
+from prolocutor.plugins.language.follow_up.grammar import (
+    ENGLISH,
+    LanguageGrammar,
+    grammar_of,
+)
 from prolocutor.plugins.language.together.ellipsis import (
     complete_clauses,
     leans_on,

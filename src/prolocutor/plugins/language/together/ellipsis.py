@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from prolocutor.plugins.language.follow_up.certainty import SURE
-from prolocutor.plugins.language.follow_up.general import ENGLISH, question_of
+from prolocutor.plugins.language.follow_up.general import question_of
 from prolocutor.plugins.language.follow_up.grammar import (
     BETWEEN,
+    ENGLISH,
     OF,
     TRIMMED,
     LanguageGrammar,
