@@ -129,7 +129,7 @@ class RequestQuota(Protocol):
         Raise `QuotaExceeded`, and count nothing, where it is more than may be now.
         """
 
-    def open_socket_of(self, user: str) -> AbstractContextManager[None]:
+    def count_socket(self, user: str) -> AbstractContextManager[None]:
         """Return a context in which a person has one more socket open; raise `QuotaExceeded`."""
 
 
@@ -143,7 +143,7 @@ def spend(kind: QuotaKind, user: str, cost: int = 1) -> None:
         quota.spend(kind, user, cost)
 
 
-def open_socket_of(user: str) -> AbstractContextManager[None]:
+def count_socket(user: str) -> AbstractContextManager[None]:
     """Return a context in which a person has one more socket open; raise `QuotaExceeded`."""
     quota = REQUEST_QUOTA.get()
-    return nullcontext() if quota is None else quota.open_socket_of(user)
+    return nullcontext() if quota is None else quota.count_socket(user)

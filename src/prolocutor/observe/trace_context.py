@@ -23,7 +23,7 @@ def current_traceparent() -> str | None:
 
 @contextmanager
 def continue_trace(traceparent: str | None) -> Iterator[None]:
-    """Continue a trace in the block, so that calls of services belong to it."""
+    """Make the calls of services within the block part of this trace."""
     if traceparent is None:
         yield
         return

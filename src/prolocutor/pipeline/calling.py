@@ -197,7 +197,7 @@ def _ask_alone(
 
 
 def _is_own(reply: Plain) -> bool:
-    """Return whether the assistant itself made the reply, so that no formatter reads it."""
+    """Return whether the assistant made the reply itself; formatters do not read such replies."""
     return isinstance(reply, OwnReply)
 
 

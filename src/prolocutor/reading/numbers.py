@@ -113,7 +113,7 @@ def read_foreign_number(said: str, language: str | None) -> int | float | None:
 
 
 def exact(value: object) -> int | float | None:
-    """Return a finite number as an int if it is whole and exact, else as a float; else None."""
+    """Return an exact whole number as an int, other finite numbers as floats; None for the rest."""
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return None
     try:

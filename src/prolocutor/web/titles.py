@@ -56,7 +56,7 @@ def says_enough(said: object) -> bool:
 @lru_cache(maxsize=1_000)
 def make_title(words: str) -> str:
     """Return the title of a conversation that begins with these words."""
-    text = without_uploads(words)
+    text = drop_uploads(words)
     titles = (make(text) for _, make in TITLES.import_all())
     return first_words(next(filter(None, titles), text))
 
@@ -70,7 +70,7 @@ def first_words(text: str) -> str:
     return f"{cut if len(cut) > len(rest) else words[: TITLE_CHARACTERS - 1]}…"
 
 
-def without_uploads(text: str) -> str:
+def drop_uploads(text: str) -> str:
     """Return a text without addresses of uploaded files, or the kind of file if nothing is left."""
     rest = UPLOADED.sub("", text).strip()
     only = UPLOADED.search(text) if not rest else None

@@ -126,7 +126,7 @@ class VisitorQuota:
         if fresh:
             self._table.note(user)
 
-    def open_socket_of(self, user: str) -> AbstractContextManager[None]:
+    def count_socket(self, user: str) -> AbstractContextManager[None]:
         """Count another socket of a person during the context; raise `QuotaExceeded`."""
         sockets = self._table.person.sockets
         if self._visitor.kind == "operator" or sockets is None:

@@ -18,7 +18,7 @@ from prolocutor.dialog.ids import parse_time
 from prolocutor.errors import BadInput, Forbidden, NotFound
 from prolocutor.web.door_context import DoorPersons
 from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.titles import GIVEN_TITLE, given_titles, says_enough, title_of, without_uploads
+from prolocutor.web.titles import GIVEN_TITLE, drop_uploads, given_titles, says_enough, title_of
 
 PREFIX: Final = "almond:"
 """The prefix of the users of the wire that the page speaks."""
@@ -129,7 +129,7 @@ class SaidMessage(msgspec.Struct, frozen=True):
         if -1 in places:
             return None
         start = max(0, min(places) - CHARACTERS_BEFORE)
-        shown = without_uploads(_SPACES.sub(" ", text[start : start + EXCERPT_CHARACTERS]).strip())
+        shown = drop_uploads(_SPACES.sub(" ", text[start : start + EXCERPT_CHARACTERS]).strip())
         before = "…" if start else ""
         return before + shown + ("…" if start + EXCERPT_CHARACTERS < len(text) else "")
 

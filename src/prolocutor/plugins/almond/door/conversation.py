@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.http import WebSocket, open_socket_of, spend
+from prolocutor.contracts.http import WebSocket, count_socket, spend
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
@@ -80,7 +80,7 @@ class Conversation:
     async def run(self, opening: ConversationOptions) -> None:
         """Serve the socket until the client is gone, and handle all frames that it sent."""
         user = self._speaker.user
-        with open_socket_of(user), self._assistant.feeds.listening(user) as news:
+        with count_socket(user), self._assistant.feeds.listening(user) as news:
             await self._begin(opening)
             self._events, self._skill = opening.events, opening.skill
             news.set()

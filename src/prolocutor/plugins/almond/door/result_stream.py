@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.http import WebSocket, open_socket_of
+from prolocutor.contracts.http import WebSocket, count_socket
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.schedules import NOTIFICATION
@@ -27,7 +27,7 @@ class ResultStream:
     async def run(self) -> None:
         """Serve the socket until the client is gone; its frames are ignored."""
         user = self._speaker.user
-        with open_socket_of(user), self._assistant.feeds.listening(user) as news:
+        with count_socket(user), self._assistant.feeds.listening(user) as news:
             store = self._assistant.store
             feed = FeedFollower(store, user, self._send_rows, await store.feed_end(user))
             async with asyncio.TaskGroup() as group:

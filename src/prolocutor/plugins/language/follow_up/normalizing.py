@@ -192,7 +192,7 @@ class _Words:
         return inflected or any(one.knows(key) for one in self._others)
 
     def _apart(self, key: str) -> str:
-        """Return words that were typed as one: "thecapital" as "the capital"; "" for one word."""
+        """Return joined words apart: "thecapital" as "the capital"; "" for a single word."""
         if len(key) < _LEAST_RUN:
             return ""
         for at in range(2, len(key) - 1):

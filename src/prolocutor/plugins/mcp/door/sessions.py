@@ -116,7 +116,7 @@ class McpSessions:
         return session
 
     def find(self, id_: str, owner: object) -> ClientSession | None:
-        """Return the session with an id if it belongs to an owner, else None."""
+        """Return a session of this owner; None for an unknown id or another owner's session."""
         session = self._sessions.get(id_)
         if session is None or session.owner != owner:
             return None

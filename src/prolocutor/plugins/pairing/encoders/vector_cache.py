@@ -210,7 +210,7 @@ def _caches() -> Path:
 
 
 def _open_file(file: Path) -> sqlite3.Connection:
-    """Open a file, a new one in the place of a damaged one; else one in memory."""
+    """Open the database; replace a damaged file, and use memory if the file cannot be written."""
     for _ in range(2):
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
