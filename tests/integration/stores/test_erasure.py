@@ -18,7 +18,7 @@ from prolocutor.testing.sample_turns import (
     talk,
     wait_until_indexed,
 )
-from prolocutor.testing.store_contract.fixtures import TODAY, YESTERDAY
+from prolocutor.testing.store_fixtures import TODAY, YESTERDAY
 
 PERSONS = 30
 TURNS = 6

@@ -16,9 +16,9 @@ from prolocutor.plugins.postgresql.testing.shared_store_kit import (
     RunOut,
     SharedStoreKit,
 )
+from prolocutor.plugins.store_kit.archive_kit import ConversationStoreKit
+from prolocutor.plugins.store_kit.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 from prolocutor.testing.sample_turns import talk
-from prolocutor.testing.store_contract.archive_kit import ConversationStoreKit
-from prolocutor.testing.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 from tests.postgresql_server import PostgresqlServer, query
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.testing.sample_turns import found, keep_turn
-from prolocutor.testing.store_contract.fixtures import TODAY, YESTERDAY
+from prolocutor.testing.store_fixtures import TODAY, YESTERDAY
 from tests.postgresql_server import query
 
 SECRET = "zither"

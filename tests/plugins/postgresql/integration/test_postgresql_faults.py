@@ -16,7 +16,7 @@ from prolocutor.plugins.postgresql import migrations, reader
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn, talk
-from prolocutor.testing.store_contract.fixtures import open_for_test, texts
+from prolocutor.testing.store_fixtures import open_for_test, texts
 from tests.postgresql_server import (
     PostgresqlServer,
     found,

@@ -19,7 +19,7 @@ from prolocutor.testing.sample_turns import (
     open_new_turn,
     talk,
 )
-from prolocutor.testing.store_contract.fixtures import TODAY, open_for_test
+from prolocutor.testing.store_fixtures import TODAY, open_for_test
 from tests.postgresql_server import query
 
 OTHERS = 3_000

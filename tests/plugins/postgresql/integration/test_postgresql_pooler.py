@@ -14,7 +14,7 @@ import pytest
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.testing.sample_turns import talk
-from prolocutor.testing.store_contract.fixtures import open_for_test, texts
+from prolocutor.testing.store_fixtures import open_for_test, texts
 from tests.postgresql_server import PostgresqlServer, quick_folder
 
 SETTINGS = """

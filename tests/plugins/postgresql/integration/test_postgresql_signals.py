@@ -16,7 +16,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.postgresql.replicas import succession
-from prolocutor.testing.store_contract.fixtures import open_for_test
+from prolocutor.testing.store_fixtures import open_for_test
 from prolocutor.web.listener import Listener
 from tests.postgresql_server import PostgresqlServer, found, query
 

@@ -14,7 +14,7 @@ from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.postgresql.replicas import succession
 from prolocutor.plugins.transfer.store_command import store as store_command
 from prolocutor.testing.sample_turns import an_opening, open_new_turn, talk
-from prolocutor.testing.store_contract.fixtures import open_for_test
+from prolocutor.testing.store_fixtures import open_for_test
 from tests.postgresql_server import query
 
 DAMAGE = {

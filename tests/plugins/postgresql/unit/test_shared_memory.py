@@ -8,7 +8,7 @@ from prolocutor.plugins.postgresql.testing.shared_store_kit import (
     RunOut,
     SharedStoreKit,
 )
-from prolocutor.testing.store_kit import MakeStore, StoreKit
+from prolocutor.plugins.store_kit.store_kit import MakeStore, StoreKit
 from tests.model_store.shared_model_store import SharedModelStore
 from tests.model_store.shared_state import SharedModel
 

@@ -24,7 +24,7 @@ from prolocutor.testing.sample_turns import (
     open_new_turn,
     talk,
 )
-from prolocutor.testing.store_contract.fixtures import TODAY
+from prolocutor.testing.store_fixtures import TODAY
 from prolocutor.web.key_ring import KeyRing
 from tests.postgresql_server import PostgresqlServer, emptied, query
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from prolocutor.contracts.store import OpenedTurn, TurnOpening
 from prolocutor.errors import PersonBusy
 from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStore
-from prolocutor.testing.store_contract.fixtures import (
+from prolocutor.testing.store_fixtures import (
     MakeStore,
     StoreFixtures,
     open_for_test,

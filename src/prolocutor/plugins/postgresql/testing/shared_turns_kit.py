@@ -33,7 +33,7 @@ from prolocutor.testing.sample_turns import (
     open_new_turn,
     talk,
 )
-from prolocutor.testing.store_contract.fixtures import MakeStore, open_for_test, resumable, texts
+from prolocutor.testing.store_fixtures import MakeStore, open_for_test, resumable, texts
 
 
 class SharedTurnsKit(SharedStoreFixtures):

@@ -26,7 +26,7 @@ from prolocutor.testing.sample_turns import (
     say,
     wait_until_indexed,
 )
-from prolocutor.testing.store_contract.fixtures import StoreFixtures
+from prolocutor.testing.store_fixtures import StoreFixtures
 
 HOSTILE: Final = ('"', "'", "NEAR(a b)", "a* OR b", "said:x", "\0", "%", "a-b", "((", "é", "日本語")
 

@@ -13,7 +13,7 @@ from prolocutor.dialog.dialog import HumanUtterance
 from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import NotFound, StoreError
 from prolocutor.testing.sample_turns import a_closing, a_delivery, open_new_turn, talk
-from prolocutor.testing.store_contract.fixtures import (
+from prolocutor.testing.store_fixtures import (
     TODAY,
     TOMORROW,
     YESTERDAY,

@@ -12,7 +12,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import TurnId
 from prolocutor.errors import Conflict, NotFound, RoundChanged, StoreError
 from prolocutor.testing.sample_turns import a_closing, a_new_dialog, an_opening, open_new_turn, talk
-from prolocutor.testing.store_contract.fixtures import (
+from prolocutor.testing.store_fixtures import (
     TODAY,
     TOMORROW,
     YESTERDAY,

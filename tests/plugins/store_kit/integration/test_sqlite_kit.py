@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from prolocutor.plugins.store_kit.archive_kit import ConversationStoreKit
+from prolocutor.plugins.store_kit.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 from prolocutor.stores.sqlite import reader
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.store_contract.archive_kit import ConversationStoreKit
-from prolocutor.testing.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 
 
 class TestSqliteStore(DurableStoreKit, TurnRecordStoreKit):

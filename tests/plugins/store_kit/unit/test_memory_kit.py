@@ -2,8 +2,8 @@
 
 import pytest
 
+from prolocutor.plugins.store_kit.store_kit import MakeStore, StoreKit, TurnRecordStoreKit
 from prolocutor.stores.sqlite.sqlite_store import MemoryStore
-from prolocutor.testing.store_kit import MakeStore, StoreKit, TurnRecordStoreKit
 from tests.model_store import ModelStore
 
 

@@ -18,7 +18,7 @@ from prolocutor.testing.sample_turns import (
     open_new_turn,
     talk,
 )
-from prolocutor.testing.store_contract.fixtures import (
+from prolocutor.testing.store_fixtures import (
     TODAY,
     YESTERDAY,
     MakeStore,

@@ -10,7 +10,7 @@ import pytest
 from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Store
 from prolocutor.errors import StoreError
 from prolocutor.testing.sample_turns import a_closing, a_delivery, an_entry, open_new_turn, talk
-from prolocutor.testing.store_contract.fixtures import StoreFixtures
+from prolocutor.testing.store_fixtures import StoreFixtures
 
 
 class AgendaStoreKit(StoreFixtures):

@@ -12,17 +12,17 @@ The kit needs pytest and pytest-asyncio.
 
 from __future__ import annotations
 
-from prolocutor.testing.store_contract.agenda_kit import AgendaStoreKit
-from prolocutor.testing.store_contract.archive_kit import (
+from prolocutor.plugins.store_kit.agenda_kit import AgendaStoreKit
+from prolocutor.plugins.store_kit.archive_kit import (
     ArchiveStoreKit,
     ConversationStoreKit,
     RecordStoreKit,
 )
-from prolocutor.testing.store_contract.durability_kit import DurabilityKit
-from prolocutor.testing.store_contract.feed_kit import FeedStoreKit
-from prolocutor.testing.store_contract.fixtures import MakeStore
-from prolocutor.testing.store_contract.turn_kit import TurnStoreKit
-from prolocutor.testing.store_contract.turn_record_kit import TurnRecordStoreKit
+from prolocutor.plugins.store_kit.durability_kit import DurabilityKit
+from prolocutor.plugins.store_kit.feed_kit import FeedStoreKit
+from prolocutor.plugins.store_kit.turn_kit import TurnStoreKit
+from prolocutor.plugins.store_kit.turn_record_kit import TurnRecordStoreKit
+from prolocutor.testing.store_fixtures import MakeStore
 
 __all__ = ["DurableStoreKit", "MakeStore", "StoreKit", "TurnRecordStoreKit"]
 
