@@ -91,7 +91,10 @@ def unused(
 ) -> Iterator[tuple[str, str]]:
     """Return the name and the place of all that is neither used in code nor named in a string."""
     named = mentioned_names() if mentioned is None else mentioned
-    search = vulture.Vulture(ignore_decorators=["@*.command", "@named"])
+    search = vulture.Vulture(
+        ignore_names=["test_*"],  # of the kits, which call them where they are inherited
+        ignore_decorators=["@*.command", "@named"],
+    )
     search.scavenge(files or [ROOT / "src", ROOT / "bench"], exclude=[".peers"])
     for item in search.get_unused_code(min_confidence=60):
         is_special = item.name.startswith("__") and item.name.endswith("__")

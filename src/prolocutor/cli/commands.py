@@ -29,21 +29,3 @@ class CheckCommand(LazyCommand, frozen=True):
     """List the faults of a file, or show its plan."""
 
     place: ClassVar[str] = "prolocutor.cli.check:check"
-
-
-class DialogsCommand(LazyCommand, frozen=True):
-    """List, show, export, rate and delete dialogs."""
-
-    place: ClassVar[str] = "prolocutor.cli.dialogs:dialogs"
-
-
-class KeysCommand(LazyCommand, frozen=True):
-    """Make, list and revoke keys of operators and tokens."""
-
-    place: ClassVar[str] = "prolocutor.cli.keys:keys"
-
-
-class AuditCommand(LazyCommand, frozen=True):
-    """List the operators' actions."""
-
-    place: ClassVar[str] = "prolocutor.cli.keys:audit"

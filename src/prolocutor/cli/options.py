@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import click
 
-from prolocutor.clocks import DAY, HOUR, MINUTE, WEEK
-from prolocutor.dialog.ids import format_time
-
-SECONDS: Final = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
-
 _BOUND: Final = re.compile(r"(.+?)=([+-]?[0-9.]+(?:e[+-]?\d+)?)", re.IGNORECASE)
 _SIZE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([MG])B")
 _SIZES: Final = {"M": 1_000_000, "G": 1_000_000_000}
-_SPAN: Final = re.compile(r"(\d{1,6})([mhdw])")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,37 +43,6 @@ CODE_OPTION: Final = click.option(
 SEED_OPTION: Final = click.option(
     "--seed", type=int, default=42, show_default=True, help="Where chance begins."
 )
-
-
-class TimeParam(click.ParamType[str]):
-    """A time: `2026-11-20`, `2026-11-20 18:30` (local time), or an age: 12h, 30d, 2w.
-
-    Converted to a time of the agent state, in UTC.
-    """
-
-    name = "when"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Read one."""
-        try:
-            return _ago(value) or format_time(datetime.fromisoformat(value).timestamp())
-        except (ValueError, OverflowError, OSError):
-            what = (
-                f"{value!r} is not a time; write 2026-11-20, 2026-11-20 18:30, or 30d for days ago"
-            )
-            raise click.BadParameter(what, ctx, param) from None
-
-
-class AgeParam(click.ParamType[str]):
-    """An age: 12h, 30d, 2w. Converted to the time that long ago, in UTC."""
-
-    name = "age"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Read one."""
-        if moment := _ago(value):
-            return moment
-        raise click.BadParameter(f"{value!r} is not an age; write 12h, 30d or 2w", ctx, param)
 
 
 class SizeParam(click.ParamType[int]):
@@ -129,11 +90,6 @@ class SettingParam(click.ParamType[tuple[str, Any]]):
         if not equals or not name:
             self.fail(f"{value!r}: write it as fixed_response=hello", param, ctx)
         return name.replace("-", "_"), _value(text)
-
-
-def _ago(text: str) -> str | None:
-    span = _SPAN.fullmatch(text)
-    return span and format_time(max(0.0, time.time() - int(span[1]) * SECONDS[span[2]]))
 
 
 def _value(text: str) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import http.client
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -16,13 +15,12 @@ from prolocutor.assistant.archive import list_names
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.catalog import Catalog
-from prolocutor.config.store_location import check_exists, sqlite_file, store_url
-from prolocutor.contracts.store import ArchiveStore, DialogQuery, Store
+from prolocutor.config.store_location import sqlite_file
+from prolocutor.contracts.store import ArchiveStore, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, StoreLocked
 from prolocutor.stores.sqlite.ownership import owner_of_file
-from prolocutor.stores.store_catalog import open_store
 
 OWNER_TIMEOUT: Final = 2.0
 """Seconds for an owner to open its door or to be done."""
@@ -34,8 +32,6 @@ _POLL_SECONDS: Final = 0.05
 """Seconds between two looks for the owner's door."""
 
 _KINDS: Final = {kind.code: kind for kind in (NotFound, BadInput)}
-
-ID_LENGTH = 32
 
 FORGETTING: Final = Catalog[Callable[[Store, str | None], Awaitable[None]]](
     "way to forget a person", "prolocutor.forgetting"
@@ -200,38 +196,6 @@ class DirectChanges:
     async def rate(self, id_: str, rating: Any) -> str:
         """Rate a dialog or an utterance and return which it is."""
         return await rate(self._store, id_, rating)
-
-
-@asynccontextmanager
-async def change(given: str | None) -> AsyncIterator[OwnerDoor | DirectChanges]:
-    """Open the store for changes: through its owner's door, or directly without an owner."""
-    url = store_url(given)
-    file = sqlite_file(url)
-    if file is not None:
-        check_exists(file)
-    if (door := find_owner_door(url)) is not None:
-        yield door
-        return
-    store = open_store(url)
-    await store.open()
-    try:
-        yield DirectChanges(store)
-    finally:
-        await store.aclose()
-
-
-async def full_id(store: Store, id_: str) -> str:
-    """Return the whole id of a dialog from its first characters; other ids unchanged.
-
-    Raise `NotFound` if several dialogs match.
-    """
-    if len(id_) >= ID_LENGTH:
-        return id_
-    found = await store.dialog_ids(DialogQuery(after=id_, limit=2))
-    alike = [one for one in found if one.startswith(id_)]
-    if len(alike) > 1:
-        raise NotFound(f"several dialogs have an id that begins with {id_}; give more of it")
-    return alike[0] if alike else id_
 
 
 async def rate(

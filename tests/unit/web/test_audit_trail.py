@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.keys import audit
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import StoreError
+from prolocutor.plugins.upkeep.keys_command import audit
 from prolocutor.testing.channel_kit import KEY, Gate, pipeline, running
 from prolocutor.web import audit_trail
 from prolocutor.web.audit_trail import AuditTrail, read_acts

@@ -8,13 +8,13 @@ import pytest
 import pytest_asyncio
 from click.testing import CliRunner
 
-from prolocutor.cli.keys import keys as keys_command
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.errors import ConfigError, PersonBusy, PersonMoved, StoreError
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.transfer import person_moves, store_copy
 from prolocutor.plugins.transfer.person_command import person as person_command
 from prolocutor.plugins.transfer.person_moves import MovingStore
+from prolocutor.plugins.upkeep.keys_command import keys as keys_command
 from prolocutor.stores.store_catalog import open_transfer
 from prolocutor.testing.sample_turns import (
     a_closing,

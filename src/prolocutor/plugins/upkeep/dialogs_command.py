@@ -7,7 +7,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
-from datetime import datetime
 from typing import Any, Final
 
 import click
@@ -17,15 +16,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from prolocutor.cli.options import STORE_OPTION, AgeParam, TimeParam
+from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.output import visible
-from prolocutor.cli.owner import change, full_id
 from prolocutor.config.store_location import open_for_reading
 from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
-from prolocutor.dialog.ids import parse_time
 from prolocutor.errors import NotFound
+from prolocutor.plugins.upkeep.store_changes import change, full_id
+from prolocutor.plugins.upkeep.times import AgeParam, TimeParam, local
 
 Utterance = HumanUtterance | BotUtterance
 
@@ -141,13 +140,6 @@ def _rating_cell(rating: object) -> str:
 def _cells(row: DialogListRow) -> tuple[str, ...]:
     cells = row.id, row.started, row.user, str(row.turns), row.skills, row.rating, row.first
     return tuple(map(visible, cells))
-
-
-def local(moment: str | None, form: str = "%Y-%m-%d %H:%M") -> str:
-    """Return a time of the agent state as local time; "" for None."""
-    if not moment:
-        return ""
-    return datetime.fromtimestamp(parse_time(moment)).astimezone().strftime(form)
 
 
 @click.group(short_help="List, show, export, rate and delete dialogs.")

@@ -1,14 +1,10 @@
-"""`prolocutor dialogs` and `check` as a person uses them."""
+"""`prolocutor dialogs` as a person uses it."""
 
 import json
 from pathlib import Path
 
-import pytest
-
 from prolocutor.dialog.agent_state import decode_dialog
 from tests.acceptance.commands import Commands
-
-FAULTY = Path(__file__).parents[1] / "data" / "faulty"
 
 
 def test_a_dialog_is_listed_shown_rated_exported_and_deleted(
@@ -55,22 +51,6 @@ def test_nothing_is_deleted_without_a_yes(commands: Commands, own: Path) -> None
     assert commands.output("dialogs", "list", "--store", own).split("\t")[2] == "local"
 
 
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (["dialogs", "list"], "there are no dialogs here"),
-        (["ask", "hi", "--assistant", "nowhere.yaml"], "nowhere.yaml: there is no such file"),
-        (["ask", "hi", "--store", "bogus:x"], "there is no store 'bogus'"),
-        (["check", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent here; use spaces"),
-        (["serve", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent here"),
-    ],
-)
-def test_what_cannot_be_done_is_one_clear_line(
-    words: list[object], what: str, commands: Commands
-) -> None:
-    assert what in commands.complaint(*words)
-
-
 def test_an_unknown_id_is_one_clear_line(commands: Commands, own: Path) -> None:
     commands.output("ask", "hello", "--assistant", own)
 
@@ -83,13 +63,3 @@ def test_an_unknown_id_is_one_clear_line(commands: Commands, own: Path) -> None:
     assert "nobody is called eve" in commands.complaint(
         "dialogs", "delete", "--store", own, "--user", "eve", "--yes"
     )
-
-
-def test_check_names_every_fault_on_a_line_of_its_own(commands: Commands) -> None:
-    ran = commands.run("check", FAULTY / "many.yaml")
-
-    lines = ran.stderr.splitlines()
-    assert ran.returncode == 1
-    assert ran.stdout == ""
-    assert lines[0].endswith("many.yaml:1: nam: unknown key; did you mean 'name'?")
-    assert len(lines) == 8

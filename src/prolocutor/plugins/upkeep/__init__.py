@@ -1,0 +1,1 @@
+"""Commands for those who keep a store: its dialogs, its keys, its audit trail."""
