@@ -7,18 +7,6 @@ from typing import ClassVar
 from prolocutor.cli.lazy_group import LazyCommand
 
 
-class AskCommand(LazyCommand, frozen=True):
-    """Ask a question and print the reply."""
-
-    place: ClassVar[str] = "prolocutor.cli.chat:ask"
-
-
-class ChatCommand(LazyCommand, frozen=True):
-    """Talk to an assistant in the terminal."""
-
-    place: ClassVar[str] = "prolocutor.cli.chat:chat"
-
-
 class ServeCommand(LazyCommand, frozen=True):
     """Open an assistant's doors to the network."""
 

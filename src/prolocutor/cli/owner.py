@@ -21,6 +21,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, StoreLocked
 from prolocutor.stores.sqlite.ownership import owner_of_file
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 OWNER_TIMEOUT: Final = 2.0
 """Seconds for an owner to open its door or to be done."""
@@ -118,6 +119,12 @@ class StoreOwner(msgspec.Struct, frozen=True):
             who += f" (prolocutor {self.note.command})"
         door = f" and serves it at {self.note.url}" if self.note.url else ""
         return StoreLocked(f"{self.file}: {who} has this store to itself{door}; {way_out}")
+
+
+def leave_note(store: Store, note: OwnerNote) -> None:
+    """Leave a note for other processes, if the store can have an owner."""
+    if isinstance(store, SqliteStore):
+        store.note_owner(note.text())
 
 
 def find_owner_door(

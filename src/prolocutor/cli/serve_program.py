@@ -26,8 +26,7 @@ from msgspec.structs import replace
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.runner import run
 from prolocutor.catalog import Catalog
-from prolocutor.cli.assistant_access import leave_note
-from prolocutor.cli.owner import OwnerNote, check_free
+from prolocutor.cli.owner import OwnerNote, check_free, leave_note
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.cli.serve import ServeOptions
 from prolocutor.config.agent_cards import read_card

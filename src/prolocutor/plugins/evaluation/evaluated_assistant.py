@@ -15,7 +15,6 @@ from prolocutor.config.settings import Settings
 from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
-from prolocutor.owned_folder import content_hash, module_file
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import (
@@ -24,6 +23,7 @@ from prolocutor.plugins.evaluation.evaluated_agent import (
     SystemReply,
     set_seed,
 )
+from prolocutor.plugins.evaluation.owned_folder import content_hash, module_file
 from prolocutor.plugins.evaluation.runner import Runner
 
 

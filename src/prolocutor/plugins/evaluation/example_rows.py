@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import msgspec
 
 from prolocutor.errors import BadInput
-from prolocutor.owned_folder import replacing, whole_lines
+from prolocutor.plugins.evaluation.owned_folder import replacing, whole_lines
 
 HASH_BYTES: Final = 8
 

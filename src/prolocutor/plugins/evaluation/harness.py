@@ -20,9 +20,9 @@ import msgspec
 
 from prolocutor.data_sets import DataPlace, file_suffix, split
 from prolocutor.errors import BadInput
-from prolocutor.owned_folder import content_hash, write_json
 from prolocutor.plugins.evaluation.episodes import Episode, Message, episodes_of_tasks
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
+from prolocutor.plugins.evaluation.owned_folder import content_hash, write_json
 from prolocutor.plugins.evaluation.parlai.data_catalog import open_teacher
 from prolocutor.plugins.evaluation.parlai.teacher import Datatype
 from prolocutor.plugins.evaluation.run_folder import REPORT, RunFolder, load_rows, rows_in_order

@@ -21,7 +21,6 @@ import msgspec
 
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict, StoreError
-from prolocutor.owned_folder import check_new, own_folder, replacing, whole_lines, write_json
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.example_rows import (
     ExampleRow,
@@ -30,6 +29,13 @@ from prolocutor.plugins.evaluation.example_rows import (
     decode,
     lines_in_order,
     put_in_order,
+)
+from prolocutor.plugins.evaluation.owned_folder import (
+    check_new,
+    own_folder,
+    replacing,
+    whole_lines,
+    write_json,
 )
 
 ROWS: Final = "rows.jsonl"

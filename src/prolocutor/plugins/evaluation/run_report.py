@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from prolocutor.owned_folder import own_folder, write_json
 from prolocutor.plugins.evaluation.example_rows import ExampleRow, rewriting
+from prolocutor.plugins.evaluation.owned_folder import own_folder, write_json
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
     CONFIDENCE,
     Estimate,

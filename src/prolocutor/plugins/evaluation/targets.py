@@ -18,7 +18,6 @@ from prolocutor.dialog.turn_request import takes_requests
 from prolocutor.errors import BadInput, BadReply, ConfigError
 from prolocutor.functions import resolve
 from prolocutor.names import suggest
-from prolocutor.owned_folder import content_hash, module_file
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import (
     EvaluatedAgent,
@@ -27,6 +26,7 @@ from prolocutor.plugins.evaluation.evaluated_agent import (
     SystemReply,
     set_seed,
 )
+from prolocutor.plugins.evaluation.owned_folder import content_hash, module_file
 from prolocutor.plugins.evaluation.parlai.agents import AGENTS
 from prolocutor.plugins.evaluation.runner import Runner
 

@@ -11,13 +11,11 @@ from typing import Protocol
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.owner import OwnerDoor, OwnerNote, find_owner_door
+from prolocutor.cli.owner import OwnerDoor, OwnerNote, find_owner_door, leave_note
 from prolocutor.cli.turn_output import TurnOutput, turn_output
 from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
-from prolocutor.contracts.store import Store
-from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 
 class AssistantAccess(Protocol):
@@ -75,9 +73,3 @@ async def open_access(
     async with build_assistant(settings, store=url) as assistant:
         leave_note(assistant.store, OwnerNote(command, settings.file))
         yield LocalAssistant(assistant)
-
-
-def leave_note(store: Store, note: OwnerNote) -> None:
-    """Leave a note for other processes, if the store can have an owner."""
-    if isinstance(store, SqliteStore):
-        store.note_owner(note.text())

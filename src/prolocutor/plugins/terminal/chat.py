@@ -13,12 +13,13 @@ from rich.console import Console
 from rich.text import Text
 
 from prolocutor.assistant.runner import LoopThread, run
-from prolocutor.cli.assistant_access import AssistantAccess, open_access
 from prolocutor.cli.options import STORE_OPTION, USER_OPTION, assistant_option, json_option
 from prolocutor.cli.output import write_json
-from prolocutor.cli.turn_output import TurnOutput, show_summary, summary_lines
+from prolocutor.cli.turn_output import TurnOutput
 from prolocutor.config.store_location import made_data_folder
 from prolocutor.errors import ProlocutorError
+from prolocutor.plugins.terminal.assistant_access import AssistantAccess, open_access
+from prolocutor.plugins.terminal.turn_summary import show_summary, summary_lines
 
 PROMPT: Final = "> "
 HISTORY: Final = "chat_history"

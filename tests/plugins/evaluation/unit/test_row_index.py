@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from prolocutor.errors import BadInput
-from prolocutor.owned_folder import whole_lines
 from prolocutor.plugins.evaluation.example_rows import (
     RowIndex,
     RowWriter,
@@ -14,6 +13,7 @@ from prolocutor.plugins.evaluation.example_rows import (
     put_in_order,
     starts_in_order,
 )
+from prolocutor.plugins.evaluation.owned_folder import whole_lines
 from tests.plugins.evaluation.unit.made import row
 
 

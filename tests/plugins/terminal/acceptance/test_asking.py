@@ -1,10 +1,9 @@
-"""`prolocutor ask`, `chat` and `new` as a person uses them."""
+"""`prolocutor ask` and `chat` as a person uses them."""
 
 import json
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 
 from tests.acceptance.commands import PROGRAM, Commands, Terminal
@@ -48,29 +47,6 @@ def test_ask_writes_the_whole_turn_to_stdout(commands: Commands, own: Path) -> N
     assert turn["hypotheses"][0]["hypothesis_id"] == "greeter.0"
     assert turn["record"]["asked"] == ["greeter", "mirror"]
     assert turn["annotations"] == {}
-
-
-def test_a_new_assistant_runs_at_once_and_passes_its_tests(
-    commands: Commands, tmp_path: Path
-) -> None:
-    folder = tmp_path / "my-assistant"
-    told = commands.output("new", folder)
-
-    assert f'prolocutor ask "hello" --assistant {folder}/assistant.yaml' in told
-    file = folder / "assistant.yaml"
-    assert commands.output("ask", "hello", "--assistant", file) == "Hello! What is your name?"
-    assert (folder / "dialogs.db").is_file()
-    tests = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", folder], capture_output=True, text=True, check=False
-    )
-    assert tests.returncode == 0, tests.stdout
-
-
-def test_new_leaves_a_folder_alone_that_is_not_empty(commands: Commands, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").touch()
-
-    assert "not an empty folder" in commands.complaint("new", tmp_path)
-    assert not (tmp_path / "assistant.yaml").exists()
 
 
 def test_chat_answers_line_by_line_and_tells_who_answered(commands: Commands, own: Path) -> None:

@@ -1,14 +1,13 @@
+"""The summary of a turn: who was asked, who answered, how sure, what failed."""
+
 import io
 from typing import Any
 
 import msgspec
-import pytest
 from rich.console import Console
 
-from prolocutor.cli import turn_output as output
-from prolocutor.cli.turn_output import RecordOutput, TurnOutput, turn_output
-from tests.unit.assistant.talks import assistant
-from tests.unit.pipeline.talk import hypothesis, says
+from prolocutor.cli.turn_output import RecordOutput, TurnOutput
+from prolocutor.plugins.terminal import turn_summary as output
 
 
 def service(name: str, outcome: str = "done", stage: str = "skills", **more: Any) -> dict[str, Any]:
@@ -105,26 +104,3 @@ def test_for_a_person_it_is_a_table_with_the_answer_on_top() -> None:
     assert lines[0].split() == ["asked", "confidence", "time", "what", "failed"]
     assert lines[1].split() == ["clock", "answered", "0.9", "125.0", "ms"]
     assert lines[-1].startswith("clock answered")
-
-
-CHOICES = [{"type": "choice", "title": "Tea"}, {"type": "choice", "title": "Coffee"}]
-
-
-@pytest.mark.parametrize(
-    ("said", "text"),
-    [
-        (hypothesis("  two\n\n  lines "), "  two\n\n  lines "),
-        (hypothesis("Really?", ask="yesno"), "Really? [yes/no]"),
-        (hypothesis("Which?", messages=CHOICES, ask="choice"), "Which?\n1. Tea\n2. Coffee"),
-    ],
-)
-async def test_all_that_a_turn_says_is_written_as_text(said: Any, text: str) -> None:
-    async with assistant(says("chat", said)) as it:
-        turn = turn_output("hi", await it.turn("hi", user="ann"))
-    assert turn.spoken == text
-
-
-async def test_a_silent_turn_has_no_text() -> None:
-    async with assistant() as it:
-        turn = await it.turn("", user="ann", program="bookkeeping(stop);")
-    assert turn_output("", turn).spoken == ""

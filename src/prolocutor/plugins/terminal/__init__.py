@@ -1,0 +1,1 @@
+"""Talks with an assistant in a terminal."""
