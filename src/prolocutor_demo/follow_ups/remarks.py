@@ -30,6 +30,8 @@ _ABOUT: Final = re.compile(
 _MENDS: Final = re.compile(
     r"(?:(?:no+|nope|nah|sorry|oops|wait|whoops|my bad|hold on|hang on|pardon|correction"
     r"|actually|rather"
+    r"|never ?mind(?! (?:the|my|that|this|it|about)\b)|auto ?correct|typo"
+    r"|i (?:was|am|have) mistaken(?:,? it(?:'?s| is| was))?"
     r"|make (?:it|that)|change (?:it|that) to|let'?s make (?:it|that)"
     r"|i meant?(?: to say)?(?: to ask)?"
     r"|i (?:wanted|was asking) (?:to say |to ask )?(?:about|for)?|i said|should be"

@@ -84,7 +84,7 @@ class Normalizer:
         plain = plain_of(text)
         if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
             return Normalized(text, text)
-        said = words.respell(_cut_out(grammar.hesitation, _said_once(text, grammar)))
+        said = words.respell(_said_once(_cut_out(grammar.hesitation, text), grammar))
         return Normalized(said, without_courtesy(said, grammar))
 
 
@@ -123,7 +123,24 @@ class _Words:
 
     def respell(self, text: str) -> str:
         """Return a text whose words are spelled as the agents spell them."""
-        return _WORD.sub(self._respell_word, text)
+        return _WORD.sub(self._respell_word, self._with_blanks(text))
+
+    def _with_blanks(self, text: str) -> str:
+        """Return a text with blanks where they belong: "pu tmilk", "th ecapital", "an d"."""
+        words = text.split(" ")
+        for n, (one, two) in enumerate(pairwise(words), 1):
+            first, rest = f"{one}{two[:1]}", two[1:].lower()
+            if len(one) < 2 or first.lower() not in self._joints | self._orders:
+                continue
+            if not rest:
+                alone = two.isupper() or {two, _key(two)} & (self._known | self._short.keys())
+                words[n - 1 : n + 1] = [one, two] if alone else [first, ""]
+            elif not self._knows(_key(one)) and not self._knows(_key(two)) and self._knows(rest):
+                words[n - 1 : n + 1] = [first, two[1:]]
+        return " ".join(one for one in words if one)
+
+    def _knows(self, key: str) -> bool:
+        return key in self._known or (len(key) > 2 and self._is_right(key))
 
     def _respell_word(self, found: re.Match[str]) -> str:
         word = found[0]
@@ -210,13 +227,17 @@ class _Words:
 
 
 def _said_once(text: str, grammar: LanguageGrammar) -> str:
-    """Return a text without words that a speaker has said twice: "in in", "what is what is"."""
+    """Return a text without words that a speaker has said twice: "in in", "add add", and without
+    a question that breaks off before another: "what is the what's the time".
+    """
 
     def once(found: re.Match[str]) -> str:
         first = plain_of(found[1]).lower().split()[0]
-        return found[1] if first in grammar.function else found[0]
+        doubled = first in grammar.function or grammar.commands.fullmatch(first)
+        return found[1] if doubled else found[0]
 
-    return _TWICE.sub(once, text)
+    broken = grammar.broken_off.match(plain_of(text))
+    return _TWICE.sub(once, text[broken.end() :] if broken else text)
 
 
 _TWICE: Final = re.compile(r"(?<![\w'])([^\W\d_]+(?:['’ ][^\W\d_]+){0,3})[ ,.…]+(?i:\1)(?![\w'])")
