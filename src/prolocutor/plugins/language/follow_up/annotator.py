@@ -55,7 +55,7 @@ from prolocutor.plugins.language.follow_up.returning import (
     told_first,
     with_one_list,
 )
-from prolocutor.plugins.language.follow_up.wordings import named_item
+from prolocutor.plugins.language.follow_up.wordings import mistyped, named_item
 from prolocutor.plugins.language.language_wishes import (
     names_language,
     wished_language,
@@ -180,7 +180,7 @@ class FollowUps:
             return {}
         grammar = grammar_or_english(code)
         fragment = fragment_of(text, grammar)
-        goes_on = fragment.joined or fragment.closes or fragment.mends
+        goes_on = fragment.joined or fragment.closes or fragment.mends or fragment.asks
         turns = earlier_turns_of(state, text)[len(last) :]
         if grammar.opens_request(fragment.rest) or not goes_on:
             card_of = partial(self.card_of, grammar=grammar)
@@ -215,7 +215,7 @@ class FollowUps:
             return _taken_back(text, turns[-1], grammar)
         (whole, sure, language), turn = best
         annotation = annotation_of(turn, whole, sure)
-        if takes_back(text, grammar):
+        if takes_back(text, grammar, turn):
             annotation["corrects"] = True
         other = language and language != (spoken or turn.language)
         return annotation | ({"language": language} if other else {})
@@ -292,11 +292,16 @@ def _with_turn_before(
 
 
 def _mended_order(turn: LastTurn) -> Meaning | None:
-    """Return the order that words mend: what it is about is told by its grammar alone."""
+    """Return the order that words mend: what it is about is told by its grammar alone. So is any
+    question in which they mend a slip.
+    """
     asked = grammar_or_english(turn.language or turn.spoken)
     grammar = grammar_of(turn.spoken) or asked
+    said = continuing(turn.text, turn, asked, grammar)
+    if said is not None and (slip := mistyped(said)):
+        return (*slip, turn.language)
     ordered = asked.commands.match(plain_of(turn.question)) is not None
-    found = meaning_of(turn) if ordered and takes_back(turn.text, grammar) else None
+    found = meaning_of(turn) if ordered and takes_back(turn.text, grammar, turn) else None
     return found if found is not None and found[1] >= SURE else None
 
 

@@ -113,7 +113,6 @@ WEIGHTS: Final[dict[str, float]] = {
 LATER: Final = 0.01
 """What a slot counts more than the slot before it."""
 
-_AMOUNT: Final = re.compile(r"-?\d[\d.,]*+|[^\W\d_]++(?=\s)")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _NUMBER_AT_END: Final = re.compile(r"(?<=\s)\d+\Z|\A\d+\Z")
 _NUMBER_AT_START: Final = re.compile(r"\d+(?=\s)")
@@ -434,14 +433,14 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
     counted = _counts_things(slot, said)
     if part.typed and _is_beside_the_point(part, slot, said):
         return None
-    if part.kind == slot.kind == "measure" and _unit(part) != _unit(slot):
+    if part.kind == slot.kind == "measure" and _unit(part, said) != _unit(slot, said):
         other = _is_time(part, said) != _is_time(slot, said)
         if slot is said.direct_object:  # "10 kg in pounds" after "convert 5 km to miles"
             other = not (counted or said.fragment.goes_on)
         if other or (part.lead >= 0 and not same_lead):
             return None
         others = (one for one in said.slots if one.kind == "measure")
-        if any(_unit(one) == _unit(part) for one in others):
+        if any(_unit(one, said) == _unit(part, said) for one in others):
             return None
     clues = []
     if same:
@@ -646,9 +645,9 @@ def _like_word(part: Part, slot: Part, said: Continuing) -> Span | None:
 
 def _after_amount(slot: Part, said: Continuing) -> Span | None:
     """Return where words may describe things that are counted: "20 *large* boxes"."""
-    amount = _AMOUNT.match(slot.text)
-    counts = slot.kind == "measure" and amount and _unit(slot) not in said.grammar.units
-    if not counts or len(_unit(slot)) <= LONGEST_SIGN or not amount:
+    amount = said.grammar.amount.match(plain_of(slot.text))
+    counts = slot.kind == "measure" and amount and _unit(slot, said) not in said.grammar.units
+    if not counts or len(_unit(slot, said)) <= LONGEST_SIGN or not amount:
         return None
     before = said.grammar.words.heads_last or said.grammar.words.nouns_capital
     place = slot.span[0] + amount.end() + 1 if before else slot.span[1]
@@ -742,7 +741,7 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     if part.article and (amount := next((o for o in said.slots if said.contents(o) is slot), None)):
         return rest[part.start : part.span[1]], (amount.start, slot.span[1])
     if part.kind == "number" and slot.kind == "measure":
-        old = _AMOUNT.match(slot.text)
+        old = said.grammar.amount.match(plain_of(slot.text))
         if old is not None and old.end() < len(slot.text):
             start, end = slot.span[0], slot.span[0] + old.end()
             return (words, (slot.whole[0], end)) if both_led else (part.text, (start, end))
@@ -847,8 +846,9 @@ def _figures(text: str) -> int:
     return len(found[0]) if found else 0
 
 
-def _unit(part: Part) -> str:
-    return _AMOUNT.sub("", plain_of(part.text).lower(), count=1).strip().rstrip("s")
+def _unit(part: Part, said: Continuing) -> str:
+    plain = plain_of(part.text).lower()
+    return said.grammar.amount.sub("", plain, count=1).strip().rstrip("s")
 
 
 def _has_lead(part: Part, said: Continuing, lead: int) -> bool:
@@ -858,7 +858,7 @@ def _has_lead(part: Part, said: Continuing, lead: int) -> bool:
 
 def _is_time(part: Part, said: Continuing) -> bool:
     """Return whether a measure is in a unit of time: "three days"."""
-    return plain_of(part.text).lower().rpartition(" ")[2] in said.grammar.units
+    return not said.grammar.units.isdisjoint(plain_of(part.text).lower().split())
 
 
 def _year_span(part: Part, slot: Part) -> Span | None:

@@ -28,6 +28,10 @@ SIGNS: Final = re.compile(r"[=<>*+@\"“]|:\s")
 """Signs of formulas, addresses and quotations: no words of a fragment."""
 
 
+_STARRED: Final = re.compile(r"\*+ ?([^*]+)|([^*]+)\*+")
+"""Words that mend a slip of the turn before, as people mark them: "*lasagne"."""
+
+
 class Fragment(msgspec.Struct, frozen=True):
     """Words that may go on from the last turn, without opening and closing words.
 
@@ -127,6 +131,8 @@ Rule = Callable[[Continuing], Found]
 def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     """Take a text apart."""
     asks = text.rstrip(" .!").endswith("?")
+    starred = _STARRED.fullmatch(text.strip(TRIMMED))
+    text = starred[1] or starred[2] if starred else text
     rest = _with_subject_first(text.strip(TRIMMED + '"'), grammar)
     opened = grammar.joint.match(plain_of(rest))
     joined = bool(opened and opened["joint"])
@@ -149,7 +155,7 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
         rest, tail = text.strip(TRIMMED), ""
     return Fragment(
         text, rest.strip(TRIMMED), clause or text, joined=joined, asks=asks,
-        mends=bool(mended and mended.end()),
+        mends=starred is not None or bool(mended and mended.end()),
         counts=bool(tail) and grammar.thing.search(plain_of(tail)) is not None,
         closes=grammar.meant_closing.search(plain_of(tail)) is not None,
         polite=grammar.softening.search(f" {plain_of(tail)}") is not None,

@@ -44,8 +44,8 @@ Meaning = tuple[str, float, str]
 """A whole question, how sure it is, and its language."""
 
 RULES: Final[tuple[Rule, ...]] = (
-    repeats, returns, narrowed, owned_otherwise, points, contrasted, corrected, asked_otherwise,
-    conditioned, afterwards, filled, aligned, fill_pronoun, of_place, of_topic,
+    repeats, returns, narrowed, owned_otherwise, points, contrasted, corrected,
+    asked_otherwise, conditioned, afterwards, filled, aligned, fill_pronoun, of_place, of_topic,
 )  # fmt: skip
 
 
@@ -98,8 +98,11 @@ def continuing(
     return Continuing(grammar, spoken, turn, fragment)
 
 
-def takes_back(text: str, grammar: LanguageGrammar) -> bool:
+def takes_back(text: str, grammar: LanguageGrammar, last: LastTurn | None = None) -> bool:
     """Return whether a text takes back the words or the action of the last turn."""
+    said = continuing(text, last, grammar, grammar) if last is not None else None
+    if said is not None and contrasted(said):
+        return True
     if grammar.another.search(plain_of(text)):
         return False
     fragment = fragment_of(text, grammar)

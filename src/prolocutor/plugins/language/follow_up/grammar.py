@@ -147,6 +147,7 @@ class LanguageGrammar:
         )
         number = "|".join(words.numbers) or "(?!)"
         worded = rf"\b(?:{number})(?:(?:[ -]| {words.conjunction or '(?!)'} )(?:{number}))*\b"
+        self.amount = _pattern(rf"-?\d[\d.,]*+|{worded}(?=\s)|[^\W\d_]++(?=\s)")
         unit = rf"(?!(?:{dates})(?![\w-]))[^\W\d_°]*°?[^\W\d_]+"
         self.kinds = re.compile(
             plain_of(
@@ -188,6 +189,11 @@ class LanguageGrammar:
         self.coming_back = _pattern(rf"(?:{_any(words.returns)})(?![\w'])")
         asked = [re.escape(one) for one in words.questions]
         self.inner_question = _pattern(rf"\s+(?=(?:{_any(asked)})(?![\w']))")
+        dangling = _any([*words.articles, *words.indefinite, *words.possessives])
+        self.broken_off = _pattern(
+            rf"(?:{_any(asked)})(?: (?:{_any([*words.forms_of_be, *words.helpers])}))?"
+            rf"(?: (?:{_any(words.subjects)}))? (?:{dangling})[\s,.…]+(?=(?:{_any(asked)}) \w)"
+        )
         self.recalling = _whole(words.recalls)
         after = _any([one for one in words.earlier if not one.isalpha()])
         before = _any([one for one in words.earlier if one.isalpha()])
@@ -201,7 +207,9 @@ class LanguageGrammar:
         self.undo_words = _pattern(rf"(?<![\w'])(?:{_any(words.undo)})\W*$")
         no, yes = _any(words.negation), _any(words.contrast)
         self.contrasts = [
-            _pattern(rf"(?:{no}) (?P<old>[^,.;]+?)(?:,? (?:{yes})|[,.;]) (?P<new>.+)"),
+            _pattern(
+                rf"(?:\w+ ){{,3}}?(?:{no}) (?P<old>[^,.;]+?)(?:,? (?:{yes})|[,.;]) (?P<new>.+)"
+            ),
             _pattern(rf"(?P<new>[^,]+?),? (?:{no}) (?P<old>[^,]+)"),
             _pattern(r"(?P<old>[^,]+?),? no[nt]?[,;:] (?P<new>.+)"),
         ]

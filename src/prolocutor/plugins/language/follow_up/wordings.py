@@ -29,7 +29,9 @@ from prolocutor.plugins.language.follow_up.grammar import (
     stems_of,
 )
 from prolocutor.plugins.language.follow_up.listed import named_items, other_of_kind
+from prolocutor.plugins.language.follow_up.spelling import is_near
 from prolocutor.plugins.language.follow_up.topics import place_of, topic_of
+from prolocutor.reading.languages import mended_parts
 
 
 def repeats(said: Continuing) -> Found:
@@ -245,9 +247,56 @@ def contrasted(said: Continuing) -> Found:
                 old = heads[0]["kind"]
                 of_new = heads[1] is not None and heads[1]["kind"] and heads[1].span("kind")
                 new = new[slice(*of_new)] if of_new else new
-            if new and (span := _span_of(old, new, said.question)):
+            if new and (span := _span_of(old, new, said.question) or _number_span(old, new, said)):
                 return put_words(said.question, _like_span(new, span, said), new), SURE
-    return _contrasted_at_once(said)
+    return _contrasted_at_once(said) or _repaired(said)
+
+
+def mistyped(said: Continuing) -> Found:
+    """ "I meant 54" after "what's 45 times 12": in place of the only word that is nearly it."""
+    new = said.fragment.rest
+    if not said.fragment.mends or not new.isalnum():
+        return None
+    key = plain_of(new).lower()
+    words = [one for one in _SAID.finditer(plain_of(said.question)) if one[0].lower() != key]
+    near = [one for one in words if _is_nearly(one[0].lower(), key)]
+    return (put_words(said.question, near[0].span(), new), SURE) if len(near) == 1 else None
+
+
+def _is_nearly(word: str, key: str) -> bool:
+    if word.isdigit() or key.isdigit():
+        return len(word) > 1 and sorted(word) == sorted(key)
+    return min(len(word), len(key)) >= _LEAST_NEAR and is_near(word, key)
+
+
+_SAID: Final = re.compile(r"[^\W_]+")
+_LEAST_NEAR: Final = 5
+"""Letters of the shortest word that may have been another but for a slip."""
+
+
+def _repaired(said: Continuing) -> Found:
+    """ "Salt no pepper": a word of the last question, and what was meant in its place."""
+    parts = mended_parts(said.fragment.text)
+    if parts is None or len(parts[0].split()) > _MOST_REPAIRED or not parts[1].strip(TRIMMED):
+        return None
+    old, new = (one.strip(TRIMMED) for one in parts)
+    span = _span_of(old, new, said.question)
+    return (put_words(said.question, _like_span(new, span, said), new), SURE) if span else None
+
+
+_MOST_REPAIRED: Final = 3
+"""Words that are said again before those in their place."""
+
+
+def _number_span(old: str, new: str, said: Continuing) -> Span | None:
+    """Return where the only number of a question stands that words deny in another spelling."""
+    grammar, slots = said.grammar, [one for one in said.slots if one.kind in ("number", "measure")]
+    kinds = [grammar.kinds.fullmatch(plain_of(one)) for one in (old, new)]
+    if len(slots) != 1 or not all(one is not None and one["number"] for one in kinds):
+        return None
+    amount = grammar.amount.match(plain_of(slots[0].text))
+    start = slots[0].span[0]
+    return slots[0].span if amount is None else (start, start + amount.end())
 
 
 def _contrasted_at_once(said: Continuing) -> Found:
@@ -412,10 +461,10 @@ def aligned(said: Continuing) -> Found:
 
 def conditioned(said: Continuing) -> Found:
     """ "And if I have insurance?": a condition of the last question."""
-    clause = said.spoken.condition.search(plain_of(said.fragment.text))
+    clause = said.spoken.condition.search(plain_of(said.fragment.rest))
     if clause is None or not said.fragment.joined:
         return None
-    return attach_words(said.question, said.fragment.text[clause.start() :].strip(TRIMMED)), LIKELY
+    return attach_words(said.question, said.fragment.rest[clause.start() :].strip(TRIMMED)), LIKELY
 
 
 def afterwards(said: Continuing) -> Found:
