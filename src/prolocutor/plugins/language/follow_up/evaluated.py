@@ -31,6 +31,6 @@ class RewritingAgent:
         *before, words = self._text.split("\n")
         asked, replied = before[-2:] if len(before) > 1 else ("", "")
         said = {"text": words}
-        history = [{"text": asked}, {"text": replied, "active_skill": ""}] if asked else []
+        history = [{"text": asked}, {"text": replied, "active_skill": "agent"}] if asked else []
         found = annotate({"utterances": [*history, said], "human_utterances": [said]})
         return {"id": "follow_up", "text": found.get("text", words)}

@@ -336,7 +336,8 @@ class LanguageGrammar:
         self.owner = _pattern(
             rf"(?<![\w'-])(?:{'|'.join(words.owners) or '(?!)'}) (?P<noun>[^\W\d_]+(?: [^\W\d_]+)?)"
         )
-        determined = rf"(?:{_any(words.determiners)}) (?P<noun>[^\W\d_]+)"
+        verbs = _any([re.escape(one) for one in [*words.forms_of_be, *words.helpers]])
+        determined = rf"(?:{_any(words.determiners)}) (?!(?:{verbs})(?!\w))(?P<noun>[^\W\d_]+)"
         self.determined = _pattern(determined)
         self.asks_noun = _pattern(rf"\W*{determined}")
         self.asking = _pattern(rf"\W*(?:(?:{leads}) )?{determined}")

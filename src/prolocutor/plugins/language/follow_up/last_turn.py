@@ -18,8 +18,8 @@ MAX_CHARACTERS: Final = 400
 
 MOST_ENTITIES: Final = 8
 
-UNANSWERED: Final = "fallback"
-"""The skill of a reply that nobody gave."""
+UNANSWERED: Final = frozenset({"", "fallback"})
+"""The skills of replies that nobody gave."""
 
 
 class LastTurn(msgspec.Struct, frozen=True):
@@ -91,7 +91,8 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
             reply = one
             continue
         said = str(one.get("text", ""))
-        if is_courtesy(said) or (reply.get("active_skill") == UNANSWERED and not is_whole(said)):
+        declined = reply.get("active_skill") in UNANSWERED and correction(text) is None
+        if is_courtesy(said) or (declined and (is_whole(text) or not is_whole(said))):
             continue
         annotations = one.get("annotations") or {}
         found = read_follow_up(annotations)
@@ -109,7 +110,7 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
         language = language or (found and found.language) or _spoken_language(annotations, question)
         whole = {
             "question": question,
-            "text": reply.get("text", ""),
+            "text": "" if declined else reply.get("text", ""),
             "skill": reply.get("active_skill", ""),
             "entities": told.get("entities"),
             "continue": told.get("continue"),
