@@ -56,6 +56,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     undo: Phrases = []
     returns: Phrases = []
     recalls: Phrases = []
+    suppositions: Phrases = []
     earlier: Phrases = []
     negation: Phrases = []
     contrast: Phrases = []

@@ -18,6 +18,7 @@ from prolocutor.plugins.language.follow_up.fragments import (
     SIGNS,
     Continuing,
     attach_words,
+    fragment_of,
     put_words,
 )
 from prolocutor.plugins.language.follow_up.grammar import (
@@ -26,6 +27,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     FROM,
     OF,
     TO,
+    TRIMMED,
     TYPED,
     WITHIN,
     LanguageGrammar,
@@ -166,6 +168,32 @@ def filled(said: Continuing) -> Found:
         phrase = all_put and parts[0].lead >= 0 and " " in said.fragment.rest
         sure = SURE if phrase else GUESS
     return question_with(said, best), sure
+
+
+def supposed(said: Continuing) -> Found:
+    """ "How much would six be?", "is the Ship any cheaper": a part in the words around it.
+
+    What is compared is the topic with that part, all else is the question.
+    """
+    text, grammar = said.fragment.text.strip(TRIMMED), said.spoken
+    found = next((o for p in grammar.suppositions if (o := p.fullmatch(plain_of(text)))), None)
+    part, comma, more = (text[slice(*found.span("part"))] if found else "").partition(",")
+    if found is None or grammar.thing.match(plain_of(part)):
+        return None
+    inner = msgspec.structs.replace(fragment_of(part, grammar), joined=True)
+    typed = any(one.typed for one in grammar.slots(inner.rest, inside=True)[:1])
+    if plain_of(text).lower().split()[0] in grammar.subjects and not typed:
+        return None  # "we'd be glad"
+    words = plain_of(text[found.end("part") :]).split()
+    compares = any(grammar.bare(one) in grammar.ranking for one in words)
+    question = topic_of(said) if compares else said.question
+    turn = msgspec.structs.replace(said.turn, question=question)
+    whole = filled(Continuing(said.grammar, grammar, turn, inner))
+    if whole is None or whole[0].startswith(question.rstrip(TRIMMED)):
+        return None
+    if compares:
+        return put_words(text, found.span("part"), whole[0]), LIKELY
+    return f"{whole[0].rstrip(TRIMMED)}{comma}{more}" if comma else whole[0], LIKELY
 
 
 def fillings(parts: list[Part], said: Continuing) -> list[Filling]:
@@ -350,7 +378,12 @@ def candidates(part: Part, said: Continuing) -> Iterator[Candidate]:
         if clues is not None:
             new, span = _words_in_place(part, slot, said)
             yield Candidate(tuple(clues), new, _span_of_list(slot, span, said), slot=slot)
-        if part.kind == "number" and slot.article == "a" and part.lead in (-1, slot.lead):
+        first, _, counted = slot.text.partition(" ")
+        count = said.grammar.kinds.fullmatch(plain_of(first)) if slot.entity and counted else None
+        if part.kind == "number" and part.lead < 0 and count and count["number"]:
+            span = (slot.span[0], slot.span[0] + len(first))
+            yield Candidate(("same kind, typed",), part.text, span, slot=slot)
+        elif part.kind == "number" and slot.article == "a" and part.lead in (-1, slot.lead):
             counts = ("object",) if slot is said.direct_object else ()
             yield Candidate(counts, f"{part.text} ", (slot.start, slot.span[0]), slot=slot)
         inner = _modifier_span(part, slot, said)

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.plugins.language.follow_up.certainty import SURE, Found
-from prolocutor.plugins.language.follow_up.filling import filled
+from prolocutor.plugins.language.follow_up.filling import filled, supposed
 from prolocutor.plugins.language.follow_up.fragments import Continuing, Rule, fragment_of
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
@@ -44,8 +44,8 @@ Meaning = tuple[str, float, str]
 """A whole question, how sure it is, and its language."""
 
 RULES: Final[tuple[Rule, ...]] = (
-    repeats, returns, narrowed, owned_otherwise, points, contrasted, corrected,
-    asked_otherwise, conditioned, afterwards, filled, aligned, fill_pronoun, of_place, of_topic,
+    repeats, returns, narrowed, owned_otherwise, points, contrasted, corrected, asked_otherwise,
+    supposed, conditioned, afterwards, filled, aligned, fill_pronoun, of_place, of_topic,
 )  # fmt: skip
 
 

@@ -217,6 +217,12 @@ class LanguageGrammar:
         self.courtesy = _whole(polite_words, rf"(?:{gap}|$)", many=True)
         self.again, self.returning = _whole(words.again), _whole(words.back)
         self.both, self.other = _whole(words.both), _whole(words.other)
+        around = rf"(?:(?:{filler}|{joints}){gap})*"
+        closes = rf"(?:[\s,]+(?:{filler}))*\W*"
+        self.suppositions = [
+            _pattern(rf"{around}{one.replace('{part}', '(?P<part>.+?)')}{closes}")
+            for one in words.suppositions
+        ]
         self.orders = _pattern(rf"(?:{_any([*words.orders, *words.statements])})(?![\w])")
         self.commands = _pattern(rf"(?:{_any(words.orders)})(?![\w])")
         self.idioms = _whole(words.idioms)

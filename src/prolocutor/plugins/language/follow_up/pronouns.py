@@ -311,7 +311,8 @@ def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> b
     word = after[0]
     if word in grammar.be or word in grammar.helpers:  # "a cake that is ..."
         return not last or last in grammar.function - grammar.indefinite
-    if last in grammar.helpers and len(after) == 1:  # "how long does that take"
+    acts = len(after) == 1 or (grammar.words.heads_last and grammar.is_verb(word))
+    if last in grammar.helpers and acts:  # "how long does that take"
         return True
     opens = word in grammar.subjects or word in grammar.definite or word in grammar.indefinite
     return word in grammar.function and not opens
