@@ -78,6 +78,8 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
     ):
         return answer
     asks_for_it = said.grammar.asks_noun.match(plain_of(question)) and not _counted(said)
+    if (asked := said.asked_noun) is not None:  # "what time", "which day"
+        asks_for_it = asks_for_it and not said.grammar.is_relation(asked.text)
     asks_for_it = asks_for_it or _identifies(said)
     if not plural and _asks_where_one_may(said) and (answer := _answered_place(said, new)):
         return answer
@@ -355,7 +357,8 @@ def person_of(said: Continuing) -> str:
     if asked and not said.grammar.asks_noun.match(plain_of(said.question)):
         return asked[0].text
     new = _new_names(said)
-    return new[0] if new else _name_in(said, first=True) or topic_of(said)
+    told = (one for one in names_in(said.question, said.grammar) if in_text(one, said.turn.reply))
+    return new[0] if new else next(told, "") or _name_in(said, first=True) or topic_of(said)
 
 
 def named_person(said: Continuing) -> str:
@@ -420,7 +423,8 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
         typed = said.grammar.kinds.fullmatch(plain_of(one.rstrip(".,")))
         if typed or (" " not in one and is_frequent(one)):
             continue
-        opens = n == 0 and reply.startswith(one) and " " not in one and not first
+        opens = n == 0 and reply.startswith(one) and " " not in one
+        opens = opens and not (first and reply[len(one) : len(one) + 1].isspace())  # "Noted: ..."
         if in_text(one, question) or opens:
             continue
         return one.rstrip(".,")
