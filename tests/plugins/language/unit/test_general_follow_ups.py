@@ -317,3 +317,49 @@ def test_a_long_request_is_read_without_hesitation() -> None:
 def test_a_noun_that_is_denied_gives_way_to_the_noun_after_it() -> None:
     found = annotate(dialog("setz Brot und Salz auf die Liste", "OK.", "nein, kein Salz, Öl"))
     assert found["text"] == "setz Brot und Öl auf die Liste"
+
+
+def test_after_a_reply_that_nobody_gave_a_pronoun_is_of_the_turn_before() -> None:
+    turns = ("what does the Kestrel kite cost?", "40."), ("do kites sing", "Sorry, no idea.")
+    found = annotate(dialog_of(*turns, words="can I fly it at night", skill=""))
+    assert found["text"] == "can I fly the Kestrel kite at night"
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words", "whole"),
+    [
+        ("how much are five clay pots?", "35 euros.", "how much would nine be then",
+         "how much are nine clay pots"),
+        ("how much are five clay pots?", "35 euros.", "what if I only need two",
+         "how much are two clay pots"),
+        ("how much is a hut for one person?", "35 euros.", "we'd be six, two of them kids",
+         "how much is a hut for six person, two of them kids"),
+        ("which day is the choir at the Old Mill?", "On Friday.", "the Barn, is it the same?",
+         "which day is the choir at the Barn"),
+        ("how much is a tent at Lake Camp?", "9 euros.", "is Fern Camp any cheaper?",
+         "is the tent at Fern Camp any cheaper"),
+    ],
+)  # fmt: skip
+def test_what_is_supposed_otherwise_is_put_into_the_last_question(
+    question: str, reply: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, reply, words))["text"].rstrip("?") == whole
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words", "whole"),
+    [
+        ("what does the Kestrel kite weigh?", "It weighs 2 KG.", "can I fly that at night",
+         "can I fly the Kestrel kite at night"),
+        ("what time does the Moth Ball start?", "At 9 in the Old Barn.", "when's it over",
+         "when's the Moth Ball over"),
+        ("when can Dr Abara see my cat?", "Done: Dr Abara sees it at 9.", "how old is she",
+         "how old is Dr Abara"),
+        ("how much is a tent at Lake Camp?", "9 euros.", "does that include showers",
+         "does the tent at Lake Camp include showers"),
+    ],
+)  # fmt: skip
+def test_a_pronoun_is_of_the_thing_that_was_asked_about(
+    question: str, reply: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, reply, words))["text"].rstrip("?") == whole
