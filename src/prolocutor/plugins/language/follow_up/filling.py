@@ -178,7 +178,8 @@ def supposed(said: Continuing) -> Found:
     text, grammar = said.fragment.text.strip(TRIMMED), said.spoken
     found = next((o for p in grammar.suppositions if (o := p.fullmatch(plain_of(text)))), None)
     part, comma, more = (text[slice(*found.span("part"))] if found else "").partition(",")
-    if found is None or grammar.thing.match(plain_of(part)):
+    asks = grammar.inner_question.search(plain_of(more)) is not None
+    if found is None or asks or grammar.thing.match(plain_of(part)):
         return None
     inner = msgspec.structs.replace(fragment_of(part, grammar), joined=True)
     typed = any(one.typed for one in grammar.slots(inner.rest, inside=True)[:1])
