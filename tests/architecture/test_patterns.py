@@ -20,11 +20,11 @@ import pytest
 
 import prolocutor
 import prolocutor_demo
-from prolocutor.asks import picture
 from prolocutor.assistant.assistant_settings import AssistantSettings
 from prolocutor.plugins.almond import bookkeeping
 from prolocutor.plugins.almond.programs import program_wishes
 from prolocutor.plugins.deeppavlov.python_connectors import talk_of_topics
+from prolocutor.plugins.further_asks import picture
 from prolocutor.plugins.language import language_wishes
 from prolocutor.plugins.language.careful import topics
 from prolocutor.plugins.language.declining import declines
@@ -49,12 +49,13 @@ READ = {
     "prolocutor_demo.chance": chance_agent.LONGEST,
     "prolocutor_demo.dictionary.word_questions": word_questions.LONGEST,
     "prolocutor.asks": plain_text.MAX_CHARACTERS,
-    "prolocutor.asks.picture": picture.MAX_ADDRESS_CHARACTERS,
     "prolocutor.plugins.almond.bookkeeping": bookkeeping.MAX_SOURCE,
     "prolocutor.plugins.almond.programs.program_wishes": program_wishes.MAX_WISH_CHARACTERS,
     "prolocutor.reading": plain_text.MAX_CHARACTERS,
     "prolocutor.reading.words": words.LONGEST_TEXT,
     "prolocutor.reading.languages": languages.MAX_CHARACTERS,
+    "prolocutor.plugins.further_asks": plain_text.MAX_CHARACTERS,
+    "prolocutor.plugins.further_asks.picture": picture.MAX_ADDRESS_CHARACTERS,
     "prolocutor.plugins.deeppavlov.python_connectors.topic_rules": talk_of_topics.MAX_CHARACTERS,
     "prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics": talk_of_topics.MAX_CHARACTERS,
     "prolocutor.plugins.language.language_wishes": language_wishes.MAX_CHARACTERS,

@@ -89,7 +89,7 @@ class AskKind(Protocol):
 
     They are a frozen `msgspec.Struct` with defaults for all fields. `hint` is the description of
     the expected answer. As class variables there may be `schema`, the JSON Schema of a written
-    answer (by default a text's), and `is_raw`: the answer is whatever text comes, even "cancel".
+    answer (by default a text's), and what is special about answers, as in `AskOptions`.
     """
 
     @property
@@ -101,11 +101,22 @@ class AskKind(Protocol):
 
 
 class AskOptions(msgspec.Struct, frozen=True):
-    """A kind of ask without options, which reads its answers itself."""
+    """A kind of ask without options, which reads its answers itself.
+
+    - `is_raw`: an answer is whatever text comes, even "cancel".
+    - `before_controls`: an answer is read before control commands: a choice can be called "Cancel".
+    - `is_name`: nearly any few words are an answer, as they can be a name.
+    - `is_found_among`: an answer is found among frequent words and words of the question.
+    - `is_telling`: an answer is recognised although another kind was asked for.
+    """
 
     hint: ClassVar[str]
     schema: ClassVar[JsonObject] = {"type": "string"}
     is_raw: ClassVar[bool] = False
+    before_controls: ClassVar[bool] = False
+    is_name: ClassVar[bool] = False
+    is_found_among: ClassVar[bool] = False
+    is_telling: ClassVar[bool] = False
 
     def build(self, context: None) -> Any:
         """Return itself."""

@@ -191,4 +191,6 @@ class OneOfChoices(AskOptions, frozen=True):
     """A choice, as {idx, title}."""
 
     hint: ClassVar[str] = "Please choose one of these."
+    before_controls: ClassVar[bool] = True
+    is_found_among: ClassVar[bool] = True
     read, take = staticmethod(read), staticmethod(take)

@@ -39,4 +39,6 @@ class Date(AskOptions, frozen=True):
 
     hint: ClassVar[str] = "I'm looking for a date."
     schema: ClassVar[JsonObject] = {"type": "string", "format": "date"}
+    is_found_among: ClassVar[bool] = True
+    is_telling: ClassVar[bool] = True
     read, take = staticmethod(read), staticmethod(take)

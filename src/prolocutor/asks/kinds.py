@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from prolocutor.asks.answers import AnswerContext, AnswerReader, AskKind, NotUnderstood, Outcome
 from prolocutor.dialog.messages import ASK_KINDS
@@ -12,6 +12,10 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
 
 log = logging.getLogger(__name__)
+
+AskTrait: TypeAlias = Literal[
+    "is_raw", "before_controls", "is_name", "is_found_among", "is_telling"
+]
 
 _NO_HINT: Final = "I did not understand that."
 
@@ -71,9 +75,14 @@ USUAL: Final = AskKinds()
 read, take_value, hint_for = USUAL.read, USUAL.take_value, USUAL.hint
 
 
-def is_raw(kind: Ask) -> bool:
-    """Return whether an answer to an ask of this kind is whatever text comes, even "cancel"."""
-    return getattr(ASK_KINDS.load(kind), "is_raw", False)
+def has_trait(kind: Ask, trait: AskTrait) -> bool:
+    """Return whether answers to asks of this kind are special in a way (`AskOptions`)."""
+    return getattr(ASK_KINDS.load(kind), trait, False)
+
+
+def telling_kinds() -> list[Ask]:
+    """Return the kinds whose answers are recognised although another kind was asked for."""
+    return [name for name, kind in ASK_KINDS.import_all() if getattr(kind, "is_telling", False)]
 
 
 def value_schema(kind: Ask) -> JsonObject:

@@ -113,4 +113,5 @@ class Location(AskOptions, frozen=True):
         "type": "string",
         "description": "A place, or its latitude and longitude.",
     }
+    is_name: ClassVar[bool] = True
     read, take = staticmethod(read), staticmethod(take)

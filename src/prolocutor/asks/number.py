@@ -45,4 +45,6 @@ class Number(AskOptions, frozen=True):
 
     hint: ClassVar[str] = "I'm looking for a number."
     schema: ClassVar[JsonObject] = {"type": "number"}
+    is_found_among: ClassVar[bool] = True
+    is_telling: ClassVar[bool] = True
     read, take = staticmethod(read), staticmethod(take)

@@ -27,4 +27,6 @@ class TimeOfDay(AskOptions, frozen=True):
 
     hint: ClassVar[str] = "I'm looking for a time of day."
     schema: ClassVar[JsonObject] = {"type": "string", "description": "A time of day, HH:MM."}
+    is_found_among: ClassVar[bool] = True
+    is_telling: ClassVar[bool] = True
     read, take = staticmethod(read), staticmethod(take)

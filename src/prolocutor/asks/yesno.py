@@ -81,4 +81,6 @@ class YesNo(AskOptions, frozen=True):
 
     hint: ClassVar[str] = "Just answer yes or no."
     schema: ClassVar[JsonObject] = {"type": "string", "enum": ["yes", "no"]}
+    before_controls: ClassVar[bool] = True
+    is_telling: ClassVar[bool] = True
     read, take = staticmethod(read), staticmethod(take)

@@ -19,11 +19,10 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.messages import ASK_KINDS, checked_ask
 from prolocutor.dialog.rounds import Ask
 from prolocutor.reading import libraries
-from tests.unit.asks.contexts import BERLIN, value
-from tests.unit.asks.test_contacts_and_locations import KNOWN
+from tests.unit.asks.contexts import BERLIN, KNOWN, value
 
 KINDS: list[Ask] = ASK_KINDS.names()
-RAW = {kind for kind in KINDS if kinds.is_raw(kind)}
+RAW = {kind for kind in KINDS if kinds.has_trait(kind, "is_raw")}
 LONG = (
     "one " * 25_000,
     "a" * 100_000,
@@ -119,45 +118,6 @@ def test_a_command_is_whatever_comes() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("5 km", {"value": 5, "unit": "km"}),
-        ("5km", {"value": 5, "unit": "km"}),
-        ("30 minutes", {"value": 30, "unit": "min"}),
-        ("half an hour", {"value": 0.5, "unit": "h"}),
-        ("two and a half hours", {"value": 2.5, "unit": "h"}),
-        ("-5 °C", {"value": -5, "unit": "C"}),
-        ("five degrees celsius", {"value": 5, "unit": "C"}),
-        ("100 km/h", {"value": 100, "unit": "kmph"}),
-        ("$20", {"value": 20, "unit": "usd"}),
-        ("20 euros", {"value": 20, "unit": "eur"}),
-        ("a kilo", {"value": 1, "unit": "kg"}),
-        ("5", 5),
-        ("yes", True),
-        ("tomorrow", "2026-11-21"),
-        ("half past seven", "07:30:00"),
-        ("ann@example.org", "ann@example.org"),
-        ("+49 30 123456", "+4930123456"),
-        ("https://example.org/a.png", "https://example.org/a.png"),
-        ("48.1, 11.5", {"latitude": 48.1, "longitude": 11.5, "display": "48.1, 11.5"}),
-        ('"any words"', "any words"),
-    ],
-)
-def test_a_generic_ask_takes_any_typed_value(text: str, expected: object) -> None:
-    assert value("generic", text) == expected
-
-
-@pytest.mark.parametrize("text", ["hello there", "red", "what about Texas?", "a", "5 5", "km"])
-def test_a_generic_ask_takes_no_untyped_words(text: str) -> None:
-    assert value("generic", text) is None
-
-
-def test_any_parsed_value_answers_a_generic_ask() -> None:
-    measure = {"value": 5, "unit": "km"}
-    assert take_value("generic", "generic", measure, BERLIN) == Understood(measure)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_says_what_it_looks_for(kind: Ask) -> None:
     assert hint_for(kind).endswith(".")
@@ -207,6 +167,17 @@ def shop(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     file = tmp_path / "shop.yaml"
     file.write_text("skills: {shop: shop_asks:sell}\nasks: {size: {sizes: [XS, XL]}}\n")
     return file
+
+
+@pytest.mark.usefixtures("shop")
+def test_an_answer_of_a_telling_kind_of_another_package_is_recognised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert {*kinds.telling_kinds()} == {"yesno", "number", "date", "time", "phone_number"}
+
+    monkeypatch.setattr(ASK_KINDS.load("size"), "is_telling", True, raising=False)
+
+    assert "size" in kinds.telling_kinds()
 
 
 @pytest.mark.usefixtures("shop")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from prolocutor.asks.answers import NOT_UNDERSTOOD
 from prolocutor.asks.controls import find_control
 from prolocutor.asks.intents import make_intent, read_parsed, typed_command
-from prolocutor.asks.kinds import USUAL, AskKinds, is_raw
+from prolocutor.asks.kinds import USUAL, AskKinds, has_trait
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.answer_context import read_answer_context
@@ -265,7 +265,9 @@ class InputInterpreter:
             return input.parsed
         if input.program is not None:
             return {"program": input.program}
-        if not input.text.startswith("\\") or (waiting is not None and is_raw(waiting.ask)):
+        if not input.text.startswith("\\") or (
+            waiting is not None and has_trait(waiting.ask, "is_raw")
+        ):
             return None
         return typed_command(input.text)
 

@@ -26,7 +26,7 @@ from prolocutor.asks.controls import (
     wrapped_answer,
 )
 from prolocutor.asks.intents import Intent
-from prolocutor.asks.kinds import AskKinds, is_raw
+from prolocutor.asks.kinds import AskKinds, has_trait, telling_kinds
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.program_turns import program_source
@@ -47,12 +47,6 @@ from prolocutor.reading.languages import (
 from prolocutor.reading.locales.locale import find_sentences, sentence
 from prolocutor.reading.plain_text import plain
 
-_READ_FIRST: Final = frozenset({"yesno", "choice"})
-"""Asks whose answers are read before control commands: a choice can be called "Cancel"."""
-
-_NAMES: Final = frozenset({"contact", "location"})
-"""Asks that nearly any few words answer, as they can be a name."""
-
 _AROUND: Final = ("hesitation", "fillers", "politeness", "closings")
 """The phrases around an answer, as fields of `Words`."""
 
@@ -62,14 +56,8 @@ MOST_DIGRESSIONS: Final = 3
 SURE_CONFIDENCE: Final = 0.8
 """The confidence of another skill from which on a text that may be the answer is none."""
 
-_AMONG: Final = frozenset({"number", "date", "time", "choice"})
-"""Asks whose answers are found among other words."""
-
 _MOST_AMONG: Final = 6
 """Words of a text in which an answer is found among others."""
-
-_OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
-"""Kinds of answers that are recognised although another kind was asked for."""
 
 _COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
 
@@ -134,9 +122,9 @@ class OpenAsk:
         text, kind = self._said, self._kind
         if not text.strip():
             return self.again()
-        if is_raw(kind):
+        if has_trait(kind, "is_raw"):
             return self._any_text(self._input.text)
-        if kind in _READ_FIRST:
+        if has_trait(kind, "before_controls"):
             outcome = self._kinds.read(kind, text, self._context())
             if isinstance(outcome, Understood):
                 return self._answer(outcome.value)
@@ -159,7 +147,11 @@ class OpenAsk:
         if isinstance(outcome, NotUnderstood):
             outcome = self._answer_among(text) or outcome
         decision = self._decide(outcome, self._switch)
-        if kind in _NAMES and isinstance(outcome, Understood) and asks(text.rstrip(" ?")):
+        if (
+            has_trait(kind, "is_name")
+            and isinstance(outcome, Understood)
+            and asks(text.rstrip(" ?"))
+        ):
             return self._unless_digressing(decision)
         return decision
 
@@ -175,7 +167,7 @@ class OpenAsk:
     def _answer_among(self, text: str) -> Understood | None:
         """Return the answer among frequent words and words of the question: "we are two people"."""
         words = text.strip(" .!").split()
-        if self._kind not in _AMONG or len(words) > _MOST_AMONG or denies(text):
+        if not has_trait(self._kind, "is_found_among") or len(words) > _MOST_AMONG or denies(text):
             return None
         if asks(text) or orders(text):
             return None
@@ -198,7 +190,7 @@ class OpenAsk:
     def find_titled(self) -> dict[str, Any] | None:
         """Return the content of the button with the typed title, for clients without buttons."""
         plain_text = plain(self._input.text).strip("[]")
-        if is_raw(self._kind) or not plain_text:
+        if has_trait(self._kind, "is_raw") or not plain_text:
             return None
         if any(plain(choice.title) == plain_text for choice in self.waiting.choices):
             return None
@@ -447,7 +439,7 @@ class OpenAsk:
         context = self._context()
         return any(
             isinstance(self._kinds.read(kind, self._input.text, context), Understood)
-            for kind in _OTHERS
+            for kind in telling_kinds()
             if kind != self.waiting.ask
         )
 

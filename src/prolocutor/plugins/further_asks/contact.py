@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
-from prolocutor.asks.email_address import find_email_address
 from prolocutor.asks.known_contacts import LEAD, find_contact
-from prolocutor.asks.phone_number import e164
 from prolocutor.dialog.plain import JsonObject
+from prolocutor.plugins.further_asks.email_address import find_email_address
+from prolocutor.plugins.further_asks.phone_number import e164
 from prolocutor.reading.plain_text import bare, is_name, original_text
 
 
@@ -44,4 +44,5 @@ class ContactAsk(AskOptions, frozen=True):
         "type": "string",
         "description": "A name, a phone number or an e-mail address.",
     }
+    is_name: ClassVar[bool] = True
     read, take = staticmethod(read), staticmethod(take)

@@ -1,4 +1,4 @@
-"""Phone numbers, e-mail addresses, contacts, locations and pictures."""
+"""Phone numbers, e-mail addresses, contacts, pictures, any typed value."""
 
 from typing import Any
 
@@ -6,22 +6,11 @@ import msgspec
 import pytest
 
 from prolocutor.asks import kinds
-from prolocutor.asks.answers import Ambiguous, Contact, NotUnderstood, Understood, UnknownPlace
+from prolocutor.asks.answers import Ambiguous, NotUnderstood, Understood
 from prolocutor.asks.kinds import take_value
 from prolocutor.dialog.rounds import Ask
 from prolocutor.reading import libraries
-from tests.unit.asks.contexts import BERLIN, hint, value
-
-KNOWN = msgspec.structs.replace(
-    BERLIN,
-    contacts=[
-        Contact("Ann Smith", "+4930123456"),
-        Contact("Ann Jones", "ann@example.org"),
-        Contact("Bob", "+4930999999"),
-    ],
-    here={"latitude": 52.5, "longitude": 13.4, "display": "Berlin"},
-)
-NOWHERE = {"latitude": None, "longitude": None}
+from tests.unit.asks.contexts import BERLIN, KNOWN, hint, value
 
 UNDERSTOOD: dict[Ask, dict[str, Any]] = {
     "phone_number": {
@@ -58,19 +47,6 @@ UNDERSTOOD: dict[Ask, dict[str, Any]] = {
         "dan@example.org": "dan@example.org",
         "+49 30 123456": "+4930123456",
     },
-    "location": {
-        "48.1, 11.5": {"latitude": 48.1, "longitude": 11.5, "display": "48.1, 11.5"},
-        "48.1 S 11.5 W": {"latitude": -48.1, "longitude": -11.5, "display": "-48.1, -11.5"},
-        "N 48.1 E 11.5": {"latitude": 48.1, "longitude": 11.5, "display": "48.1, 11.5"},
-        "48,1 11,5": {"latitude": 48.1, "longitude": 11.5, "display": "48.1, 11.5"},
-        "here": KNOWN.here,
-        "near me": KNOWN.here,
-        "Paris": {**NOWHERE, "display": "Paris"},
-        "in New York, please": {**NOWHERE, "display": "New York"},
-        "I live in São Paulo": {**NOWHERE, "display": "São Paulo"},
-        "10 Downing Street": {**NOWHERE, "display": "10 Downing Street"},
-        "北京": {**NOWHERE, "display": "北京"},
-    },
     "picture": {
         "https://example.org/a.png": "https://example.org/a.png",
         " <http://example.org:8080/a?b=c#d> ": "http://example.org:8080/a?b=c#d",
@@ -84,7 +60,6 @@ REFUSED: dict[Ask, str] = {
     "what is it?|at dot at dot com",
     "contact": "what time is it|play jazz|set a timer|yes|hello|5|who|when|"
     "whoever you like to send it to",
-    "location": "what's the weather|91, 0|0, 181|play some jazz|why?|hi|stop|what about Texas|5 km",
     "picture": "data:image/png;base64,AAAA|javascript:alert(1)|file:///etc/passwd|/etc/passwd|"
     "/uploads/../a.png|/uploads/|http://[|https://|//example.org/a|https://u:p@example.org/|cat|"
     'https://example.org/"onload="x|https://example.org/a b',
@@ -126,23 +101,6 @@ def test_a_contact_answers_for_a_number_or_an_address(kind: Ask, said: str, expe
     assert value(kind, said, KNOWN) == expected
 
 
-def test_home_is_the_persons_own_and_asked_for_where_it_is_unknown() -> None:
-    place = {"latitude": 1.0, "longitude": 2.0, "display": "Elm Street"}
-    at_home = msgspec.structs.replace(KNOWN, places={"home": place})
-    sent = {"latitude": None, "longitude": None, "display": "home"}
-    for outcome in (
-        kinds.read("location", "at home", at_home),
-        kinds.take_value("location", "location", sent, at_home),
-    ):
-        assert outcome == Understood(place)
-    assert kinds.read("location", "home", KNOWN) == UnknownPlace("home")
-    assert kinds.take_value("location", "location", sent, KNOWN) == UnknownPlace("home")
-
-
-def test_where_a_person_is_has_to_be_known() -> None:
-    assert "where you are" in hint("location", "here", BERLIN)
-
-
 def test_a_number_without_a_country_needs_a_region() -> None:
     pytest.importorskip("phonenumbers")
     assert "country code" in hint(
@@ -166,20 +124,6 @@ PARSED: list[tuple[Ask, Ask, Any, Any]] = [
     ("contact", "contact", "email:ann@example.org", "ann@example.org"),
     ("contact", "phone_number", "+4930123456", "+4930123456"),
     ("picture", "picture", "https://example.org/a.png", "https://example.org/a.png"),
-    (
-        "location",
-        "location",
-        {"latitude": 1, "longitude": 2, "display": "x"},
-        {"latitude": 1, "longitude": 2, "display": "x"},
-    ),
-    (
-        "location",
-        "location",
-        {"latitude": None, "longitude": None, "display": "Oslo"},
-        {**NOWHERE, "display": "Oslo"},
-    ),
-    ("location", "location", {"display": "here"}, KNOWN.here),
-    ("location", "raw_string", "Paris", {**NOWHERE, "display": "Paris"}),
 ]
 
 
@@ -193,3 +137,42 @@ def test_a_parsed_value_is_taken(kind: Ask, of: str, given_value: object, expect
 def test_other_parsed_values_are_refused(kind: Ask, given_value: object) -> None:
     for of in (kind, "number"):
         assert isinstance(take_value(kind, of, given_value, KNOWN), NotUnderstood)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5 km", {"value": 5, "unit": "km"}),
+        ("5km", {"value": 5, "unit": "km"}),
+        ("30 minutes", {"value": 30, "unit": "min"}),
+        ("half an hour", {"value": 0.5, "unit": "h"}),
+        ("two and a half hours", {"value": 2.5, "unit": "h"}),
+        ("-5 °C", {"value": -5, "unit": "C"}),
+        ("five degrees celsius", {"value": 5, "unit": "C"}),
+        ("100 km/h", {"value": 100, "unit": "kmph"}),
+        ("$20", {"value": 20, "unit": "usd"}),
+        ("20 euros", {"value": 20, "unit": "eur"}),
+        ("a kilo", {"value": 1, "unit": "kg"}),
+        ("5", 5),
+        ("yes", True),
+        ("tomorrow", "2026-11-21"),
+        ("half past seven", "07:30:00"),
+        ("ann@example.org", "ann@example.org"),
+        ("+49 30 123456", "+4930123456"),
+        ("https://example.org/a.png", "https://example.org/a.png"),
+        ("48.1, 11.5", {"latitude": 48.1, "longitude": 11.5, "display": "48.1, 11.5"}),
+        ('"any words"', "any words"),
+    ],
+)
+def test_a_generic_ask_takes_any_typed_value(text: str, expected: object) -> None:
+    assert value("generic", text) == expected
+
+
+@pytest.mark.parametrize("text", ["hello there", "red", "what about Texas?", "a", "5 5", "km"])
+def test_a_generic_ask_takes_no_untyped_words(text: str) -> None:
+    assert value("generic", text) is None
+
+
+def test_any_parsed_value_answers_a_generic_ask() -> None:
+    measure = {"value": 5, "unit": "km"}
+    assert take_value("generic", "generic", measure, BERLIN) == Understood(measure)

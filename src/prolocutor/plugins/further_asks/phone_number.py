@@ -118,4 +118,5 @@ class PhoneNumber(AskOptions, frozen=True):
         "type": "string",
         "description": "A phone number, best with its country code.",
     }
+    is_telling: ClassVar[bool] = True
     read, take = staticmethod(read), staticmethod(take)

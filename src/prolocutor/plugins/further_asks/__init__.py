@@ -1,0 +1,1 @@
+"""Further kinds of asks: contacts, phone numbers, addresses, pictures, any typed value."""
