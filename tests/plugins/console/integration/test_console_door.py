@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from prolocutor import Assistant, Pipeline
-from prolocutor.assistant import handovers
+from prolocutor.assistant import duty_webhook
 from prolocutor.assistant.assistant_settings import HandoverSettings
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.agui.channel import AgUi
@@ -148,7 +148,7 @@ async def test_a_webhook_is_told_of_each_change_in_order() -> None:
 async def test_what_a_webhook_was_not_told_is_told_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handovers, "SEND_TIMEOUT", 0.01)
+    monkeypatch.setattr(duty_webhook, "SEND_TIMEOUT", 0.01)
     store, pipeline = f"sqlite:///{tmp_path / 'dialogs.db'}", Pipeline(skills=[echo()])
     away = HandoverSettings(webhook="http://127.0.0.1:9/")
     async with Assistant(pipeline, store=store, handover=away) as it:
@@ -160,7 +160,7 @@ async def test_what_a_webhook_was_not_told_is_told_after_a_restart(
     async with raw_server(plain(b"")) as server, asyncio.timeout(60):
         there = HandoverSettings(webhook=server.url)
         async with Assistant(pipeline, store=store, handover=there) as it:
-            while await it.store.records("", handovers.WAITING_NOTES):
+            while await it.store.records("", duty_webhook.WAITING_NOTES):
                 pass
 
     assert [json.loads(body)["user"] for _, body in server.asked] == ["ann"]
