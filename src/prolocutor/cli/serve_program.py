@@ -6,7 +6,6 @@ import asyncio
 import gc
 import logging
 import os
-import re
 import secrets
 import shlex
 import signal
@@ -14,10 +13,8 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, chdir
 from functools import partial
-from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 import click
 import msgspec
@@ -33,6 +30,7 @@ from prolocutor.config.agent_cards import read_card
 from prolocutor.config.building import build_assistant
 from prolocutor.config.check_warnings import told_hints
 from prolocutor.config.loading import assistant_file, load
+from prolocutor.config.other_hosts import read_hosts, replace_hosts
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import hide_password, sqlite_file, store_url
 from prolocutor.contracts.channel import Channel
@@ -48,7 +46,7 @@ from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter, TurnLog
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns, ServiceTimes
-from prolocutor.plan.pipeline import Pipeline, Stage, StageService
+from prolocutor.plan.pipeline import Stage
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.builtin_routes import MonitoringApp
 from prolocutor.web.door_context import DoorContext, DoorOptions, ServedFile
@@ -224,64 +222,6 @@ def _cards(assistant: Assistant, folder: Path) -> dict[str, Card]:
     """Return every skill's card, which may be a separate file."""
     skills = [service for service in assistant.services() if service.stage is Stage.SKILL]
     return {skill.name: read_card(skill.name, skill.card or {}, folder) for skill in skills}
-
-
-def read_hosts(given: str) -> str | dict[str, str]:
-    """Return the common host of all services, or the map of a JSON file: `{"host:port": "url"}`.
-
-    Raise `ConfigError` for other texts, and for URLs in the map that are not http or https.
-    """
-    if not given.endswith(".json"):
-        return _host(given)
-    try:
-        hosts = msgspec.json.decode(Path(given).read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f'{given}: expected {{"host:port": "url"}}: {error}') from None
-    for place, url in hosts.items():
-        if not re.match(r"https?://[^\s/]", url):
-            raise ConfigError(f"expected a URL of http or https, found {url!r:.200}", key=place)
-    return hosts
-
-
-def _host(given: str) -> str:
-    bare = given.removeprefix("[").removesuffix("]")
-    try:
-        return f"[{IPv6Address(bare)}]"
-    except ValueError:
-        if re.fullmatch(r"[\w.-]+", given):
-            return given
-    what = "expected a host without a port, or a map in a file that ends in .json"
-    raise ConfigError(f"{what}, found {given!r:.200}", key="--hosts")
-
-
-def replace_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeline:
-    """Return the pipeline with the URLs of its services at other hosts.
-
-    `hosts` is a common host of all services, which keep their ports, or a URL for each moving
-    `host:port`.
-    """
-    return pipeline.change_services(lambda one: _replace_host(one, hosts))
-
-
-def _replace_host(service: StageService, hosts: str | Mapping[str, str]) -> StageService:
-    target = service.call.target
-    if isinstance(target, str) and target.startswith(("http://", "https://")):
-        return service.calling(_url(target, hosts))
-    return service
-
-
-def _url(url: str, hosts: str | Mapping[str, str]) -> str:
-    parts = urlsplit(url)
-    port = "" if parts.port is None else f":{parts.port}"
-    if isinstance(hosts, str):
-        return urlunsplit(parts._replace(netloc=f"{hosts}{port}"))
-    usual = {"http": 80, "https": 443}[parts.scheme]
-    other = hosts.get(parts.netloc) or hosts.get(f"{parts.hostname}:{parts.port or usual}")
-    if other is None:
-        return url
-    base = urlsplit(other)
-    path = f"{base.path.rstrip('/')}{parts.path}"
-    return urlunsplit(parts._replace(scheme=base.scheme, netloc=base.netloc, path=path))
 
 
 class ServePlan(msgspec.Struct, frozen=True):

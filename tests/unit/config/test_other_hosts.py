@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.cli.serve_program import read_hosts, replace_hosts
+from prolocutor.config.other_hosts import read_hosts, replace_hosts
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service, Stage
 
