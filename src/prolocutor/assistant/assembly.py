@@ -35,7 +35,7 @@ from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, call_keepers, make_programs
 from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import SteadyClock
-from prolocutor.contracts.connector import CallKeeper
+from prolocutor.contracts.calls import CallKeeper
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps, store_clock
 from prolocutor.contracts.store import Store

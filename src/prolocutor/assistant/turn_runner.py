@@ -31,7 +31,7 @@ from prolocutor.assistant.sharing import PersonLine, Place
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.turn_record import make_record
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.connector import CallKeeper
+from prolocutor.contracts.calls import CallKeeper
 from prolocutor.contracts.store import (
     NO_ROUND,
     AnsweredRequest,

@@ -15,13 +15,8 @@ from prolocutor.assistant.rounds.own_words import says
 from prolocutor.assistant.sharing import is_shared
 from prolocutor.catalog import Catalog
 from prolocutor.connectors.connector_catalog import make_options
-from prolocutor.contracts.connector import (
-    AgentProfile,
-    Caller,
-    CallKeeper,
-    Connector,
-    ServiceContext,
-)
+from prolocutor.contracts.calls import CallKeeper
+from prolocutor.contracts.connector import AgentProfile, Caller, Connector, ServiceContext
 from prolocutor.contracts.programs import (
     CreatedProgram,
     ProgramInfo,

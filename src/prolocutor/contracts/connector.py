@@ -4,22 +4,17 @@ Life cycle: the assistant makes a connector when it is built (no traffic, no eve
 calls `send` any number of times and from many turns at once, and `aclose` once at the end. `send`
 may be cancelled at any await; it must then leave nothing behind to disturb a later call.
 A connector whose service streams hands the words on as they come, where the request has `deltas`.
-
-`CallKeeper`: wrappers of connectors, such as the ledger of effects and the purse. `CallWatch`:
-observers of whole calls. Where there is none, calls cost nothing more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from contextvars import ContextVar
-from time import monotonic
-from typing import Annotated, Any, ClassVar, Final, Protocol, runtime_checkable
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
 from prolocutor.bounds import about, check_bounds
-from prolocutor.contracts.store import RecordStore, TurnOpening
+from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.errors import ConfigError, ServiceError
 
@@ -31,12 +26,6 @@ Headers = Annotated[
     dict[str, str] | None, about("Headers of every request.", what="a map of headers")
 ]
 Confidence = Annotated[float, about("The confidence of a hypothesis that has none of its own.")]
-
-MOST_SHOWN: Final = 200_000
-"""Bytes that are kept of one body."""
-
-EFFECT_KEY: Final = "idempotencyKey"
-"""The name of the key in the metadata of protocols that have no name for it."""
 
 
 class Caller(Protocol):
@@ -260,93 +249,3 @@ class DescribingConnector(Connector, Protocol):
         `ConfigError` if the agent lacks a feature the connector needs, `ServiceError` if it
         does not answer.
         """
-
-
-class WireExchange(msgspec.Struct, kw_only=True):
-    """A request over HTTP and its answer, as the bytes of their bodies; headers are left out.
-
-    - `url` is without user, password and query.
-    - `status` is 0 where no answer came.
-    - `seconds` is the time until its end, `first` the time until the first words of a streamed
-      answer.
-    """
-
-    url: str
-    request: bytes
-    began: float
-    status: int = 0
-    reply: bytes = b""
-    seconds: float = 0.0
-    first: float | None = None
-
-    def end(self, status: int, reply: bytes) -> None:
-        """Note the answer; a streamed body has come by `add` already."""
-        self.status = status
-        self.reply = self.reply or reply[:MOST_SHOWN]
-        self.seconds = monotonic() - self.began
-
-    def add(self, piece: bytes) -> None:
-        """Note a piece of a streamed answer."""
-        if self.first is None:
-            self.first = monotonic() - self.began
-        if len(self.reply) < MOST_SHOWN:
-            self.reply += piece
-
-
-wire_exchanges: Final[ContextVar[list[WireExchange] | None]] = ContextVar("wire", default=None)
-"""The place where connectors note the requests of the running call; None if nobody watches."""
-
-
-class CallWatch(Protocol):
-    """Watches the calls of all services of an assistant; it must not block and must not raise."""
-
-    def begin(
-        self, stage: str, request: Request, wire: list[WireExchange]
-    ) -> Callable[[Any], None]:
-        """Take note of a call, and return the receiver of its reply or its error.
-
-        `wire` fills while the call runs.
-        """
-
-
-class RunningEffect(msgspec.Struct, frozen=True):
-    """The call of an acting service: its key, and the fields approved by a person.
-
-    `fields` is None if nobody changed them.
-    """
-
-    key: str
-    fields: JsonObject | None = None
-
-
-running_effect: Final[ContextVar[RunningEffect | None]] = ContextVar("effect", default=None)
-"""The effect that the code of a connector works on: it sends nothing twice on its own then, and
-passes the key on where its protocol has a place for it."""
-
-
-class CallKeeper(Protocol):
-    """Keeps the calls of some services of an assistant."""
-
-    def around(self, service: Any, connector: Connector, context: ServiceContext) -> Connector:
-        """Return the connector of a service (`plan.StageService`), or a connector around it.
-
-        The outer connector has the inner one as `kept`.
-        """
-
-    def join(self, assistant: Any) -> None:
-        """Get to know the assistant, after it is made."""
-
-    async def turn_was_cut_off(self, opening: TurnOpening) -> None:
-        """Handle the end of a turn without its services' answers, before it is stored."""
-
-    async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
-        """Note whose answers the reply of a turn is made of; called before it is stored.
-
-        `spoken` are the skills whose hypotheses were chosen.
-        """
-
-    async def start(self) -> None:
-        """Start unfinished work; the store is open."""
-
-    async def aclose(self) -> None:
-        """Stop; the last turn is over, and the store is still open."""

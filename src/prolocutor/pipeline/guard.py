@@ -10,15 +10,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
-from prolocutor.contracts.connector import (
-    CallWatch,
-    Connector,
-    ImmediateAnswer,
-    Replies,
-    Request,
-    WireExchange,
-    wire_exchanges,
-)
+from prolocutor.contracts.calls import CallWatch, WireExchange, wire_exchanges
+from prolocutor.contracts.connector import Connector, ImmediateAnswer, Replies, Request
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, BreakerOpen, NoPlace, ServiceError, ServiceRaised
 from prolocutor.functions import error_text

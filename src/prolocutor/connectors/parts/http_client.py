@@ -27,7 +27,7 @@ from prolocutor.connectors.parts.connecting import (
 from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, HttpReply
 from prolocutor.connectors.parts.http_connection import BrokenExchange, HttpConnection
 from prolocutor.connectors.parts.url import HttpAddress, Url, tls_context
-from prolocutor.contracts.connector import WireExchange, running_effect, wire_exchanges
+from prolocutor.contracts.calls import WireExchange, running_effect, wire_exchanges
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 
 _Origin = tuple[str, int, ssl.SSLContext | None]

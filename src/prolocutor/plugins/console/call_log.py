@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.connector import MOST_SHOWN, Request, WireExchange
+from prolocutor.contracts.calls import MOST_SHOWN, WireExchange
+from prolocutor.contracts.connector import Request
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ServiceError

@@ -16,13 +16,8 @@ from msgspec import structs
 
 from prolocutor.asks.controls import find_control
 from prolocutor.assistant.rounds.answer_context import language_of_request
-from prolocutor.contracts.connector import (
-    Connector,
-    Replies,
-    Request,
-    RunningEffect,
-    running_effect,
-)
+from prolocutor.contracts.calls import RunningEffect, running_effect
+from prolocutor.contracts.connector import Connector, Replies, Request
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import JsonObject, Plain, check, decode, encode, parse
 from prolocutor.errors import PurseEmpty, ServiceError, ServiceLate, ServiceRaised

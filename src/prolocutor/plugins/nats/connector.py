@@ -14,14 +14,8 @@ from nats.aio.msg import Msg
 
 from prolocutor.bounds import about
 from prolocutor.connectors.parts.network_calls import call_headers, each_alone
-from prolocutor.contracts.connector import (
-    AgentOptions,
-    Connector,
-    Replies,
-    Request,
-    ServiceContext,
-    running_effect,
-)
+from prolocutor.contracts.calls import running_effect
+from prolocutor.contracts.connector import AgentOptions, Connector, Replies, Request, ServiceContext
 from prolocutor.dialog.plain import Plain, parse
 from prolocutor.errors import (
     BadReply,

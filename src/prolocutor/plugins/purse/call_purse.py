@@ -17,13 +17,8 @@ import msgspec
 from prolocutor.assistant.assistant_settings import PurseSettings
 from prolocutor.assistant.rounds.answer_context import language_of_request
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.connector import (
-    Connector,
-    Replies,
-    Request,
-    ServiceContext,
-    running_effect,
-)
+from prolocutor.contracts.calls import running_effect
+from prolocutor.contracts.connector import Connector, Replies, Request, ServiceContext
 from prolocutor.contracts.shared_store import store_clock
 from prolocutor.contracts.store import Amount, Store, TurnOpening
 from prolocutor.dialog.ids import format_time

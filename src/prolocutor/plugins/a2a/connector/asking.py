@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.asks.answer_forms import gives_up
-from prolocutor.contracts.connector import EFFECT_KEY
+from prolocutor.contracts.calls import EFFECT_KEY
 from prolocutor.errors import BadReply
 from prolocutor.plugins.a2a.wire.core import USER, A2aMessage, A2aPart
 

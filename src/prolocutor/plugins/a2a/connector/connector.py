@@ -23,6 +23,7 @@ from prolocutor.connectors.parts.connecting import Network
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient, refusal_text
 from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.connectors.parts.url import Url, http_url
+from prolocutor.contracts.calls import running_effect
 from prolocutor.contracts.connector import (
     AgentOptions,
     BearerKey,
@@ -30,7 +31,6 @@ from prolocutor.contracts.connector import (
     Headers,
     Replies,
     Request,
-    running_effect,
 )
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check

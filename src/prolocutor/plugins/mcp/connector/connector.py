@@ -13,6 +13,7 @@ from msgspec import Meta
 from prolocutor.asks.answer_forms import gives_up
 from prolocutor.bounds import about, check_bounds
 from prolocutor.connectors.parts.network_calls import call_headers, each_alone
+from prolocutor.contracts.calls import running_effect
 from prolocutor.contracts.connector import (
     AgentOptions,
     BearerKey,
@@ -21,7 +22,6 @@ from prolocutor.contracts.connector import (
     Replies,
     Request,
     ServiceContext,
-    running_effect,
 )
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.contracts.store import RecordStore

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.connector import EFFECT_KEY, running_effect
+from prolocutor.contracts.calls import EFFECT_KEY, running_effect
 from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.json_rpc import INVALID_REQUEST, RpcFault
