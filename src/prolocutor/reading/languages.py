@@ -24,7 +24,11 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 _DIGIT: Final = re.compile(r"\d")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _SHORT: Final = frozenset("aiyà")
-_ELIDED: Final = re.compile(r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}")
+_ELIDED: Final = re.compile(
+    r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}|\w-(?:t-)?(?:ils?|elles?|on|tu|vous|moi)\b"
+)
+"""French: "l'heure", "y a-t-il"."""
+
 _OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
 _MIN_SCORE: Final = 1.0

@@ -91,6 +91,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     plural_nouns: Phrases = []
     limits: Phrases = []
     genitives: Phrases = []
+    owning: Phrases = []
     persons: Phrases = []
     asks_who: Phrases = []
     asks_where: Phrases = []

@@ -363,3 +363,75 @@ def test_a_pronoun_is_of_the_thing_that_was_asked_about(
     question: str, reply: str, words: str, whole: str
 ) -> None:
     assert annotate(dialog(question, reply, words))["text"].rstrip("?") == whole
+
+
+SAUNA = ("habt ihr eine Sauna im Keller?", "Ja.")
+DRILL = ("¿Cuánto pesa la taladradora?", "3 kg.")
+KAYAK = ("Y a-t-il un kayak au lac ?", "Oui, le kayak rouge est libre.")
+
+
+@pytest.mark.parametrize(
+    ("turn", "words", "whole"),
+    [
+        (SAUNA, "ist die auch sonntags offen", "ist eine Sauna im Keller auch sonntags offen"),
+        (SAUNA, "wie warm wird die pro Gang", "wie warm wird eine Sauna im Keller pro Gang"),
+        (("Wann muss ich die Miete zahlen?", "Am 3."), "wo zahle ich die ein",
+         "wo zahle ich die Miete ein"),
+        (DRILL, "¿puedo alquilarla dos días?", "puedo alquilar la taladradora dos días"),
+        (DRILL, "la puedo devolver mañana", "puedo devolver la taladradora mañana"),
+        (DRILL, "¿incluye maletín?", "incluye maletín la taladradora"),
+        (KAYAK, "on peut le louer à l'heure ?", "on peut louer un kayak au lac à l'heure"),
+        (KAYAK, "il faut l'attacher ?", "il faut attacher un kayak au lac"),
+        (KAYAK, "celui que tu viens de citer est léger ?", "un kayak au lac est léger"),
+    ],
+)  # fmt: skip
+def test_articles_and_pronouns_at_a_verb_point_to_the_topic(
+    turn: tuple[str, str], words: str, whole: str
+) -> None:
+    assert annotate(dialog(*turn, words))["text"].rstrip("?") == whole
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "whole"),
+    [
+        ("Wann probt der Chor der Gruppe 2b?", "und der der 3a",
+         "Wann probt der Chor der Gruppe 3a?"),
+        ("Wie alt ist das Dach der Scheune?", "und das des Stalls",
+         "Wie alt ist das Dach des Stalls?"),
+        ("À quelle heure ferme la mairie de Brest ?", "et à Quimper",
+         "À quelle heure ferme la mairie à Quimper ?"),
+        ("¿Cuánto cuesta el viaje a la sierra para los de quinto?",
+         "y al lago, para los de tercero", "¿Cuánto cuesta el viaje al lago para los de tercero?"),
+        ("¿Cuánto cuesta una mesa para dos personas?", "¿y si somos cinco?",
+         "¿Cuánto cuesta una mesa para cinco personas?"),
+        ("Wann macht der Markt am Montag auf?", "und unter der Woche",
+         "Wann macht der Markt unter der Woche auf?"),
+    ],
+)  # fmt: skip
+def test_what_a_thing_belongs_to_gives_way_to_its_like(
+    question: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, "So.", words))["text"] == whole
+
+
+def test_a_german_noun_ends_before_its_verb() -> None:
+    found = annotate(dialog("bis wann muss ich den Antrag stellen?", "Mai.", "wie lang ist er"))
+    assert found["text"] == "wie lang ist den Antrag"
+
+
+def test_a_question_after_a_comma_with_its_own_subject_is_no_part_of_the_last() -> None:
+    asked = "und wenn's schneit, fährt es dann trotzdem?"
+    found = annotate(dialog("was kostet das Schiff?", "9 Euro.", asked))
+    assert "kostet" not in found.get("text", "")
+
+
+def test_a_thing_that_the_speaker_goes_to_is_what_the_question_after_it_is_about() -> None:
+    said = "ich geh lieber zum Hafen, wann öffnet der?"
+    found = annotate(dialog("Wann beginnt der Markt?", "Um 8.", said))
+    assert found.get("text", said) == said
+
+
+def test_a_whole_question_about_other_things_is_left_alone() -> None:
+    told = [{"text": "Rundfahrt", "type": "tour"}]
+    asked = "¿Cuándo salen los barcos?"
+    assert annotate(dialog("¿Hay una Rundfahrt?", "Sí.", asked, entities=told)) == {}

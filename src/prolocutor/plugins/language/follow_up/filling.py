@@ -36,7 +36,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
     stems_of,
 )
-from prolocutor.plugins.language.follow_up.topics import topic_of
+from prolocutor.plugins.language.follow_up.topics import entity_types, topic_of
 
 MOST_PARTS: Final = 3
 MOST_TRIED: Final = 5
@@ -116,7 +116,7 @@ LATER: Final = 0.01
 """What a slot counts more than the slot before it."""
 
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
-_NUMBER_AT_END: Final = re.compile(r"(?<=\s)\d+\Z|\A\d+\Z")
+_NUMBER_AT_END: Final = re.compile(r"(?<=\s)\d+[a-z]?\Z|\A\d+\Z")
 _NUMBER_AT_START: Final = re.compile(r"\d+(?=\s)")
 _SIGNED: Final = re.compile(r"[$€£¥]\s?(?=\d)")
 _WORDS: Final = re.compile(r"[\w'-]+")
@@ -263,7 +263,8 @@ def fragment_parts(said: Continuing) -> list[Part]:
         return []
     inside = fragment.goes_on or said.question[:1].islower()
     parts = grammar.slots(rest, said.turn.entities, inside=inside)
-    if not parts or not _is_small(rest[: parts[0].whole[0]], grammar):
+    before = rest[: parts[0].whole[0]].strip() if parts else ""
+    if not parts or not (_is_small(before, grammar) or f" {before} " in said.question):
         return []
     if not inside and parts[0].kind == "noun" and rest[:1].isupper() and _asks_of_names(said):
         parts[0] = msgspec.structs.replace(parts[0], kind="name")
@@ -322,6 +323,8 @@ def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
     verbs = grammar.be | grammar.helpers | grammar.questions
     if any(one in verbs for one in untyped) or SIGNS.search(rest):
         return True
+    if "," in rest and not grammar.things.isdisjoint(untyped):
+        return True  # "if it rains, is it off"
     if goes_on or not tokens:
         return False
     words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
@@ -354,6 +357,7 @@ def _joined(
         between = plain_of(rest[last.span[1] : one.span[0]]).lower().strip()
         bare = one.lead < 0 and not one.typed and not last.typed and one.kind != "verb"
         of = compounds and one.lead == OF and last.kind != "verb"
+        of = of and not rest[last.span[1] : one.whole[0]].strip()
         listed = between in grammar.joining and (one.typed == last.typed)
         range_ = one.lead == TO and one.kind == last.kind and one.typed
         if not (of or listed or range_ or (bare and one.whole[0] - last.span[1] <= 1)):
@@ -413,6 +417,15 @@ def _has_words(part: Part, said: Continuing) -> bool:
     return " " in part.text and part.lead < 0 and not (part.typed or said.fragment.asks)
 
 
+def _is_place_of(slot: Part, said: Continuing) -> bool:
+    """Return whether a part is the place that a thing is of: "the library of *Lyon*"."""
+    kinds = {plain_of(name).lower(): kind for name, kind in said.turn.kinds}
+    kind = kinds.get(plain_of(slot.text).lower(), "")
+    named = slot.lead == OF and slot.kind == "name" and not slot.article
+    alone = not any(one.lead == WITHIN and not one.typed for one in said.slots)
+    return named and alone and (not kind or kind in entity_types("place"))
+
+
 def _slot_by_agent(part: Part, said: Continuing) -> Part | None:
     """Return the slot that the agent itself says such words may stand in."""
     for values in said.turn.fillings.values():
@@ -429,6 +442,8 @@ def _clues(part: Part, slot: Part, said: Continuing) -> list[str] | None:
         part.lead == slot.lead
         or ({part.lead, slot.lead} == {0, TO} and _is_target(slot, said))
         or ({part.lead, slot.lead} == {OF, FROM} and _is_start(slot, said))
+        or (part.lead == OF and said.grammar.is_owner(said.question, slot))
+        or (part.lead == WITHIN and _is_place_of(slot, said) and part.kind == "name")
     )
     words, its = stems_of(part.text), stems_of(slot.text)
     shared = words[-1] == its[-1] or bool({*words} & {*its})
@@ -783,7 +798,7 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
         lead = words[: len(words) - len(part.text)]
         return (lead + whole if slot.lead >= 0 else whole), (slot.whole if lead else slot.span)
     if part.lead >= 0:
-        led = slot.lead >= 0 or slot.typed
+        led = slot.lead >= 0 or slot.typed or said.grammar.is_owner(said.question, slot)
         return words, _with_hour(slot.whole if led else slot.span, part, slot, said)
     if part.article:
         return rest[part.start : part.span[1]], (slot.start, _end_of_name(slot, said))
@@ -866,7 +881,8 @@ def _number_in_name(slot: Part, part: Part) -> Span | None:
 
     The number before an address, "4 High Street", only gives way to a number with its preposition.
     """
-    if part.kind != "number" or slot.kind != "name" or not part.text[0].isdigit():
+    code = part.kind == "number" or (part.kind == "name" and " " not in part.text)
+    if not code or slot.kind != "name" or not part.text[0].isdigit():
         return None
     found = _NUMBER_AT_END.search(slot.text)
     if found is None and part.lead >= 0 and part.lead == slot.lead:

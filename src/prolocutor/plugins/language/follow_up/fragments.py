@@ -134,7 +134,8 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     starred = _STARRED.fullmatch(text.strip(TRIMMED))
     text = starred[1] or starred[2] if starred else text
     rest = _with_subject_first(text.strip(TRIMMED + '"'), grammar)
-    opened = grammar.joint.match(plain_of(rest))
+    asked = rest.lower().split(maxsplit=1)[:1]  # "où" is no "ou"
+    opened = None if {*asked} & grammar.accented else grammar.joint.match(plain_of(rest))
     joined = bool(opened and opened["joint"])
     rest = rest[opened.end() :] if opened else rest
     mended = grammar.mending.match(plain_of(rest))

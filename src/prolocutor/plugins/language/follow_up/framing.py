@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from prolocutor.plugins.language.follow_up.grammar import (
+    TO,
     TRIMMED,
     LanguageGrammar,
     grammar_of,
@@ -181,7 +182,7 @@ class Framing:
                 continue
             if closed and clause:
                 return rest
-            if clause and self._refers_back(rest):
+            if clause and (self._refers_back(rest) or self._names_thing(lead, rest)):
                 break
             if self._is_chat(lead) if clause else self._leads_in(lead, rest, closed=closed):
                 return rest
@@ -239,11 +240,24 @@ class Framing:
         words = {one.strip(TRIMMED) for one in plain_of(rest).lower().split()}
         return self._orders(rest) and not words.isdisjoint(self._grammar.things)
 
+    def _names_thing(self, lead: str, rest: str) -> bool:
+        """Return whether a question is about the thing that the words before it are led to: "I'd
+        rather go to the market, when is it".
+        """
+        grammar = self._grammar
+        if grammar.dummies.search(rest):
+            return False
+        pointed = grammar.thing.search(rest) or grammar.pointer.search(rest)
+        parts = grammar.slots(lead) if pointed else []
+        return any(one.lead == TO and one.kind in ("noun", "name") for one in parts)
+
     def _leads_in(self, lead: str, rest: str, *, closed: bool) -> bool:
         """Return whether words lead in the question or the order that follows them at once.
 
         `closed`: all of them are such as frame a request.
         """
+        if lead.lower().split()[-1] in self._grammar.things:
+            return False  # its subject
         if self._orders(rest):
             kind = self._kind if closed and " " in rest.strip() else self._kindly  # "my wish list"
             return kind.search(lead) is not None

@@ -25,8 +25,8 @@ WITHIN, OF, TO, FROM, FOR, BETWEEN = 0, 1, 2, 3, 4, 8
 
 
 _NUMBER: Final = r"(?:[$€£¥]\s?)?(?:-|(?<![\w)%] )minus )?\d+(?:[.,:]\d+)*(?:k|m)?(?![\w])"
-_WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{1,5})"
-"""A number and its unit in one word: "5km", "20min"."""
+_WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{2,5}|[f-z])"
+"""A number and its unit in one word: "5km", "20min"; "4b" is a code."""
 
 _CODE: Final = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])\w[\w-]*"
 _HOUSE: Final = re.compile(r"\d+[a-z]?(?: [A-Z][\w'-]+){2,3}(?![\w-])")
@@ -98,13 +98,14 @@ class LanguageGrammar:
             for phrase in map(plain_of, one)
         }
         self.definite, self.indefinite = _set(words.articles), _set(words.indefinite)
-        self.possessives = _set(words.possessives)
+        self.possessives, self.owning = _set(words.possessives), _set(words.owning)
         self.openers = self.possessives | _set(words.numbers) | _set(words.subjects)
         self.elided = tuple(one for one in (*self.definite, *self.leads) if one.endswith("'"))
         long_leads = (one.replace(" ", r"\s+") for one in self.leads if " " in one)
         self.long_leads = _pattern(rf"(?:{'|'.join(long_leads) or '(?!)'})(?![\w'-])")
         self.be, self.helpers = _set(words.forms_of_be), _set(words.helpers)
         self.questions, self.subjects = _set(words.questions), _set(words.subjects)
+        self.accented = {one for one in words.questions if not one.isascii()}
         self.determining = _set(words.determiners)
         self.plurals = _set(words.plurals)
         self.plural_noun = _pattern(rf"(?<![\w'-])(?:{_any(words.plural_nouns)})\Z")
@@ -325,7 +326,7 @@ class LanguageGrammar:
             (_pattern(rf"(?<!\w){a}(?=(?:{pronouns})(?!\w))"), b) for a, b in words.elisions
         ]
         self.pointer = _words_pattern(words.pointers)
-        self.clitic = _pattern(_any(words.clitics))
+        self.clitics = [_pattern(one) for one in words.clitics]
         self.subjectless = _whole(words.subjectless)
         self.person = _words_pattern(words.persons)
         self.persons_or_things = self.things & self.persons
@@ -387,7 +388,9 @@ class LanguageGrammar:
                 counted = counted and not (plain[start].isdigit() and _HOUSE_NAME.search(entity))
                 named = any(one.isupper() or one.isdigit() for one in entity)
                 kind = "measure" if counted else "entity" if named else "thing"
-                if kind == "thing" and not self.leads.keys().isdisjoint(entity.lower().split()):
+                first, *more = plain_of(entity).lower().split()
+                described = kind != "measure" and entity[0].islower() and first not in self.leads
+                if described and not self.leads.keys().isdisjoint(more):
                     continue  # "pista de tenis" has parts
                 fixed.append((start, end, kind))
         for part in typed:
@@ -555,7 +558,10 @@ class LanguageGrammar:
                 article, place = tokens[place].kind, place + 1
             end = place
             while (
-                end < len(tokens) and tokens[end].kind in _HELD and not _splits(tokens, place, end)
+                end < len(tokens)
+                and tokens[end].kind in _HELD
+                and not _splits(tokens, place, end)
+                and not (end > place and self._ends_noun(tokens[end - 1], tokens[end]))
             ):
                 end += 1
             if place == end or place >= len(tokens):
@@ -567,6 +573,11 @@ class LanguageGrammar:
             at = end
         slots = self._with_verb(text, tokens, _numbered(text, slots), inside)
         return self._with_ranges(text, _numbered(text, slots))
+
+    def _ends_noun(self, noun: Token, after: Token) -> bool:
+        """Return whether a noun ends before a word: a German noun before a word that is none."""
+        names = self.words.nouns_capital and noun.text[:1].isupper()
+        return names and after.kind == "content" and noun.kind != "measure"
 
     def _with_ranges(self, text: str, slots: list[Part]) -> list[Part]:
         """Join "between 1" and "10"."""
@@ -775,6 +786,12 @@ class LanguageGrammar:
         bare = self.inflected.sub("", plain_of(word).lower())
         return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare
 
+    def is_owner(self, text: str, part: Part) -> bool:
+        """Return whether a part is in the genitive of a language: "das Büro *der Schule*"."""
+        article = plain_of(text[part.start : part.span[0]]).lower().strip()
+        before = text[: part.start].rpartition(" ")[0].rpartition(" ")[2]
+        return part.lead < 0 and article in self.owning and before[:1].isupper()
+
     def time_role(self, part: Part) -> str:
         """Return whether a part is a "point" in time or a "length" of time; "" for neither."""
         if part.kind == "measure":
@@ -849,10 +866,10 @@ def _numbered(text: str, slots: list[Part]) -> list[Part]:
         if (
             last is not None
             and last.kind in ("noun", "name")
-            and (one.kind == "number" or one.entity)
+            and (one.kind in ("number", "name") or one.entity)
             and one.lead < 0
             and not one.article
-            and one.text.isdecimal()
+            and (one.text.isdecimal() or (one.kind == "name" and one.text[0].isdigit()))
             and one.whole[0] - last.span[1] == 1
         ):
             span, whole = (last.span[0], one.span[1]), (last.whole[0], one.span[1])

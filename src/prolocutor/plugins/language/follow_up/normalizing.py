@@ -155,6 +155,8 @@ class _Words:
         short = self._short.get(key)
         if short is not None and not inner:
             return word if _SIGNS.search(_around(found)) else short
+        if "'" in key and (short := self._short.get(key[key.index("'") :])):
+            return f"{word[: key.index(chr(39))]} {short}"  # "kostet's"
         if len(key) < 3 or not key.isalpha() or self._is_right(key):
             return word
         if key in self._leads:

@@ -27,7 +27,6 @@ from prolocutor.plugins.language.follow_up.listed import (
     two_things,
 )
 from prolocutor.plugins.language.follow_up.topics import (
-    answer_of,
     complements_of,
     head_noun,
     main_slot,
@@ -35,6 +34,7 @@ from prolocutor.plugins.language.follow_up.topics import (
     of_gender,
     person_of,
     place_of,
+    pointed_at,
     topic_of,
 )
 
@@ -53,6 +53,7 @@ def fill_pronoun(said: Continuing) -> Found:
     whole = _fill_item(said, rest)
     if grammar.subjectless.fullmatch(plain.strip(TRIMMED)) and (topic := topic_of(said)):
         return attach_words(rest, topic), SURE
+    whole = _fill_clitic(said, whole)
     if dummy and not there and whole == rest:
         return None
     steps = (
@@ -207,14 +208,14 @@ def _fill_both(said: Continuing, text: str) -> str:
 def _fill_thing(said: Continuing, text: str) -> str:
     """ "How long does it last": the subject of the last turn; "they" are people in a place."""
     grammar, plain = said.spoken, plain_of(text)
-    if (clitic := grammar.clitic.search(plain)) and (topic := topic_of(said)):
-        return attach_words(put_words(text, (clitic.start(), clitic.end() + 1), ""), topic)
     for pattern, full in grammar.elisions:  # "qu'il": "que le forfait"
         if (short := pattern.search(plain)) and topic_of(said):
             text = put_words(text, short.span(), full)
             plain = plain_of(text)
-    if grammar.pointer.search(plain) and (topic := answer_of(said) or topic_of(said)):
-        return _substitute(grammar.pointer, text, topic, grammar)
+    short = grammar.pointer.search(plain)
+    short = None if _own_thing(text, grammar, grammar.pointer) else short
+    if short and (topic := pointed_at(said, short[0])):
+        return put_words(text, short.span(), topic)
     found = next(iter(_find_pronouns(grammar.thing, text, grammar)), None)
     if found is None or _own_thing(text, grammar):
         return text
@@ -246,6 +247,18 @@ def _fill_thing(said: Continuing, text: str) -> str:
         where = said.question[slice(*head.whole)]  # "do you deliver to Bath": "is it free"
         return text if led else attach_words(text, where)
     return _substitute(grammar.thing, text, topic, grammar) if topic else text
+
+
+def _fill_clitic(said: Continuing, text: str) -> str:
+    """ "Quién la vende", "puedo comprarla", "on peut le louer": the thing after the verb."""
+    plain = plain_of(text)
+    found = next((one for p in said.spoken.clitics if (one := p.search(plain))), None)
+    if found is None or not (topic := topic_of(said)):
+        return text
+    verb = text[slice(*found.span("verb"))].strip() if "verb" in found.re.groupindex else ""
+    pronoun = found[0].removesuffix(found["verb"]).strip() if verb else found[0]
+    topic = of_gender(said, pronoun, topic)
+    return put_words(text, found.span(), f"{verb} {topic}")
 
 
 def _start_of_count(text: str, found: re.Match[str], grammar: LanguageGrammar) -> int | None:

@@ -17,6 +17,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     WITHIN,
     LanguageGrammar,
     Part,
+    is_courtesy,
     plain_of,
     stems_of,
 )
@@ -196,12 +197,20 @@ def _phrase_of(text: str, slots: list[Part], slot: Part, grammar: LanguageGramma
     return f"{article} {text[slot.start : end]}".strip(f'{TRIMMED}"”»')
 
 
-def answer_of(said: Continuing) -> str:
-    """Return the thing that only the reply names, or ""; German "der" and "die" point to it."""
-    new = [one for one in said.turn.entities if not in_text(one, said.question)]
-    things = [one for one in new if said.grammar.kinds.fullmatch(plain_of(one)) is None]
-    told = _things_told(said, leads=True) if not said.turn.entities else []
-    return next(iter([*things, *told]), "")
+def pointed_at(said: Continuing, pronoun: str) -> str:
+    """Return the thing that an article alone points to, as German "der" and "die" do, or "".
+
+    It is what only the reply names, else the topic.
+    """
+    times = entity_types("time")
+    known = [one for one, kind in said.turn.kinds if kind not in times]
+    new = without_amounts([one for one in known if not in_text(one, said.question)], said.grammar)
+    told = [] if said.turn.entities else [*_things_told(said), topic_of(said)]
+    for one in [*new, *without_amounts(told, said.grammar)]:
+        fits = said.grammar.agrees(pronoun, one.partition(" ")[0]) is not False
+        if one and fits and not is_courtesy(one):
+            return one
+    return topic_of(said)
 
 
 def without_amounts(names: list[str], grammar: LanguageGrammar) -> list[str]:
@@ -218,9 +227,10 @@ def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
     """
     if slot.lead >= 0 or slot.kind == "verb":
         return ""
-    noun = stems_of(slot.text)[-1]
+    head = -1 if said.grammar.words.heads_last else 0
+    noun = stems_of(slot.text)[head]
     kinds = {name: stems_of(kind)[-1] for name, kind in said.turn.kinds}
-    alike = [one for one in new if noun in (kinds.get(one), stems_of(one)[-1])]
+    alike = [one for one in new if noun in (kinds.get(one), stems_of(one)[head])]
     alike = alike or [one for one in _things_told(said) if noun == stems_of(one)[-1]]
     if alike or new or not said.grammar.heads_be(said.question):
         return alike[0] if alike else ""
@@ -228,16 +238,18 @@ def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
     return _name_in(said) if exists else ""
 
 
-def _things_told(said: Continuing, *, leads: bool = False) -> list[str]:
-    """Return the nouns that only the reply names, with their articles.
-
-    Those after a preposition only with `leads`.
-    """
+def _things_told(said: Continuing) -> list[str]:
+    """Return the nouns without a preposition that only the reply names, with their articles."""
     reply = said.turn.reply
     told = [one for one in _without_verb(said.grammar.slots(reply)) if one.kind in _NOUNS]
-    told = [one for one in told if leads or one.lead < 0]
+    told = [one for one in told if one.lead < 0]
     new = [one for one in told if not in_text(one.text, said.question)]
-    return [reply[one.start : one.span[1]] for one in new]
+    new = [one for one in new if not said.grammar.is_owner(reply, one)]
+    found = [reply[one.start : one.span[1]] for one in new]
+    return [
+        f"{text[0].lower()}{text[1:]}" if one.article else text
+        for one, text in zip(new, found, strict=True)
+    ]
 
 
 def _without_verb(slots: list[Part]) -> list[Part]:
@@ -259,9 +271,12 @@ def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
     """Return the slot that the last question is about, of the number that is asked for if there is
     one; None for a question without nouns."""
     slots = said.slots
-    for owned, owner in pairwise(slots):
+    where = said.grammar.asks_where.match(plain_of(said.question)) is not None
+    for owned, owner in pairwise(slots) if not where else ():
         named = owner.kind == "name" or owner.entity or _is_property(owned, owner, said)
         whole = owned.entity or owned.article == "a" or said.grammar.is_plural(owner.text)
+        larger = (one for one in said.turn.entities if len(one) > len(owned.text))
+        whole = whole or any(in_text(owned.text, one) for one in larger)
         if owner.lead == OF and named and not whole:
             return owner  # "the population of Peru"
     heads = [one for n, one in enumerate(slots) if _may_be_head(said, n)]
@@ -294,7 +309,7 @@ def of_gender(said: Continuing, pronoun: str, topic: str) -> str:
     articles = (said.question[one.whole[0] : one.span[0]].split()[-1:] for one in nouns)
     agrees = (grammar.agrees(pronoun, "".join(one)) for one in articles)
     found = next((one for one, fits in zip(nouns, agrees, strict=True) if fits), None)
-    return answer_of(said) or topic if found is None else _bare_whole(said, found)
+    return pointed_at(said, pronoun) if found is None else _bare_whole(said, found)
 
 
 def _may_be_head(said: Continuing, n: int) -> bool:
@@ -320,6 +335,7 @@ def _phrase(said: Continuing, slot: Part) -> str:
             slot.kind == "noun" and not slot.article and after.kind == "name"
         )
         joins = (after.lead >= 0 and not after.typed) or (counts and _follows(slot, after))
+        joins = joins or said.grammar.is_owner(said.question, after)
         receives = after.lead == TO and after.article == "a" and after.kind == "noun"
         if not joins or receives or after.whole[0] - end > 1 or said.grammar.qualities(after.text):
             break  # "the scarf in blue" may be had in green

@@ -524,8 +524,10 @@ def of_topic(said: Continuing) -> Found:
     first, relation = parts[0], parts[0].text
     if first.kind != "noun" or first.span[1] != len(rest) or in_text(relation, said.question):
         return None
+    if not (grammar.heads_be(rest) or grammar.is_relation(relation)):
+        return None  # "when do the fireworks begin"
     topic = topic_of(said)
-    if not topic or in_text(topic, relation):
+    if not topic or in_text(topic, relation) or topic in grammar.joining:
         return None
     owned = grammar.words.owned.format(relation=relation, owner=topic)
     before = rest[: first.start].rstrip()
