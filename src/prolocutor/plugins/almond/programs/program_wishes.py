@@ -32,6 +32,7 @@ _FIRST: Final = frozenset(
 _ASKING: Final = frozenset("what what's whats which list show".split())
 """First words that cannot begin a wish to stop a program."""
 _PROGRAMS: Final = r"(?:programs?|rules?|monitors?|automations?|apps|notifications)"
+_NAMED: Final = re.compile(rf"\b{_PROGRAMS}\b|for me$")
 _LIST: Final = re.compile(
     rf"(?:what(?:'s| is|s)|which (?:{_PROGRAMS} )?(?:is|are)) (?:currently |still )?"
     r"(?:running|active)"
@@ -76,6 +77,8 @@ def fulfil(wish: ProgramWish, apps: Sequence[RunningProgram]) -> ProgramRun:
 
     Without a matching program the run is declined: the words may be meant for a skill.
     """
+    if wish.what == "list" and not (apps or wish.kind):
+        return ProgramRun(words=own_words.SILENCE, declined=True)  # "what is running": a timer
     if wish.what == "list":
         return ProgramRun(words=_list_programs(apps))
     meant = list(apps) if wish.about is None else [app for app in apps if _is_meant(app, wish)]
@@ -154,7 +157,7 @@ def find_program_wish(text: str) -> ProgramWish | None:
     said = plain(text).strip(" .!?")
     said = said.removesuffix(" please").rstrip(" ,")
     if _LIST.fullmatch(said):
-        return ProgramWish(what="list")
+        return ProgramWish(what="list", kind="program" if _NAMED.search(said) else "")
     if first in _ASKING:
         return None
     if _EVERYTHING.fullmatch(said):

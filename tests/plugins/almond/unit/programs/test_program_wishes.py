@@ -70,9 +70,11 @@ async def test_running_programs_are_listed(words: str) -> None:
 
 async def test_without_programs_words_are_for_the_skills() -> None:
     async with running(Gadgets()) as it:
-        listed = await say(it, "what is running?")
+        listed = await say(it, "list my programs")
+        running_words = await say(it, "what is running?")
         stopped = await say(it, "stop the timer about eggs")
     assert texts(listed) == ["You have no programs running."]
+    assert texts(running_words) == ["re: what is running?"]
     assert texts(stopped) == ["re: stop the timer about eggs"]
 
 
