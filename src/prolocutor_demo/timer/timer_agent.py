@@ -138,8 +138,15 @@ def _corrected(asked: TimerRequest, request: dict[str, Any]) -> TimerReply | Non
 
 def _follow_up(asked: TimerRequest) -> TimerReply | None:
     """Handle "add 5 minutes" while a timer runs, and "pause it" after a reply about one."""
-    if not any(timer.left(asked.now) > 0 for timer in asked.timers):
+    running = [timer for timer in asked.timers if timer.left(asked.now) > 0]
+    if not running:
         return None
+    if timer_phrases.FIRST.fullmatch(asked.text):
+        ends = min(running, key=lambda timer: timer.left(asked.now))
+        return TimerReply(state_of(ends, asked), 0.9 if asked.before else 0.65)
+    if timer_phrases.RUNS.fullmatch(asked.text):
+        lines = [state_of(timer, asked) for timer in running]
+        return TimerReply("\n".join(lines), 0.75 if asked.before else 0.6)
     if timer_phrases.STILL.fullmatch(asked.text) and (reply := _left(asked)):
         return reply._replace(confidence=0.75)
     if timer_phrases.MORE.fullmatch(asked.text) and (reply := _extend(asked)):
@@ -184,6 +191,7 @@ def _split_lengths(text: str, lengths: list[Length]) -> list[str]:
     cuts = [0]
     for one, other in pairwise(lengths):
         joints = [*timer_phrases.JOINT.finditer(text, one.end, other.start)]
+        joints = joints or [*timer_phrases.ANOTHER.finditer(text, one.end, other.start)]
         if not joints:
             return [text]
         cuts.append(joints[-1].end())

@@ -120,9 +120,24 @@ AND_THEN = _pattern(
     r"|pause|resume|unpause|restart|set|start|begin|extend|make|add|put|tell|show|how)\b)"
 )
 SECONDS = _pattern(r"(?:start a )?count-?\s?down (?:from|of) (\d{1,4})")
-MINUTES = _pattern(rf"\b(?:timers?|count-?\s?downs?)\b.* (?:for|to|of) ({NUMBER})$")
+MINUTES = _pattern(
+    rf"\b(?:timers?|count-?\s?downs?)\b.* (?:for|to|of) ({NUMBER})$"
+    rf"|\b(?:timer|count-?\s?down) ({NUMBER})(?= for\b|$)"
+)
+# "Which one's up first": the timer that ends first.
+FIRST = _pattern(
+    r"(?:(?:and|so|ok(?:ay)?) )*(?:which|what)(?: (?:timer|one)s?)?(?:'s|s| is| are| will)?"
+    r"(?: (?:be|up|off|out|over|done|finished|finish|ready|due|ends?|rings?|goes|go|going|to))*"
+    r" (?:first|next|soonest|sooner|earlier)"
+)
+# "What's still running": all of them.
+RUNS = _pattern(
+    r"(?:(?:and|so|ok(?:ay)?) )*(?:what|which (?:ones?|timers?))(?:'s|s| is| are)"
+    r"(?: still| currently)? (?:running|going|left|ticking|on)(?: (?:still|now|right now))?"
+)
 # What stands between the lengths of two timers, and what opens the request for several.
 JOINT = _pattern(r"\b(?:and|plus|then)\b|[,;&+]")
+ANOTHER = _pattern(r"(?= (?:set |start )?(?:an? )?timer\b)")
 LEAD = _pattern(
     r"^[\s,:]*+(?:(?:set|start|make|give|put|run|begin|create|both|me|us|up|an?|two|three|four|timers?"
     r"|and|plus|also|another|one|second|other|for|of)\b[\s,:]*+)*"
@@ -138,6 +153,12 @@ NAMED = _pattern(
 )
 NAMED_BEFORE = _pattern(rf"(?P<name>[^\W\d_][\w'-]*)\s+{_TIMER}")
 NAMED_FOR = _pattern(rf"{_TIMER}(?:\s+on)?\s+for\s+(?:the|my|some)\s+(?P<name>[^\W\d_][\w'-]*)")
+NAMED_AFTER = _pattern(
+    rf"^(?:(?:set|start|put|give|make|run|an?|me|us|new) )*{_TIMER} +(?:for )?(?P<name>[^\W\d_][\w'-]*)"
+    r"(?: [^\W\d_][\w'-]*)?$"
+)
+"""What stands after the length of time of a timer: "timer 10 minutes oven"."""
+
 NAMED_LAST = _pattern(
     r"^.*\bfor\s+(?:(?:the|my|some|our)\s+)?(?P<name>[^\W\d_][\w'-]*)(?:\s+for)?\s*$"
 )

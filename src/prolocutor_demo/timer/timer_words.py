@@ -150,7 +150,8 @@ def lengths_said(asked: TimerRequest) -> list[Length]:
     if seconds := timer_phrases.SECONDS.fullmatch(asked.text):
         return [Length(seconds.start(1), seconds.end(1), float(seconds[1]))]
     if minutes := timer_phrases.MINUTES.search(asked.text):
-        return [Length(*minutes.span(1), 60 * number_of(minutes[1]))]
+        place = 1 if minutes[1] else 2
+        return [Length(*minutes.span(place), 60 * number_of(minutes[place]))]
     return lengths_in(timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text), clock=True)
 
 
@@ -180,7 +181,12 @@ def new_name(asked: TimerRequest) -> str:
     text = timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text)
     for length in reversed(lengths_said(asked)):
         text = f"{text[: length.start]} {text[length.end :]}"
-    return name_said(asked._replace(text=" ".join(text.split()).strip(" ,.;")))
+    text = " ".join(text.split()).strip(" ,.;")
+    if name := name_said(asked._replace(text=text)):
+        return name
+    after = timer_phrases.NAMED_AFTER.fullmatch(text)
+    name = after["name"].lower() if after and lengths_said(asked) else ""
+    return "" if name in timer_phrases.NO_NAME else name[:LONGEST_NAME]
 
 
 def capital(text: str) -> str:
