@@ -642,6 +642,9 @@ def test_orders_without_a_verb_or_with_two_things_are_understood(words: str, sai
         ("stop the pasta and the eggs", "Cancelled: eggs timer and pasta timer."),
         ("pause them all", "Eggs timer paused with"),
         ("cancel the eggs and start one for rice, 9 minutes", "Cancelled: eggs timer. Rice timer"),
+        ("which one's up first", "Eggs timer: 2 minutes left"),
+        ("so which timer ends next", "Eggs timer: 2 minutes left"),
+        ("what's still running", "Eggs timer: 2 minutes left, until 13:03.\nPasta timer"),
     ],
 )
 def test_a_timer_is_meant_by_its_name_or_place_alone(said: str, told: str) -> None:
@@ -658,6 +661,10 @@ def test_a_timer_is_meant_by_its_name_or_place_alone(said: str, told: str) -> No
         ("set timers for 3, 5 and 10 minutes", ["", "", ""]),
         ("a timer for 5 minutes for tea and another of 9 for eggs", ["tea", "eggs"]),
         ("set a timer for an hour and 5 minutes", [""]),
+        ("timer 4 min soup timer 15 min garlic bread", ["soup", "garlic"]),
+        ("start a timer 20 minutes laundry", ["laundry"]),
+        ("another timer thirty for the lentils", ["lentils"]),
+        ("timer 5 minutes now", [""]),
     ],
 )
 def test_several_timers_of_one_order_keep_their_names(said: str, names: list[str]) -> None:
@@ -678,3 +685,64 @@ def test_a_name_has_the_article_of_its_sound() -> None:
 
 def test_nothing_is_a_timer_where_another_agent_spoke_last() -> None:
     assert Talk("timer").say("start one") != "I can set a timer. For how long?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("what have we got left then", "Your shopping list:"),
+        ("what all is on there", "Your shopping list:"),
+        ("what did i put on it", "Your shopping list:"),
+        ("what is in list now", "Your shopping list:"),
+        ("now show", "Your shopping list:"),
+        ("is there anything else on there?", "Your shopping list:"),
+        ("did we put walnuts on there", "Yes, on your shopping list: 1. walnuts"),
+        ("wait, have i got figs on it", "No, figs is not on your shopping list."),
+        ("we have figs", "I only"),
+        ("wait we have walnuts", "Removed: walnuts."),
+        ("takeoff the walnuts", "Removed: walnuts."),
+        ("remove", "Which one: "),
+        ("change figs to dates", "I do not find that on your lists: "),
+        ("put also figs there", "Added to your shopping list as number 3: figs."),
+    ],
+)
+def test_what_was_noted_just_now_is_spoken_of_without_its_list(asked: str, told: str) -> None:
+    talk = Talk("todo")
+    talk.say("put walnuts and candles on my shopping list")
+    reply = talk.say(asked)
+    assert reply.startswith(told) or (told == "I only" and talk.reply["confidence"] < 0.5)
+
+
+@pytest.mark.parametrize(
+    "asked", ["did i put walnuts on there", "what were the two things again", "what's on there now"]
+)
+def test_a_list_is_asked_for_after_another_agent_spoke(asked: str) -> None:
+    talk = Talk("todo")
+    talk.say("put walnuts and candles on my list")
+    talk.say_to_another("what is 3 times 4")
+    assert "1. walnuts" in talk.say(asked)
+    assert 0.5 <= talk.reply["confidence"] < 0.9
+
+
+def test_a_question_whether_something_is_on_a_list_notes_nothing() -> None:
+    talk = Talk("todo")
+    talk.say("put walnuts on my list")
+    talk.say_to_another("what is 3 times 4")
+    talk.say("hey did i add figs to that")
+    assert talk.say("show my list") == "Your list:\n1. walnuts"
+
+
+@pytest.mark.parametrize(
+    ("said", "entries"),
+    [
+        ("put on list walnuts and figs", ["walnuts", "figs"]),
+        ("add walnuts to my list and tell me what the time is", ["walnuts"]),
+        ("remind me tomorrow at like seven to sweep", ["sweep"]),
+    ],
+)
+def test_an_entry_has_no_words_of_another_request_or_of_doubt(
+    said: str, entries: list[str]
+) -> None:
+    talk = Talk("todo")
+    talk.say(said)
+    assert [one["text"] for one in talk.attributes["todo"]["items"]] == entries

@@ -36,6 +36,9 @@ def remove(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
 
 def remove_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Remove an entry of any list; say that there is none with little confidence."""
+    if not found["what"]:
+        sure = 0.85 if asked.before else 0.6
+        return with_items(asked, "something", _remove_item, sure, "remove {}")
     if asked.todo.open and todo_phrases.SOMETHING.fullmatch(found["what"]):
         return with_items(asked, found["what"], _remove_item, 0.85, "remove {}")
     hits = asked.todo.find(found["what"], asked.todo.open)
@@ -43,6 +46,10 @@ def remove_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None
         return with_items(asked, found["what"], _remove_item, 0.85, "remove {}")
     if any(word in todo_phrases.NOT_OURS for word in found["what"].lower().split()):
         return None
+    return _not_found(asked)
+
+
+def _not_found(asked: TodoRequest) -> TodoReply:
     if not asked.todo.open:
         return TodoReply(nothing(asked), 0.6)
     shown = listed(asked.todo.open, asked.now)
@@ -79,7 +86,8 @@ def replace_item(asked: TodoRequest) -> TodoReply | None:
     items = items or asked.todo.find(without_nouns(found["old"]), asked.todo.open)
     new = clean(todo_phrases.OF_LIST_AT_END.sub("", found["new"]))
     if len(items) != 1 or not new:
-        return None
+        unknown = asked.before and not items and todo_phrases.CHANGES.match(asked.text)
+        return _not_found(asked) if unknown else None
     asked.todo.replace(items[0]._replace(text=new))
     number, name = items[0].id, items[0].list
     told = f"Removed: {items[0].text}. Added to your {name} list as number {number}: {new}."

@@ -105,13 +105,30 @@ def _shown_again(
     request: dict[str, Any], said: str, stored: TodoList
 ) -> tuple[TodoReply, TodoList] | None:
     """Handle "show it" and "what's there" after a reply of this agent."""
-    asked = {bare(one).strip(" .?!") for one in (said_of(request), text_of(request))}
-    if not said or not any(one.fullmatch(text) for one in todo_phrases.SHOW_IT for text in asked):
-        return None
+    texts = [bare(one).strip(" .?!") for one in (said_of(request), text_of(request))]
+    asked = {todo_phrases.WAIT.sub("", one, count=1) or one for one in texts} | {*texts}
+    patterns = [*(todo_phrases.SHOW_IT if said else ()), *todo_phrases.SHOW_LATER]
     todo = stored.copy()
+    if (said or todo.open) and (looked := _looked(asked, todo, said)):
+        return looked, todo
+    if not any(one.fullmatch(text) for one in patterns for text in asked):
+        return None
+    if not (said or todo.open):
+        return None
     only_reminders = todo.open and all(one.reminder for one in todo.open)
     shown = "reminders" if only_reminders else f"{todo.last} list"
-    return _shown(TodoRequest(f"show my {shown}", todo, said), 0.96), todo
+    sure = 0.96 if said else LATER
+    return _shown(TodoRequest(f"show my {shown}", todo, said), sure), todo
+
+
+def _looked(texts: set[str], todo: TodoList, said: str) -> TodoReply | None:
+    """Handle "did I put milk on there": whether an entry is on the list that was used last."""
+    patterns = todo_phrases.LOOK_THERE
+    found = next((m for text in texts for one in patterns if (m := one.fullmatch(text))), None)
+    if found is None:
+        return None
+    reply = _look(TodoRequest(f"is it on my {todo.last} list", todo, said), found)
+    return reply if reply is None or said else reply._replace(confidence=LATER)
 
 
 def _taken_off(
@@ -210,7 +227,8 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     outside = _around(asked.text, found) if "list" in found.groupdict() else ""
     same = asked.todo.last if todo_phrases.SAME_LIST.search(outside) else "todo"
     named = list_named(outside) or same
-    said = f"{found['what']} {found.groupdict().get('tail') or ''}"
+    tail = todo_phrases.AND_ASKS.sub("", found.groupdict().get("tail") or "")
+    said = todo_phrases.HEDGE.sub(r"\1", f"{found['what']} {tail}")
     every, said = repeated(said)
     moment = find_moment(said, asked.now)
     due = moment.at if moment else None
@@ -278,6 +296,8 @@ def _add_there(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Add to the list that was used last, if there is one with entries."""
     what = found["what"]
     if not (asked.before or asked.todo.open) or todo_phrases.NO_ENTRY.fullmatch(what):
+        return None
+    if todo_phrases.QUESTION.match(todo_phrases.WAIT.sub("", what, count=1)):
         return None
     text = f"add {what} to my {asked.todo.last} list"
     reply = _reply(asked._replace(text=text))
@@ -418,11 +438,17 @@ def _follow_up(asked: TodoRequest) -> TodoReply | None:
 
 
 def _said_before(request: dict[str, Any]) -> str:
-    """Return this agent's last reply if it spoke last; else ""."""
+    """Return this agent's last reply if it was the last to answer; else ""."""
     utterances = request.get("utterances")
     if not isinstance(utterances, list):
         return ""
-    spoken = [one for one in utterances if isinstance(one, dict) and one.get("active_skill")]
+    spoken = [
+        one
+        for one in utterances
+        if isinstance(one, dict)
+        and one.get("active_skill")
+        and not (one.get("attributes") or {}).get("no_answer")
+    ]
     text = spoken[-1].get("text") if spoken and spoken[-1]["active_skill"] == NAME else ""
     return text if isinstance(text, str) else ""
 

@@ -122,6 +122,7 @@ REPLACE = _patterns(
     rf"(?:(?:and|but|so|then) )*{_PUT} (?P<new>.+?) (?:instead of|in place of|rather than)"
     r" (?P<old>.+)",
 )
+CHANGES = re.compile(r"(?:(?:and|but|so|then) )*(?:replace|swap|change|turn)\b", re.IGNORECASE)
 REMOVE = _patterns(
     r"(?:you (?:can|may) )?(?:remove|delete|drop|erase|cancel|forget|take|scratch|strike"
     rf"|get rid of)(?: off)? (?P<what>.+?) (?:off|from|out of|on) {_INTO}",
@@ -158,6 +159,14 @@ ADD_THERE = _patterns(
     r"(?:(?:and|also|now|then|oh) )*(?:(?:add|put|stick|write|pop|get|include|note) )?(?:down )?"
     r"(?P<what>[^\W\d_][\w ,'-]{1,60}?)(?: (?:as well|too|also))? (?:to|on|onto) (?:it|there|that)"
     r"(?:[\s,]+(?:as well|too|also|again))*",
+    r"(?:and )?(?:add|put|stick|write|pop|note) (?:also )?(?P<what>[^\W\d_][\w ,'-]{1,60}?) there",
+)
+_ON_IT = r"(?:(?:on|in) (?:it|there|that|(?:the |my |that |our )?list)|there)"
+_NOTED = r"(?:got|gotten|put|have|add|added|noted?|wr(?:ote|ite|itten)|said|told you|want(?:ed)?)"
+_THINGS = r"(?:things?|items?|entr(?:y|ies)|ones|stuff)"
+_WHAT_ALL = (
+    rf"(?:and |so |then |now |ok(?:ay)? |alright |right )*what(?:'s|s)?"
+    rf"(?: (?:all|else|is|are|do|did|have|has|i|we|still|just|already|{_THINGS}))*"
 )
 # What means the list only right after it was spoken of.
 SHOW_IT = _patterns(
@@ -172,7 +181,28 @@ SHOW_IT = _patterns(
     r"(?:and |so )?what (?:do (?:i|we) (?:still )?(?:have|need|lack)|(?:have|am|are) (?:i|we)"
     r" (?:still )?(?:got|missing))(?: (?:(?:on |in )?there|on it))?"
     r"(?: (?:so far|now|already|still))?",
+    rf"{_WHAT_ALL}(?: (?:left|remaining|{_ON_IT}|{_NOTED}(?: {_ON_IT})?))+"
+    r"(?: (?:so far|now|already|still|again|then))*",
 )
+# What means a list also after another agent spoke, where there is one.
+SHOW_LATER = _patterns(
+    rf"{_WHAT_ALL} (?:{_NOTED} )?{_ON_IT}(?: (?:so far|now|already|still|again|then))*",
+    rf"(?:is|are) there (?:any(?:thing)?|something|more)(?: else| more| left)* {_ON_IT}",
+    rf"what (?:were|was|are|is) (?:the|those|these|my)(?: \w+)? {_THINGS}(?: (?:i|we) {_NOTED})?"
+    rf"(?: {_ON_IT})?(?: again| now)*",
+)
+# "Did I put milk on there": asked with what stands for the list.
+LOOK_THERE = _patterns(
+    rf"(?:did|have|had|has) (?:i|we) (?:already |just |also )?{_NOTED} (?P<what>.+?)(?: down)?"
+    rf"(?: already| yet)?(?: {_ON_IT}| (?:on|to|in) {_INTO})(?: already| yet)?",
+    rf"(?:is|are) (?!there\b)(?P<what>.+?)(?: already)? {_ON_IT}(?: already| yet)?",
+)
+WAIT = re.compile(
+    r"(?:(?:wait|oh|hang on|hold on|hm+|hey|so|and|but|actually|sorry|also)\b[\s,.]*)+",
+    re.IGNORECASE,
+)
+"""What opens a question about the list that was thought of just now."""
+
 SHOW_LOOSELY = _patterns(
     r"(?:(?:show|see|read)(?: me)? )?(?:(?:my|the|our) )?(?:to-?do )?lists?",
     r"(?:(?:what|show|list|read|tell|give|display|check|see|view|open|pull up|get|print|which|any"
@@ -204,8 +234,9 @@ ADD_BARE = _patterns(
 )
 # "Remove milk": what it is to be removed from is not said.
 REMOVE_LOOSELY = _patterns(
-    r"(?:remove|delete|cross out|scratch|take off|leave out) (?:the |my )?"
+    r"(?:remove|delete|cross out|scratch|take ?off|leave out) (?:the |my )?"
     r"(?P<what>[^\W\d_][\w' -]{1,40})",
+    r"(?:remove|delete|cross off|take off)(?P<what>)",
 )
 # "Bananas on my shopping list": without a verb.
 ADD_WITHOUT_VERB = _patterns(
@@ -229,7 +260,7 @@ ADD_LOOSELY = _patterns(
 TAKES_OFF = re.compile(
     r"\b(?:(?:do|does|wo|need|ca)n'?t|no(?!,)|not|never|without|skip|omit|leave|drop|lose|ditch|scratch"
     r"|scrap|strike|cross|forget|cancel|remove|delete|erase|take|bin|kill|minus|already|got|off|out"
-    r"|gone|go|enough)\b",
+    r"|gone|go|enough|takeoff|(?:i|we)(?:'ve got| (?:still )?have(?: got)?)(?! to\b))\b",
     re.IGNORECASE,
 )
 AROUND_ENTRY = frozenset(
@@ -238,7 +269,7 @@ AROUND_ENTRY = frozenset(
     grocery
     todo that them it is are was be have has had got 've actually please come after all and just
     really well ok okay now do so then oh back home here at still bought buy getting get rid with
-    too either again add put""".split()
+    too either again add put wait hang hold""".split()
 )
 QUESTION = re.compile(
     r"(?:what|which|who|how|when|where|why|is|are|do|does|did|have (?:i|we)|has|had|should)\b"
@@ -274,7 +305,24 @@ NO_ENTRY = re.compile(
 AND_ALSO = re.compile(
     r"(?:and|also|plus)(?: also)?(?: (?:add|put))? (?P<what>[^?]{2,80})", re.IGNORECASE
 )
-OPENING = re.compile(r"^[\s,:;.-]*(?:later )?(?:(?:to|that|about|of|for)\b\s*)?", re.IGNORECASE)
+AND_ASKS = re.compile(
+    r"[\s,;.]*\b(?:and|then|also|plus|or)\b[\s,]+(?:(?:and|then|also|please|can you|could you)\s+)*"
+    r"(?:what|which|who|how|when|where|why|is|are|do|does|did|tell|show|read|give|set|start|stop"
+    r"|cancel|convert|spell|define|translate|roll|flip|toss|calculate|remind)\b.*",
+    re.IGNORECASE,
+)
+"""Another request after an entry, which is no part of it."""
+
+HEDGE = re.compile(
+    r"\b(at|in|for|around|by) (?:like|say)(?= (?:\d|one|two|three|four|five|six|seven|eight|nine"
+    r"|ten|eleven|twelve|noon|midnight|half|quarter|an hour)\b)",
+    re.IGNORECASE,
+)
+"""What people say before a time that they are not sure of: "at like nine"."""
+
+OPENING = re.compile(
+    r"^[\s,:;.-]*(?:later )?(?:(?:to|that|about|of|for)\b\s*(?:to\s+)?)?", re.IGNORECASE
+)
 REMINDERS = re.compile(rf"\breminders?\b|\b{_REMIND} me\b", re.IGNORECASE)
 AND_THEN = re.compile(
     r"(?:[,;.]|,?\s+and)(?:\s+(?:then|also|please))*\s+"
@@ -317,5 +365,5 @@ SAME_LIST = re.compile(r"\b(?:that|this|the same) list\b", re.IGNORECASE)
 LIST_NAME = re.compile(r"\b(?P<list>[a-z]+|to[- ]do)[- ]lists?\b", re.IGNORECASE)
 UNNAMED = frozenset(
     "todo to-do to do task tasks my the our your this that a todos off of new same"
-    " whole full entire complete current".split()
+    " whole full entire complete current on to onto in into from".split()
 )
