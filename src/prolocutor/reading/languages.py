@@ -81,6 +81,17 @@ def is_frequent(word: str) -> bool:
     return all(part in table for part in _WORD.findall(word.lower()))
 
 
+def tells_surely(text: str, code: str) -> bool:
+    """Whether more than one word of many tells that a text is in a language.
+
+    >>> tells_surely("bin bags and tape", "de"), tells_surely("was ist das für ein bin", "de")
+    (False, True)
+    """
+    known, words = _known_languages(codes()).words, _WORD.findall(text[:MAX_CHARACTERS].lower())
+    telling = sum(code in known.get(one, ()) for one in words)
+    return telling > 1 or 2 * telling >= len(words) or not text.isascii()
+
+
 def asks(text: str) -> bool:
     """Whether a text ends as a question does, or opens with a question word of any language,
     courtesies and hesitation left aside.

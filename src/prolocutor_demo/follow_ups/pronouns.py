@@ -141,7 +141,8 @@ def _day_told(turn: LastTurn, topic: str) -> str:
 
 _FULL_DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2},? \d{4}")
 _NO_TOPIC: Final = re.compile(
-    r"(?:a |an |some )?(?:joke|coin|die|dice|number|it|that|this|me|you|time|day|date|today)s?"
+    r"(?:a |an |some |the )?(?:left|joke|coin|die|dice|number|it|that|this|me|you|time|day|date"
+    r"|today)s?"
     r"|remember|remind|note|do|say|tell|ask|know",
     re.IGNORECASE,
 )

@@ -42,7 +42,8 @@ _POLITE_START = re.compile(
     r"quick question|quick maths?)"
     r"[\s,:!.]+|(?:can|could|would|will) you (?:please |kindly |quickly |maybe )*"
     r"(?:(?:tell|show|give) (?:me|us) |(?=\w))|(?:do|did) you (?:happen to )?know |"
-    r"(?:please )?(?:tell|show) (?:me|us) |(?:i would|i) (?:like|want|need) to know |"
+    r"(?:please )?(?:tell|show) (?:me |us |(?=(?:what|how|when|which|who|where) ))|"
+    r"(?:i would|i) (?:like|want|need) to know |(?:i )?(?:want|need) (?=the )|"
     r"(?:i wonder|i was wondering) |work out |figure out |please )"
 )
 _POLITE_END = re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from prolocutor.plugins.language.language_wishes import wished_language, without_wish
-from prolocutor.reading.languages import language_of_request
+from prolocutor.reading.languages import language_of_request, tells_surely
 
 DEFAULT: Final = "en"
 
@@ -16,7 +16,8 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
 
     The attribute `language` of the person wins ("attribute"), then a wish for a language ("in
     English, please": "wish"), then the words. Words of no language ("12 * 8", "ok") have the
-    language of the person's earlier words ("dialog"), else English ("default").
+    language of the person's earlier words ("dialog"), else English ("default"). So have words of
+    which only one, of several, tells another language than the earlier ones.
     """
     human = request.get("human")
     attributes = human.get("attributes") if isinstance(human, dict) else None
@@ -29,12 +30,11 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
     if wished:
         return {"code": wished, "confidence": 1.0, "by": "wish"}
     found = language_of_request(text) if isinstance(text, str) else None
-    if found is not None:
+    before = next((code for one in reversed(earlier) if (code := _noticed_code(one))), None)
+    if found is not None and (before in (None, found.code) or tells_surely(text, found.code)):
         return {"code": found.code, "confidence": found.confidence, "by": "words"}
-    for utterance in reversed(earlier):
-        code = _noticed_code(utterance)
-        if code is not None:
-            return {"code": code, "confidence": 0.5, "by": "dialog"}
+    if before is not None:
+        return {"code": before, "confidence": 0.5, "by": "dialog"}
     return {"code": DEFAULT, "confidence": 0.5, "by": "default"}
 
 

@@ -14,6 +14,12 @@ from tests.demo.agent_requests import agents_with_phrasings, phrasings
         ("Hi there, what's the time?", ["what's the time?"]),
         ("convert 6 feet to cm and 180 lb to kg", ["convert 6 feet to cm", "180 lb to kg"]),
         ("flip a coin, then tell me a joke", ["flip a coin", "tell me a joke"]),
+        ("need the time in Rome and flip a coin", ["need the time in Rome", "flip a coin"]),
+        (
+            "area of Chad, flag of Chad, money of Chad",
+            ["area of Chad", "flag of Chad", "money of Chad"],
+        ),
+        ("pop figs on the list and start a timer", ["pop figs on the list", "start a timer"]),
         ("What is 2+2? And please define happy.", ["What is 2+2?", "please define happy."]),
         ("roll a die; set a timer for 5 minutes", ["roll a die", "set a timer for 5 minutes"]),
         (

@@ -435,3 +435,19 @@ def test_a_whole_question_about_other_things_is_left_alone() -> None:
     told = [{"text": "Rundfahrt", "type": "tour"}]
     asked = "¿Cuándo salen los barcos?"
     assert annotate(dialog("¿Hay una Rundfahrt?", "Sí.", asked, entities=told)) == {}
+
+
+def test_there_is_the_place_that_was_named_before_an_order() -> None:
+    turns = ("is it late in Quito", "Yes, in Quito."), ("add figs to my kit", "Done.")
+
+    found = annotate(dialog_of(*turns, words="what's the tax there", skill="kit"))
+
+    assert found["text"] == "what's the tax in Quito"
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [("tell me a story", "is there sugar on there"), ("how long left", "stop it")],
+)
+def test_no_pronoun_stands_for_what_is_no_thing_of_its_kind(question: str, words: str) -> None:
+    assert annotate(dialog(question, "La la.", words)).get("of", "") == ""

@@ -46,6 +46,8 @@ def test_words_and_letters_tell_the_language_or_nothing(text: str, code: str | N
 def test_what_does_not_tell_keeps_the_language_of_the_dialog() -> None:
     assert notice(request("Wie spät ist es?", "12 * 8"))["code"] == "de"
     assert notice(request("Wie spät ist es?", "what is the time", "ok"))["code"] == "en"
+    assert notice(request("what is the time", "bin bags and tape"))["code"] == "en"
+    assert notice(request("what is the time", "danke"))["code"] == "de"
     assert notice(request("ok")) == {"code": "en", "confidence": 0.5, "by": "default"}
 
 

@@ -27,6 +27,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn, earlier_turns_of
 from prolocutor.plugins.language.follow_up.listed import items_of_reply
+from prolocutor.plugins.language.follow_up.topics import entity_types
 
 _CUT: Final = re.compile(r"\s*(?:[,:;]\s*|\.\s+)")
 _WORD: Final = re.compile(r"[^\W_]{3,}")
@@ -170,17 +171,40 @@ def owning_turn(
     grammar: LanguageGrammar,
     card_of: CardOf,
 ) -> LastTurn | None:
-    """Return the earlier turn whose thing a pronoun means, although an order was between.
+    """Return the earlier turn whose thing or place a pronoun means, although an order was between.
 
     "What's its capital" means the country of an earlier turn, whose agent names capitals on its
     card; that of the order does not.
     """
-    if not grammar.owner.search(plain_of(text)) or not all(_is_order(one, grammar) for one in last):
+    if not all(_is_order(one, grammar) for one in last):
+        return None
+    if _points_to_place(text, grammar):
+        return next((one for one in earlier if _has_place(one, grammar)), None)
+    if not grammar.owner.search(plain_of(text)):
         return None
     stems = {*stems_of(text)} - grammar.function
     if any(stems & card_of(one.skill) for one in last):
         return None
     return next((one for one in earlier if stems & card_of(one.skill)), None)
+
+
+def _points_to_place(text: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a question points to a place: "what's the currency there", not "on there"."""
+    plain = plain_of(text).lower()
+    found = grammar.place.search(plain)
+    before = plain[: found.start()].split() if found else []
+    if len(before) < 2 or grammar.commands.match(plain):
+        return False
+    return before[-1] not in grammar.leads and before[-1] not in grammar.be
+
+
+def _has_place(turn: LastTurn, grammar: LanguageGrammar) -> bool:
+    """Return whether a turn names a place: by its type, or a name after a preposition."""
+    if not entity_types("place").isdisjoint(turn.types):
+        return True
+    led = [one for one in grammar.slots(turn.question, turn.entities) if one.lead >= 0]
+    named = [one for one in led if one.kind == "name" or one.entity]
+    return bool(named) or any(one.text.title() in turn.reply for one in led if not one.typed)
 
 
 def _is_order(turn: LastTurn, grammar: LanguageGrammar) -> bool:

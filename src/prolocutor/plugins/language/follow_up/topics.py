@@ -280,6 +280,7 @@ def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
         if owner.lead == OF and named and not whole:
             return owner  # "the population of Peru"
     heads = [one for n, one in enumerate(slots) if _may_be_head(said, n)]
+    heads = [o for o in heads if not said.grammar.predicates.fullmatch(plain_of(o.text))]
     subjects = [one for one in heads if one is not said.asked_noun]
     led = [one for one in slots if one.lead >= 0 and not one.typed and one.kind != "verb"]
     for some in (subjects, heads, led):
@@ -426,8 +427,10 @@ def place_of(said: Continuing, *, named: bool = False) -> str:
         return _bare_whole(said, goal[-1] if goal else names[0])
     if named:
         return ""
-    nouns = [one for one in said.slots if one.kind == "noun" and one.lead >= 0]
-    return _bare_whole(said, nouns[-1]) if nouns else topic_of(said)
+    if nouns := [one for one in said.slots if one.kind == "noun" and one.lead >= 0]:
+        return _bare_whole(said, nouns[-1])
+    ordered = said.grammar.commands.match(plain_of(turn.question))
+    return "" if ordered else topic_of(said)
 
 
 def _name_in(said: Continuing, *, first: bool = False) -> str:

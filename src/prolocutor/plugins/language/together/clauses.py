@@ -35,7 +35,7 @@ MOST_KEPT: Final = 64
 
 _STARTS_ANEW: Final = (
     r"(?:(?:what|how|when|who|where|which)(?:'s|s)?|tell me|convert|define|set|flip|roll|remind me"
-    r"|give me|show me)\b"
+    r"|give me|show me|(?:the )?[a-z]{4,} of)\b"
 )
 _SUM: Final = r"\d[\d.]*\s*(?:[-+*/^x×÷]|plus|minus|times|divided by)\s*\d"
 _BREAK: Final = re.compile(
@@ -69,7 +69,8 @@ _REQUEST: Final = re.compile(
     r"(?:what|whats|what's|which|who|who's|whose|when|when's|where|where's|why|how|how's|"
     r"is|are|was|were|does|do|did|has|have|will|am|should|may|must|isn't|aren't|"
     r"tell|give|show|say|list|name|find|look|read|check|calculate|compute|convert|work out|solve|"
-    r"add|put|set|start|stop|pause|cancel|delete|remove|clear|remind|wake|mark|tick|cross|move|"
+    r"(?:i )?(?:need|want) (?:to know )?(?:the|an?|some) |"
+    r"add|put|pop|set|start|stop|pause|cancel|delete|remove|clear|remind|wake|mark|tick|cross|move|"
     r"flip|toss|roll|throw|pick|choose|draw|generate|define|explain|translate|spell|count|"
     r"divide|multiply|i want to know|i'd like to know|i would like to know|i wonder|do you know|"
     r"let me know|let me hear|make me laugh|the time|the weather|the meaning|the capital|the date|"
