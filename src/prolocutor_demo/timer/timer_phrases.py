@@ -154,8 +154,8 @@ NAMED = _pattern(
 NAMED_BEFORE = _pattern(rf"(?P<name>[^\W\d_][\w'-]*)\s+{_TIMER}")
 NAMED_FOR = _pattern(rf"{_TIMER}(?:\s+on)?\s+for\s+(?:the|my|some)\s+(?P<name>[^\W\d_][\w'-]*)")
 NAMED_AFTER = _pattern(
-    rf"^(?:(?:set|start|put|give|make|run|an?|me|us|new) )*{_TIMER} +(?:for )?(?P<name>[^\W\d_][\w'-]*)"
-    r"(?: [^\W\d_][\w'-]*)?$"
+    rf"^(?:(?:set|start|put|give|make|run|an?|me|us|new) )*{_TIMER} +(?:for )?"
+    r"(?P<name>[^\W\d_][\w'-]*)(?: [^\W\d_][\w'-]*)?$"
 )
 """What stands after the length of time of a timer: "timer 10 minutes oven"."""
 
