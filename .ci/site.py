@@ -84,11 +84,12 @@ def api_names(page: str) -> list[str]:
         return public_names()
     if page == "errors":
         return ["prolocutor.errors"]
-    return [
+    names = [
         f"prolocutor.{page}.{file.stem}"
         for file in sorted((PACKAGE / page).glob("*.py"))
         if file.stem != "__init__"
     ]
+    return [*names, "prolocutor.plugins.store_kit.store_kit"] if page == "testing" else names
 
 
 def public_names() -> list[str]:
