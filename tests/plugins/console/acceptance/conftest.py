@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.acceptance.page.scripted import a_browser
+from tests.console_visits import a_console, a_visit
 from tests.plugins.console.acceptance.pretended import Invented, PretendedServer
-from tests.plugins.console.acceptance.visits import a_console, a_visit
 
 expect.set_options(timeout=180_000)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.plugins.console.acceptance.visits import a_console, a_visit, findings, press_chord
+from tests.console_visits import a_console, a_visit, findings, press_chord
 from tests.plugins.console.acceptance.watched_assistant import HOSTILE, WatchedAssistant
 
 DRAWN = HOSTILE.replace("\u0000", "\ufffd")

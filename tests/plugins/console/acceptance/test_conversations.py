@@ -13,6 +13,7 @@ from prolocutor.plugins.console import channel
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.static_files import SHARED
 from tests.acceptance.page.frames import HOSTILE
+from tests.console_visits import a_console, a_visit, findings, press_chord
 from tests.plugins.console.acceptance.invented import (
     NOW,
     SERVICES,
@@ -24,7 +25,6 @@ from tests.plugins.console.acceptance.invented import (
     utt_id,
 )
 from tests.plugins.console.acceptance.pretended import Invented, PretendedServer
-from tests.plugins.console.acceptance.visits import a_console, a_visit, findings, press_chord
 
 pytestmark = pytest.mark.browser
 

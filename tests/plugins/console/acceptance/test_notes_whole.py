@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.plugins.console.acceptance.visits import a_console, a_visit, findings
+from tests.console_visits import a_console, a_visit, findings
 from tests.plugins.console.acceptance.watched_assistant import HOSTILE, WatchedAssistant
 
 pytestmark = pytest.mark.browser

@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from prolocutor.plugins.console import work_list
 from prolocutor.plugins.evaluation import evaluate
 from tests.acceptance.page.frames import HOSTILE
+from tests.console_visits import a_console, a_visit, findings, press_chord
 from tests.integration.doors.shop import Shop, answer_as
 from tests.plugins.console.acceptance.shop_server import ShopServer
-from tests.plugins.console.acceptance.visits import a_console, a_visit, findings, press_chord
 
 pytestmark = pytest.mark.browser
 

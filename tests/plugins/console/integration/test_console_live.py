@@ -18,9 +18,9 @@ from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import Listener
-from tests.plugins.postgresql.unit.test_replicas import until
 from tests.unit.assistant.talks import assistant
 from tests.unit.pipeline.talk import Gate, hypothesis, says
+from tests.waiting import until
 
 LIVE = "/api/console/live"
 

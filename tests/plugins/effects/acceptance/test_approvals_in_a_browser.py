@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.acceptance.commands import Commands
 from tests.acceptance.page.scripted import a_browser
-from tests.plugins.console.acceptance.visits import a_console, a_visit
+from tests.console_visits import a_console, a_visit
 from tests.plugins.effects.acceptance.paying import charges, written
 
 pytestmark = pytest.mark.browser

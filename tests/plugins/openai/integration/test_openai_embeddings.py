@@ -8,7 +8,7 @@ import pytest
 from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
 from prolocutor.plugins.openai.embeddings import OpenAiEmbeddings
 from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
-from tests.plugins.openai.embeddings_peer import embeddings_peer
+from tests.embeddings_peer import embeddings_peer
 
 
 async def test_vectors_come_in_the_order_of_the_texts() -> None:

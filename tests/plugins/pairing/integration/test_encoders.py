@@ -16,7 +16,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from prolocutor.plugins.pairing.measuring.training import TrainingPlan, train
 from prolocutor.plugins.pairing.model_files import load_model
-from tests.plugins.openai.embeddings_peer import embeddings_peer
+from tests.embeddings_peer import embeddings_peer
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, record, turn
 from tests.plugins.pairing.unit.encoders.made import write_encoder, write_tokenizer
 from tests.plugins.pairing.unit.measuring.made import CARDS, data, labelled

@@ -24,8 +24,8 @@ from prolocutor.plugins.postgresql.replicas import succession
 from prolocutor.stores.store_catalog import open_store
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import a_closing, open_new_turn
-from tests.plugins.postgresql.unit.test_replicas import until
 from tests.unit.assistant.talks import assistant
+from tests.waiting import until
 
 NAMES = ["red", "green", "blue"]
 QUESTION = "where is the old key?"

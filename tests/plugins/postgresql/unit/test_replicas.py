@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -34,6 +34,7 @@ from tests.model_store.shared_model_store import SharedModelStore
 from tests.model_store.shared_state import SharedModel
 from tests.unit.assistant.talks import assistant, echo, last_text
 from tests.unit.pipeline.talk import Gate, hypothesis, skill
+from tests.waiting import until
 
 LEASE = 0.2
 PATIENCE = 10.0
@@ -96,12 +97,6 @@ def _echo(number: int, gate: Gate) -> Service:
         return hypothesis(f"{number}: {last_text(request)}")
 
     return Service("echo", FakeService(answer), timeout=60.0)
-
-
-async def until(true: Callable[[], Any]) -> None:
-    """Wait for something that no event tells."""
-    while not true():  # noqa: ASYNC110
-        await asyncio.sleep(0.005)
 
 
 def say(it: Fleet, number: int, text: str, **more: Any) -> asyncio.Task[Any]:

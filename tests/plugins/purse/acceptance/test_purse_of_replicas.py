@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from tests.acceptance.commands import Commands
 from tests.acceptance.page.scripted import a_browser
-from tests.plugins.console.acceptance.visits import a_console, a_visit
+from tests.console_visits import a_console, a_visit
 from tests.postgresql_server import emptied
 
 FILE = """\

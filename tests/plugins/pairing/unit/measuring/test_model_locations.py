@@ -9,7 +9,7 @@ from prolocutor.cli.main import run
 from prolocutor.errors import NotFound
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from tests.chat_peer import chat_peer
-from tests.plugins.openai.embeddings_peer import embeddings_peer
+from tests.embeddings_peer import embeddings_peer
 from tests.plugins.pairing.unit.encoders.made import (
     write_encoder,
     write_tokenizer,
