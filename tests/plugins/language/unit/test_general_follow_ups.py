@@ -451,3 +451,31 @@ def test_there_is_the_place_that_was_named_before_an_order() -> None:
 )
 def test_no_pronoun_stands_for_what_is_no_thing_of_its_kind(question: str, words: str) -> None:
     assert annotate(dialog(question, "La la.", words)).get("of", "") == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words", "whole"),
+    [
+        ("when can Dr Abara see my cat?", "On Monday at 8:20 or at 15:40.", "the earlier one",
+         "when can Dr Abara see my cat at 8:20"),
+        ("can you wax the Vega skis today?", "Today at 9 am or 4 pm we can.", "the later, please",
+         "can you wax the Vega skis today at 4 pm"),
+        ("how much are the boxes at Fern Hall?", "The boxes are 40 pounds, the gallery is 12.",
+         "how many seats has the cheaper one", "how many seats has the gallery"),
+        ("is there a loft to let?", "Two: one in Elm Row for 500 euros and one in Oak End for 700.",
+         "the dearer of the two, is it quiet", "Oak End, is it quiet"),
+        ("who is mending the Vega with the bent frame?", "Ines is mending the Vega.",
+         "can she look at its tyres", "can Ines look at the tyres of the Vega with the bent frame"),
+    ],
+)  # fmt: skip
+def test_the_earlier_or_cheaper_is_told_by_hours_and_amounts(
+    question: str, reply: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, reply, words))["text"].rstrip("?") == whole
+
+
+def test_the_cheaper_one_may_be_of_the_turn_before() -> None:
+    turns = ("what is the Vega plan?", "The Vega 3 plan costs 9 euros."), (
+        "what is the Lyra plan?", "The Lyra 5 plan costs 20 euros.")  # fmt: skip
+    found = annotate(dialog_of(*turns, words="does the cheaper one include calls"))
+    assert found["text"] == "does the Vega 3 plan include calls"

@@ -282,13 +282,15 @@ def _with_turn_before(
     """Return the last turn with the entities of the turn before, where words mean two things."""
     grammar = grammar_or_english(code)
     plain = plain_of(text)
-    if len(turns) != 1 or grammar.inner_pointing.search(plain) is None:
+    points = grammar.inner_pointing.search(plain) or grammar.ranked_one.search(plain)
+    if len(turns) != 1 or points is None:
         return turns
     earlier = earlier_turns_of(state, text)
+    replies = tuple(one.reply for one in earlier[1:MOST_BEFORE])
     lists = (things_of_reply(one, grammar) for one in earlier[1:])
     listed = next((one for one in lists if len(one) > 1), [])
     before = tuple(kind for one in earlier[1:MOST_BEFORE] for kind in one.kinds)
-    return [replace(turns[0], before=before, listed=tuple(listed))]
+    return [replace(turns[0], before=before, listed=tuple(listed), replies=replies)]
 
 
 def _mended_order(turn: LastTurn) -> Meaning | None:

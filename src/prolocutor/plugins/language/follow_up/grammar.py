@@ -245,7 +245,8 @@ class LanguageGrammar:
         ]
         rank = "|".join(words.superlatives) or "(?!)"
         self.ranked = _pattern(
-            rf"(?:(?:{'|'.join(words.articles) or '(?!)'}) )?(?P<rank>{rank}) (?:{ones or '(?!)'})"
+            rf"(?P<the>(?:{'|'.join(words.articles) or '(?!)'}) )?(?P<rank>{rank})"
+            rf"(?(the)(?: (?:{ones or '(?!)'}))?| (?:{ones or '(?!)'}))"
         )
         ones = "|".join(words.ones) or "(?!)"
         the = rf"(?:{_any(words.articles)}) "
@@ -290,7 +291,9 @@ class LanguageGrammar:
             rf"(?<![\w'])(?:{_any(words.articles)}) (?P<kind>[\w'-]+){ends}"
         )
         more = rf"(?:(?:{_any(words.comparing)}) )?"
+        of = _any([one for some in words.prepositions[OF : OF + 1] for one in some])
         one = rf"(?: (?:{ones})(?!\w)|(?=\W*$))" if words.ones else r"(?![\w-])"
+        one = rf"(?: (?:{of}) (?:{_any([*words.both, *words.things])})(?!\w)|{one})"
         self.ranked_one = _pattern(
             rf"(?<![\w'])(?:{_any(words.articles)}) (?P<kind>{more}[\w'-]+){one}"
         )
@@ -485,7 +488,9 @@ class LanguageGrammar:
                 yield Token(at, stop, one[0], "mark")
                 continue
             if not _ABBREVIATED.match(plain, at):
-                stop = at + len(one[0].rstrip(".")) or stop
+                stop = at + len(one[0].rstrip("."))
+            if stop == at:
+                continue
             word = plain[at:stop].lower().replace("’", "'")
             lead = next((e for e in self.elided if word.startswith(e) and len(word) > len(e)), "")
             if lead:
@@ -689,9 +694,9 @@ class LanguageGrammar:
                 return slots if slot.article else _split_first(text, slots, n)
             after = slots[n + 1] if n + 1 < len(slots) else None
             adverbial = asks and words[0] != "who" and not self._has_determiner(words)
-            then = plain_of(text[slot.span[1] :]).lower().split(maxsplit=1)[:1]
-            if then and then[0] in self.be | self.helpers:  # "will my coat be ready"
-                return slots
+            ends = [plain_of(text[one.span[1] :]).lower().split(maxsplit=1) for one in slots[n:]]
+            if any(one and one[0] in self.be | self.helpers for one in ends):
+                return slots  # "will my coat be ready"
             if " " not in slot.text or (slot.entity and slot.core is None):
                 if after is not None and after.lead >= 0:
                     return _verb_after_name(text, slots, n, self.is_plural, asks=asks)

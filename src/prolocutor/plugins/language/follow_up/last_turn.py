@@ -31,7 +31,7 @@ class LastTurn(msgspec.Struct, frozen=True):
     the question, `spoken` that of the words that are said now, "" where neither annotations nor
     words tell. `skill` is the agent that answered, `card` the words of its card. `before` are the
     entities of the turn before with their types, and `listed` the things that the latest reply with
-    several of them names.
+    several of them names. `replies` are the replies of the turns before.
     """
 
     question: str
@@ -46,6 +46,7 @@ class LastTurn(msgspec.Struct, frozen=True):
     card: frozenset[str] = frozenset()
     before: tuple[tuple[str, str], ...] = ()
     listed: tuple[str, ...] = ()
+    replies: tuple[str, ...] = ()
 
     @staticmethod
     def is_frequent(word: str) -> bool:

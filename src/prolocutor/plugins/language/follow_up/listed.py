@@ -83,22 +83,72 @@ def _told_items(said: Continuing, *, asked: bool) -> list[str]:
 def ranked_item(said: Continuing, rank: str) -> str:
     """Return the item of the last reply's list with the least or most of its amounts, or "".
 
-    `rank` are the words that say so: "cheapest", "moins cher", "later".
+    `rank` are the words that say so: "cheapest", "moins cher". Without a list it is the thing with
+    that amount among those that the reply tells, or that and earlier replies.
     """
-    grammar = said.spoken
-    *more, word = plain_of(rank).lower().split()
-    place = grammar.ranking.get(grammar.bare(word))
+    place = _place_of(rank, said.spoken)
     if place is None:
         return ""
-    of_hours, least = place
-    least ^= any(one in grammar.less for one in more)
+    of_hours, choose = place[0], min if place[1] else max
     items = listed_items(said.turn.reply, said.grammar)
     fit = [one for one in items if one.kind and (one.kind == "hour") is of_hours]
-    if len(fit) < 2 or len(fit) < len(items):
+    if len(fit) > 1 and len(fit) == len(items):
+        found = choose(fit, key=lambda one: one.value)
+        names = (one for one in named_items(said, asked=False) if in_text(one, found.text))
+        return next(names, found.text)
+    if of_hours:
         return ""
-    found = (min if least else max)(fit, key=lambda one: one.value)
-    names = (one for one in named_items(said, asked=False) if in_text(one, found.text))
-    return next(names, found.text)
+    told = _priced(said, said.turn.reply)
+    if len(told) < 2:
+        told += [one for reply in said.turn.replies for one in _priced(said, reply)]
+    return choose(told, key=lambda one: one.value).text if len(told) > 1 else ""
+
+
+def ranked_hour(said: Continuing, rank: str) -> str:
+    """Return the earlier or later of the hours of the last reply, with their preposition, or ""."""
+    of_hours, least = _place_of(rank, said.spoken) or (False, True)
+    slots = said.grammar.slots(said.turn.reply) if of_hours else []
+    hours = [one for one in slots if one.kind == "hour"]
+    if len(hours) < 2:
+        return ""
+    found = (min if least else max)(hours, key=lambda one: _hour_value(one.text))
+    lead = said.turn.reply[hours[0].whole[0] : hours[0].span[0]]
+    return f"{lead}{found.text}"
+
+
+def _place_of(rank: str, grammar: LanguageGrammar) -> tuple[bool, bool] | None:
+    """Return whether words rank hours, and whether the least is meant; None for other words."""
+    *more, word = plain_of(rank).lower().split()
+    place = grammar.ranking.get(grammar.bare(word))
+    return place and (place[0], place[1] ^ any(one in grammar.less for one in more))
+
+
+def _hour_value(text: str) -> float:
+    digits = _AMOUNT.search(text)
+    value = read_value(digits[0].replace(":", ".")) if digits else None
+    return float(value or 0) % 12 + 12 * ("p" in text.lower()) if "m" in text else float(value or 0)
+
+
+def _priced(said: Continuing, reply: str) -> list[ListedItem]:
+    """Return the things of a reply with the amount that is said of each, all of one unit."""
+    things, found, last = "", [], 0
+    for one in said.grammar.slots(reply, said.turn.entities):
+        if one.kind == "measure" and last and one.start - last == 1:
+            things, last = f"{things} {one.text}", 0  # "the Flex 20 plan"
+            continue
+        last = one.span[1] if one.kind == "name" and not things else 0
+        unit = plain_of(one.text).lower().rpartition(" ")[2]
+        digits = _AMOUNT.search(one.text)
+        if one.kind in ("measure", "number") and one.article != "a" and digits and things:
+            value = read_value(digits[0])
+            found += [] if value is None else [ListedItem(things, float(value), unit)]
+            things = ""
+        elif one.kind in ("noun", "name") and not things:
+            things = reply[one.start : one.span[1]]
+            things = things[0].lower() + things[1:] if one.article else things
+    units = Counter(one.kind for one in found if not one.kind.isdecimal())
+    unit = units.most_common(1)[0][0] if units else ""
+    return [one for one in found if one.kind == unit or one.kind.isdecimal()]
 
 
 def two_things(said: Continuing) -> list[str]:
@@ -177,8 +227,9 @@ def _pieces(span: Span, masked: str, text: str, grammar: LanguageGrammar) -> lis
 
 def _amount_in(piece: str, grammar: LanguageGrammar) -> tuple[int, float, str] | None:
     """Return where an amount stands in a part of a list, its value, and its kind."""
-    typed = grammar.typed_parts(plain_of(piece))
-    start, end, kind = next((one for one in typed if one[2] != "code"), (0, 0, "date"))
+    typed = [one for one in grammar.typed_parts(plain_of(piece)) if one[2] != "code"]
+    typed.sort(key=lambda one: one[2] == "number")  # "one in Rome for 9 euros"
+    start, end, kind = next(iter(typed), (0, 0, "date"))
     digits = _AMOUNT.search(piece[start:end])
     value = None if digits is None else read_value(digits[0].replace(":", "."))
     if digits is None or value is None or kind == "date":
@@ -224,6 +275,6 @@ def _bare_item(item: str, grammar: LanguageGrammar, *, opens: bool) -> str:
     verb = next((n for n, one in enumerate(words) if n and plain_of(one).lower() in verbs), None)
     words = words[verb + 1 :] if opens and verb is not None else words[:verb]
     before = 0
-    for known in (grammar.leads, grammar.definite | grammar.indefinite):
+    for known in (grammar.leads, grammar.definite | grammar.indefinite, grammar.leads):
         before += plain_of("".join(words[before : before + 1])).lower() in known
     return " ".join(words[before:])

@@ -23,6 +23,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
 from prolocutor.plugins.language.follow_up.listed import (
     named_items,
     other_of_kind,
+    ranked_hour,
     ranked_item,
     two_things,
 )
@@ -60,9 +61,14 @@ def fill_pronoun(said: Continuing) -> Found:
         _fill_owner, _fill_person, _fill_day, _fill_place, _fill_listed, _fill_ranked, _fill_noun,
         _fill_both
     )  # fmt: skip
+    own = False
     for name_it in steps:
-        whole = name_it(said, whole)
-    if not dummy and (not there or whole == rest or grammar.acts.search(plain)):
+        named, before = name_it(said, whole), whole
+        whole = named
+        if name_it in (_fill_listed, _fill_ranked) and named != before:
+            pointer = grammar.thing.search(plain_of(named))
+            own = pointer is not None and not before.startswith(named[: pointer.start()])
+    if not dummy and not own and (not there or whole == rest or grammar.acts.search(plain)):
         whole = _fill_thing(said, whole)
     if whole == rest:
         return None
@@ -86,7 +92,7 @@ def _fill_owner(said: Continuing, text: str) -> str:
         return text  # "when do Swedes have their national day"
     if _own_thing(text, grammar, grammar.owner):
         return text  # "the capital of Peru and its currency"
-    pointers = (grammar.thing, grammar.person)
+    pointers = (grammar.thing, grammar.person)[: 1 if of_thing else 2]
     if any(_find_pronouns(one, text[: found.start()], grammar) for one in pointers):
         return text  # "does it lose its leaves"
     noun = text[slice(*found.span("noun"))]
@@ -156,9 +162,12 @@ def _fill_ranked(said: Continuing, text: str) -> str:
     """ "How heavy is the cheaper one": the item of the last reply with the least of its prices."""
     grammar = said.spoken
     for found in grammar.ranked_one.finditer(plain_of(text)):
-        if item := ranked_item(said, text[slice(*found.span("kind"))]):
+        rank = text[slice(*found.span("kind"))]
+        if item := ranked_item(said, rank):
             start = found.start("kind" if _has_article(item, said) else 0)
             return put_words(text, (start, found.end()), item)
+        if hour := ranked_hour(said, rank):
+            return put_words(text, found.span(), f"{topic_of(said)} {hour}")
     return text
 
 

@@ -318,6 +318,15 @@ def _may_be_head(said: Continuing, n: int) -> bool:
     slot, after = said.slots[n], said.slots[n + 1] if n + 1 < len(said.slots) else None
     if slot.lead >= 0 or slot.kind == "verb" or plain_of(slot.text).lower() in said.grammar.degrees:
         return False
+    if (
+        after is not None
+        and after.article
+        and after.start - slot.span[1] == 1
+        and said.grammar.heads_be(said.question)
+        and not slot.article
+        and slot.kind == "noun"
+    ):  # "who is mending the bike"
+        return False
     return not slot.typed or (slot.kind in ("measure", "number") and _follows(slot, after))
 
 
@@ -374,7 +383,12 @@ def person_of(said: Continuing) -> str:
     if asked and not said.grammar.asks_noun.match(plain_of(said.question)):
         return asked[0].text
     new = _new_names(said)
-    told = (one for one in names_in(said.question, said.grammar) if in_text(one, said.turn.reply))
+    things = [one.text for one in said.slots if one.kind == "name" and one.article]
+    told = (
+        one
+        for one in names_in(said.question, said.grammar)
+        if one not in things and in_text(one, said.turn.reply)
+    )
     return new[0] if new else next(told, "") or _name_in(said, first=True) or topic_of(said)
 
 

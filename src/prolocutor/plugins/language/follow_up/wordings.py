@@ -28,7 +28,12 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
     stems_of,
 )
-from prolocutor.plugins.language.follow_up.listed import named_items, other_of_kind
+from prolocutor.plugins.language.follow_up.listed import (
+    named_items,
+    other_of_kind,
+    ranked_hour,
+    ranked_item,
+)
 from prolocutor.plugins.language.follow_up.spelling import is_near
 from prolocutor.plugins.language.follow_up.topics import place_of, topic_of
 from prolocutor.reading.languages import mended_parts
@@ -143,13 +148,19 @@ def points(said: Continuing) -> Found:
     plain = plain_of(rest)
     ranked = grammar.ranked.fullmatch(plain)
     patterns = (grammar.both, grammar.other, *grammar.ordinals)
-    if ranked is None and not any(one.fullmatch(plain) for one in patterns):
+    kind = grammar.ranked_one.fullmatch(plain)
+    rank = ranked["rank"] if ranked is not None else kind["kind"] if kind is not None else ""
+    if not rank and not any(one.fullmatch(plain) for one in patterns):
         return None
     old = grammar.ranks.search(plain_of(said.question))
     if ranked is not None and old is not None:
         return put_words(said.question, old.span(), rest[slice(*ranked.span("rank"))]), SURE
     if chosen := named_item(said):
         return _chosen(said, chosen)
+    if rank and (chosen := ranked_item(said, rank)):
+        return _chosen(said, chosen)
+    if rank and (hour := ranked_hour(said, rank)):
+        return attach_words(said.question, hour), SURE
     head = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
     if ranked is None or head is None:
         return None
@@ -453,7 +464,8 @@ def _dwellers_asked(said: Continuing) -> Found:
 def aligned(said: Continuing) -> Found:
     """ "And somebody born in 2001?": from the first word on that the question has too."""
     first, _, more = plain_of(said.fragment.rest).lower().partition(" ")
-    if not (said.fragment.joined and more) or first in said.spoken.leads or len(first) < 3:
+    common = said.spoken.leads.keys() | said.spoken.definite
+    if not (said.fragment.joined and more) or first in common or len(first) < 3:
         return None
     place = re.search(rf"\s{re.escape(first)}(?![\w'-])", plain_of(said.question), re.IGNORECASE)
     return (said.question[: place.start() + 1] + said.fragment.rest, LIKELY) if place else None
