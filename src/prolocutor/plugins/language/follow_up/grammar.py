@@ -694,8 +694,8 @@ class LanguageGrammar:
                 return slots if slot.article else _split_first(text, slots, n)
             after = slots[n + 1] if n + 1 < len(slots) else None
             adverbial = asks and words[0] != "who" and not self._has_determiner(words)
-            ends = [plain_of(text[one.span[1] :]).lower().split(maxsplit=1) for one in slots[n:]]
-            if any(one and one[0] in self.be | self.helpers for one in ends):
+            rests = [plain_of(text[one.span[1] :]).lower().split(maxsplit=1) for one in slots[n:]]
+            if any(one and one[0] in self.be | self.helpers for one in rests):
                 return slots  # "will my coat be ready"
             if " " not in slot.text or (slot.entity and slot.core is None):
                 if after is not None and after.lead >= 0:

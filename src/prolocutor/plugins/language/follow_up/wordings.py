@@ -159,10 +159,10 @@ def points(said: Continuing) -> Found:
         return _chosen(said, chosen)
     if rank and (chosen := ranked_item(said, rank)):
         return _chosen(said, chosen)
-    if rank and (hour := ranked_hour(said, rank)):
-        return attach_words(said.question, hour), SURE
+    if rank and (told := ranked_hour(said, rank)):
+        return attach_words(said.question, told), SURE
     head = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
-    if ranked is None or head is None:
+    if ranked is None or head is None or head.kind == "name":
         return None
     the = f"{grammar.words.articles[0]} " if grammar.words.articles else ""
     the = "" if head is said.asked_noun else the
