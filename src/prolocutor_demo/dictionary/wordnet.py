@@ -7,6 +7,7 @@ of the manual pages wndb(5WN) and cntlist(5WN).
 import functools
 import importlib.util
 import mmap
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,12 @@ _ENDINGS = {
 }
 _ANTONYM = "!"
 _SIMILAR = "&"
+
+_LONGEST_KEY = 100
+"""Bytes by which lines are told apart."""
+
+_BLOCK = 1024
+"""Bytes of lines of which only the first is kept for the search of a line."""
 
 
 class Pointer(msgspec.Struct, frozen=True):
@@ -154,17 +161,19 @@ def _sense(offset: int, part: str) -> Sense:
 
 def _first_line(data: mmap.mmap, key: bytes) -> int:
     """Return the offset of the first line that sorts at or after the key, by binary search."""
-    low, high = 0, len(data)
-    while low < high:
-        middle = (low + high) // 2
-        start = data.rfind(b"\n", 0, middle) + 1
-        end = data.find(b"\n", middle)
-        end = len(data) if end < 0 else end
-        if data[start : start + len(key)] < key:
-            low = end + 1
-        else:
-            high = start
-    return low
+    firsts, starts = _blocks(data)
+    block = max(0, bisect_left(firsts, key) - 1)
+    lines = data[starts[block] : starts[block + 1]].split(b"\n")
+    before = lines[: bisect_left(lines, key, 0, len(lines) - 1)]
+    return starts[block] + sum(map(len, before)) + len(before)
+
+
+@functools.cache
+def _blocks(data: mmap.mmap) -> tuple[list[bytes], list[int]]:
+    """Return the first line of each block of lines, cut, and where the blocks begin and end."""
+    ends = (data.find(b"\n", at) + 1 for at in range(0, len(data), _BLOCK))
+    starts = [0, *dict.fromkeys(end for end in ends if 0 < end < len(data))]
+    return [data[start : start + _LONGEST_KEY] for start in starts], [*starts, len(data)]
 
 
 @functools.cache

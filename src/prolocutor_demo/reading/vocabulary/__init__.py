@@ -72,11 +72,15 @@ def _places() -> frozenset[str]:
 
 
 @functools.cache
-def _city_names() -> str:
-    """Return the names of all cities, a line each, in lower case without accents."""
-    names = "\n".join(_NAME.findall(city_table())).lower()
+def _city_names() -> dict[str, str]:
+    """Return the words of the names of all cities in lower case without accents, a line each, by
+    their first two letters."""
+    names = " ".join(_NAME.findall(city_table())).lower()
     plain = unicodedata.normalize("NFKD", names).encode("ascii", "ignore").decode()
-    return f"\n{plain}\n".replace(" ", "\n")
+    found: dict[str, list[str]] = {}
+    for word in dict.fromkeys(plain.split()):
+        found.setdefault(word[:2], ["\n"]).append(f"{word}\n")
+    return {start: "".join(words) for start, words in found.items()}
 
 
 def _words_of_language(code: str) -> frozenset[str]:
@@ -116,4 +120,4 @@ def _is_known(word: str) -> bool:
     bare = _UNDOUBLED.fullmatch(word)
     if any(one and not (bare and one == bare[1]) for one in lemmas):
         return True
-    return len(word) >= _SHORTEST and f"\n{word}\n" in _city_names()
+    return len(word) >= _SHORTEST and f"\n{word}\n" in _city_names().get(word[:2], "")

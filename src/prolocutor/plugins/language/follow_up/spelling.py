@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from math import inf
 from typing import Final
 
 MIN_LETTERS: Final = 4
@@ -22,28 +23,24 @@ LONG: Final = 8
 """Letters from which on two slips are mended."""
 
 _ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_BESIDE: Final = frozenset(
-    (a, b)
+_ALIKE: Final = ("aeiouy", "cksq", "sz", "vwf", "mn", "td", "pb", "gj", "lr")
+_MISTAKEN: Final = {
+    letter: "".join(group for group in _ALIKE if letter in group)
+    + "".join(near[max(0, at - 1) : at + 2] for near in _ROWS[max(0, n - 1) : n + 2])
     for n, row in enumerate(_ROWS)
-    for at, a in enumerate(row)
-    for near in (_ROWS[max(0, n - 1) : n + 2])
-    for b in near[max(0, at - 1) : at + 2]
-    if a != b
-)
-_ALIKE: Final = frozenset(
-    pair
-    for group in ("aeiouy", "cksq", "sz", "vwf", "mn", "td", "pb", "gj", "lr")
-    for a in group
-    for b in group
-    for pair in ((a, b),)
-    if a != b
-)
+    for at, letter in enumerate(row)
+}
+"""The letters for which each letter is easily typed: those that sound alike, and keys beside it."""
+
 _VOWELS: Final = frozenset("aeiou")
 _OTHER: Final = 1.4
 _SLIP: Final = 0.9
 _EXTRA: Final = 1.0
 _CLEARLY: Final = 0.15
 """By how much the nearest word must be nearer than the next."""
+
+_FREQUENT: Final = 0.2
+"""By how much a frequent word counts as nearer than it is."""
 
 
 class Spelling:
@@ -59,10 +56,13 @@ class Spelling:
         self._boldly = boldly
         self._most = (1.0, 1.4, 2.0) if boldly else (0.7, 0.85, 0.85)
         self.frequent = frozenset(frequent)
-        self._lengths: dict[int, list[tuple[int, str]]] = {}
-        for word in sorted({*words, *self.frequent}):
-            if len(word) > 2:
-                self._lengths.setdefault(len(word), []).append((_letters(word), word))
+        self._words = [one for one in {*words, *self.frequent} if len(one) > 2]
+        self._of_length: dict[int, int] = {}
+        self._with_letter: dict[str, int] = {}
+        for n, word in enumerate(self._words):  # sets of words as the bits of a number
+            self._of_length[len(word)] = self._of_length.get(len(word), 0) | 1 << n
+            for letter in {*word}:
+                self._with_letter[letter] = self._with_letter.get(letter, 0) | 1 << n
         self.word_for: Callable[[str], str] = lru_cache(maxsize=2048)(self._find_word)
 
     def _find_word(self, typed: str) -> str:
@@ -71,14 +71,14 @@ class Spelling:
             return self._short_word(typed) if self._boldly and len(typed) > 2 else ""
         if len(typed) < _SURELY_LONG and not self._boldly:
             return ""
-        found = self._words_near(typed)
         most = self._most[0 if len(typed) < 6 else 1 if len(typed) < LONG else 2]
         ranked = sorted(
-            (_distance(typed, word) - (0.2 if word in self.frequent else 0), word)
-            for word in found
+            (far - (_FREQUENT if word in self.frequent else 0), word)
+            for word in self._words_near(typed)
             if self._boldly or self._is_likely(typed, word)
+            if (far := _distance(typed, word, most + _FREQUENT + _CLEARLY)) < inf
         )
-        least = 0.0 if self._boldly else 0.2 * (ranked[0][1] in self.frequent if ranked else 0)
+        least = 0.0 if self._boldly else _FREQUENT * (ranked[0][1] in self.frequent if ranked else 0)
         if not ranked or ranked[0][0] + least > most:
             return ""
         best = [word for far, word in ranked if far < ranked[0][0] + _CLEARLY]
@@ -101,25 +101,34 @@ class Spelling:
             for word in self._words_near(typed)
             if word in self.frequent
             and (sorted(word) == sorted(typed) or (len(word) == 4 and word[0] == typed[0]))
-            and _distance(typed, word) <= _SLIP
+            and _distance(typed, word, _SLIP) <= _SLIP
         ]
         return found[0] if len(found) == 1 else ""
 
     def _words_near(self, typed: str) -> list[str]:
         """Return the words that have about the same length and hardly another letter."""
         slips = 1 if len(typed) < LONG - 1 else 2
-        own = _letters(typed)
-        return [
-            word
-            for length in range(len(typed) - slips, len(typed) + slips + 1)
-            for letters, word in self._lengths.get(length, ())
-            if (letters ^ own).bit_count() <= 2 * slips
-        ]
+        lengths = range(len(typed) - slips, len(typed) + slips + 1)
+        near = sum(self._of_length.get(length, 0) for length in lengths)
+        unlike = [0] * (2 * slips + 1)  # words that have more than 0, 1, 2 ... other letters
+        for letter in self._with_letter.keys() | {*typed}:
+            other = self._with_letter.get(letter, 0) ^ (near if letter in typed else 0)
+            for n in range(2 * slips, 0, -1):
+                unlike[n] |= unlike[n - 1] & other
+            unlike[0] |= other
+        near &= ~unlike[-1]
+        found = []
+        while near:
+            found.append(self._words[near.bit_length() - 1])
+            near ^= 1 << near.bit_length() - 1
+        return found
 
 
 def is_near(typed: str, word: str) -> bool:
     """Return whether a typed word is a word but for one slip of a finger."""
-    return abs(len(typed) - len(word)) < 2 and _distance(typed, word) <= _EXTRA
+    if abs(len(typed) - len(word)) > 1 or len({*typed} ^ {*word}) > 2:
+        return False
+    return _distance(typed, word, _EXTRA) <= _EXTRA
 
 
 def doubled_or_not(key: str) -> set[str]:
@@ -132,14 +141,6 @@ def swapped(key: str) -> set[str]:
     """Return the words that differ from a word by two inner letters in each other's place."""
     places = range(1, len(key) - 1)
     return {f"{key[:n]}{key[n + 1]}{key[n]}{key[n + 2 :]}" for n in places} - {key}
-
-
-def _letters(word: str) -> int:
-    """Return the letters of a word as bits."""
-    found = 0
-    for letter in word:
-        found |= 1 << (ord(letter) & 63)
-    return found
 
 
 def _differs_in_ending(typed: str, word: str) -> bool:
@@ -159,36 +160,38 @@ _ENDINGS: Final = frozenset(
 )
 
 
-def _distance(typed: str, word: str) -> float:
-    """Return how far a typed word is from a word: the cost of the slips between them."""
-    before: list[float] = []
-    row = [0.0]
-    for letter in word:
-        row.append(row[-1] + _missing(letter, ""))
+def _distance(typed: str, word: str, most: float) -> float:
+    """Return how far a typed word is from a word: the cost of the slips between them.
+
+    It is infinite where they are surely farther apart than `most`.
+    """
     swapped = typed[:2] == word[1::-1]
     first = 0.5 if typed[0] != word[0] and not swapped else 0.0
-    for n, letter in enumerate(typed, 1):
-        previous = typed[n - 2] if n > 1 else ""
-        last, row = row, [row[0] + (0.6 if letter == previous else _EXTRA)]
-        for m, sign in enumerate(word, 1):
-            left = word[m - 2] if m > 1 else ""
-            cost = min(
-                last[m] + (0.5 if letter == previous else _EXTRA),
-                row[m - 1] + _missing(sign, left),
-                last[m - 1] + _change_cost(letter, sign),
-            )
-            if n > 1 and m > 1 and letter == left and previous == sign:
-                cost = min(cost, before[m - 2] + 0.7)
+    missing = [0.8 if letter in _VOWELS else _SLIP for letter in word]
+    row = [0.0, *accumulate(missing)]
+    for n in range(1, len(word)):
+        if word[n] == word[n - 1]:
+            missing[n] = 0.5
+    last: list[float] = []
+    previous = ""
+    for letter in typed:
+        before, last = last, row
+        again = letter == previous
+        extra, mistaken = 0.5 if again else _EXTRA, _MISTAKEN.get(letter, "")
+        cost = last[0] + (0.6 if again else _EXTRA)
+        row, left = [cost], ""
+        for m, sign in enumerate(word):
+            cost += missing[m]
+            if (other := last[m + 1] + extra) < cost:
+                cost = other
+            change = 0.0 if sign == letter else _SLIP if sign in mistaken else _OTHER
+            if (other := last[m] + change) < cost:
+                cost = other
+            if letter == left and previous == sign and (other := before[m - 1] + 0.7) < cost:
+                cost = other
             row.append(cost)
-        before = last
+            left = sign
+        if min(row) + first > most and min(last) + first + 0.7 > most:
+            return inf
+        previous = letter
     return row[-1] + first
-
-
-def _missing(letter: str, before: str) -> float:
-    return 0.5 if letter == before else 0.8 if letter in _VOWELS else _SLIP
-
-
-def _change_cost(one: str, other: str) -> float:
-    if one == other:
-        return 0.0
-    return _SLIP if (one, other) in _BESIDE or (one, other) in _ALIKE else _OTHER
