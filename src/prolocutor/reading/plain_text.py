@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Final
 
 _PLAIN: Final = str.maketrans(
@@ -38,6 +41,56 @@ _NO_NAME = frozenset(
     " what who where when why how which".split()
 )
 _NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
+
+
+class FoldedPattern:
+    """A regular expression that takes no notice of capitals; it is compiled at its first use.
+
+    Its source and each text are put in lower case, which is read two to four times as quickly as
+    with `re.IGNORECASE`. A match has the places of a text, and its words in lower case.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.pattern = _CAPITALS.sub(lambda found: found[1] or found[0].lower(), source)
+
+    @cached_property
+    def lower(self) -> re.Pattern[str]:
+        """The expression for texts in lower case."""
+        return re.compile(self.pattern)
+
+    def match(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
+        """Return the match at the start of a text, or None."""
+        return self.lower.match(_lower(text), start, end)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """Return the match of the whole of a text, or None."""
+        return self.lower.fullmatch(_lower(text))
+
+    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Return the first match in a text, or None."""
+        return self.lower.search(_lower(text), start)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Return the matches in a text."""
+        return self.lower.finditer(_lower(text))
+
+    def sub(self, put: Callable[[re.Match[str]], str], text: str) -> str:
+        """Return a text with other words in place of each match."""
+        pieces, at = [], 0
+        for found in self.finditer(text):
+            pieces += [text[at : found.start()], put(found)]
+            at = found.end()
+        return "".join([*pieces, text[at:]])
+
+
+_CAPITALS: Final = re.compile(r"(\\.|\(\?P)|[^\W\d_]")
+"""The letters of an expression, without its escapes and the sign of its groups."""
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, of the same length."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else text.replace("İ", "I").lower()
 
 
 def strip_accents(text: str) -> str:

@@ -177,7 +177,7 @@ def _orders_anew(text: str, lead: int, grammar: LanguageGrammar) -> bool:
     """Return whether a verb that may also correct orders something new: "mets un minuteur"."""
     verb = grammar.commands.match(plain_of(text))
     first = plain_of(text[lead:]).split(maxsplit=1)[:1]
-    whole = verb is not None and verb[0] == plain_of(text[:lead]).strip(TRIMMED)
+    whole = verb is not None and verb[0] == plain_of(text[:lead]).lower().strip(TRIMMED)
     return whole and first != [] and first[0].lower() in grammar.indefinite
 
 

@@ -21,6 +21,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     opener,
     plain_of,
 )
+from prolocutor.reading.plain_text import FoldedPattern
 
 MOST_LEAD: Final = 160
 """Characters before a request that are looked at."""
@@ -145,7 +146,7 @@ class Framing:
         if after:
             said = said[: after.start()] + ("?" if asks else "")
         if "," not in said and len(said.split()) > LEAST_INDIRECT and self._begins(said):
-            said = self._trailing.sub("", said)
+            said = self._trailing.sub(lambda _: "", said)
         if said == text:
             return text
         said = self._without_joint(said.lstrip("¿¡"))
@@ -292,5 +293,5 @@ def _any(phrases: Iterable[str]) -> str:
     return "|".join(phrases) or "(?!)"
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile(plain_of(pattern), re.IGNORECASE)
+def _pattern(pattern: str) -> FoldedPattern:
+    return FoldedPattern(plain_of(pattern))

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.reading.locales.locale import Words, codes, find_words
-from prolocutor.reading.plain_text import strip_accents
+from prolocutor.reading.plain_text import FoldedPattern, strip_accents
 
 TRIMMED: Final = " \t?!.,;:¿¡"
 MOST_KEPT: Final = 1_000
@@ -25,7 +25,7 @@ WITHIN, OF, TO, FROM, FOR, BETWEEN = 0, 1, 2, 3, 4, 8
 
 
 _NUMBER: Final = r"(?:[$€£¥]\s?)?(?:-|(?<![\w)%] )minus )?\d+(?:[.,:]\d+)*(?:k|m)?(?![\w])"
-_WITH_UNIT: Final = r"\d+(?:[.,]\d+)*(?-i:[a-z]{2,5}|[f-z])"
+_WITH_UNIT: Final = r"(?P<joined>\d+(?:[.,]\d+)*(?:[a-z]{2,5}|[f-z]))"
 """A number and its unit in one word: "5km", "20min"; "4b" is a code."""
 
 _CODE: Final = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])\w[\w-]*"
@@ -150,13 +150,10 @@ class LanguageGrammar:
         worded = rf"\b(?:{number})(?:(?:[ -]| {words.conjunction or '(?!)'} )(?:{number}))*\b"
         self.amount = _pattern(rf"-?\d[\d.,]*+|{worded}(?=\s)|[^\W\d_]++(?=\s)")
         unit = rf"(?!(?:{dates})(?![\w-]))[^\W\d_°]*°?[^\W\d_]+"
-        self.kinds = re.compile(
-            plain_of(
-                rf"(?<![\w.])(?:(?P<date>{dates})|(?P<hour>{hours})"
-                rf"|(?P<measure>(?:{_NUMBER}|{worded})\s?(?:%|-?(?P<unit>{unit}))|{_WITH_UNIT})"
-                rf"|(?P<number>{_NUMBER}|{worded})|(?P<code>{_CODE}))(?![\w-])"
-            ),
-            re.IGNORECASE,
+        self.kinds = _pattern(
+            rf"(?<![\w.])(?:(?P<date>{dates})|(?P<hour>{hours})"
+            rf"|(?P<measure>(?:{_NUMBER}|{worded})\s?(?:%|-?(?P<unit>{unit}))|{_WITH_UNIT})"
+            rf"|(?P<number>{_NUMBER}|{worded})|(?P<code>{_CODE}))(?![\w-])"
         )
         self.counted = re.compile(
             r"[a-z]\w* (?P<noun>[A-Z]\w+)"
@@ -429,8 +426,7 @@ class LanguageGrammar:
         """Return start, end and kind of the dates, hours, measures, numbers and codes of a text."""
         found: list[tuple[int, int, str]] = []
         for one in self.kinds.finditer(plain):
-            kind = next(name for name in ("date", "hour", "measure", "number", "code") if one[name])
-            start, end = one.span()
+            kind, (start, end) = str(one.lastgroup), one.span()
             if found and start < found[-1][1]:
                 continue
             if kind == "measure" and (unit := one["unit"]):
@@ -440,6 +436,8 @@ class LanguageGrammar:
                     kind, end = "code", house
                 elif more := self.counted.match(plain, one.start("unit")):
                     end = end if self._is_no_unit(more["noun"]) else more.end()
+            if one["joined"] and not plain[start:end].islower():
+                kind = "code"  # "3D"
             if kind == "date" and self._opens_name(plain, one):
                 continue
             if kind != "number" or self._is_amount(plain, one):
@@ -449,7 +447,7 @@ class LanguageGrammar:
     def _opens_name(self, plain: str, one: re.Match[str]) -> bool:
         """Return whether a day is a part of a name: "the *Winter* Key", not "on Friday"."""
         after = plain[one.end() : one.end() + 2]
-        within = one[0][0].isupper() and after[:1] == " " and after[1:].isupper()
+        within = plain[one.start()].isupper() and after[:1] == " " and after[1:].isupper()
         return within and not self.words.nouns_capital and " " not in one[0]
 
     def _is_amount(self, plain: str, one: re.Match[str]) -> bool:
@@ -788,7 +786,7 @@ class LanguageGrammar:
 
     def bare(self, word: str) -> str:
         """Return a word without its ending of case, gender, number or degree."""
-        bare = self.inflected.sub("", plain_of(word).lower())
+        bare = self.inflected.lower.sub("", plain_of(word).lower())
         return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare
 
     def is_owner(self, text: str, part: Part) -> bool:
@@ -1041,7 +1039,7 @@ def plain_of(text: str) -> str:
     return text if text.isascii() else strip_accents(text.replace("’", "'"))
 
 
-def _replace_found(pattern: re.Pattern[str], new: str, text: str) -> str:
+def _replace_found(pattern: FoldedPattern, new: str, text: str) -> str:
     """Return a text with new words in place of what a pattern finds in its plain form."""
     pieces, at = [], 0
     for one in pattern.finditer(plain_of(text)):
@@ -1065,21 +1063,21 @@ def _is_in(word: str, words: set[str]) -> bool:
     return plain_of(word).lower() in words
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile(plain_of(pattern), re.IGNORECASE)
+def _pattern(pattern: str) -> FoldedPattern:
+    return FoldedPattern(plain_of(pattern))
 
 
 def _any(phrases: list[str]) -> str:
     return "|".join(phrases) or "(?!)"
 
 
-def _whole(phrases: list[str], gap: str = "", *, many: bool = False) -> re.Pattern[str]:
+def _whole(phrases: list[str], gap: str = "", *, many: bool = False) -> FoldedPattern:
     if not phrases:
-        return re.compile(r"(?!)")
+        return FoldedPattern(r"(?!)")
     return _pattern(rf"(?:(?:{'|'.join(phrases)}){gap}){'+' if many else ''}")
 
 
-def _words_pattern(phrases: list[str]) -> re.Pattern[str]:
+def _words_pattern(phrases: list[str]) -> FoldedPattern:
     ordered = sorted(phrases, key=len, reverse=True)
     return _pattern(rf"(?<![\w'-])(?:{'|'.join(ordered) or '(?!)'})(?![\w'-])")
 

@@ -31,6 +31,7 @@ from prolocutor.plugins.language.follow_up.spelling import (
 )
 from prolocutor.reading.languages import is_frequent
 from prolocutor.reading.locales.locale import codes
+from prolocutor.reading.plain_text import FoldedPattern
 
 MOST_CARD_WORDS: Final = 20_000
 _WORD: Final = re.compile(r"(?<![\w.'’@/#-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@/#]|[.'’]\w)")
@@ -264,7 +265,7 @@ def _is_slip(key: str, right: str) -> bool:
     )
 
 
-def _cut_out(pattern: re.Pattern[str], text: str) -> str:
+def _cut_out(pattern: FoldedPattern, text: str) -> str:
     """Return a text without what a pattern finds in it; the whole text if nothing would be left."""
     kept, at = [], 0
     for one in pattern.finditer(plain_of(text)):

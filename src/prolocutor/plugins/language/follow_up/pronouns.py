@@ -38,6 +38,7 @@ from prolocutor.plugins.language.follow_up.topics import (
     pointed_at,
     topic_of,
 )
+from prolocutor.reading.plain_text import FoldedPattern
 
 
 def fill_pronoun(said: Continuing) -> Found:
@@ -276,7 +277,7 @@ def _start_of_count(text: str, found: re.Match[str], grammar: LanguageGrammar) -
     return of.start() if of is not None and grammar.leads.get(of[1].lower()) == OF else None
 
 
-def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | None = None) -> bool:
+def _own_thing(text: str, grammar: LanguageGrammar, pronoun: FoldedPattern | None = None) -> bool:
     """Return whether words name a thing of their own that a later pronoun stands for."""
     found = (pronoun or grammar.thing).search(plain_of(text))
     if found is None:
@@ -291,7 +292,7 @@ def _own_thing(text: str, grammar: LanguageGrammar, pronoun: re.Pattern[str] | N
     )
 
 
-def _substitute(pattern: re.Pattern[str], text: str, new: str, grammar: LanguageGrammar) -> str:
+def _substitute(pattern: FoldedPattern, text: str, new: str, grammar: LanguageGrammar) -> str:
     """Replace pronouns; of "it takes to climb it" the second alone."""
     found = _find_pronouns(pattern, text, grammar)
     if len(found) > 1 and found[0][0].lower() == found[-1][0].lower():
@@ -306,7 +307,7 @@ def _substitute(pattern: re.Pattern[str], text: str, new: str, grammar: Language
 
 
 def _find_pronouns(
-    pattern: re.Pattern[str], text: str, grammar: LanguageGrammar
+    pattern: FoldedPattern, text: str, grammar: LanguageGrammar
 ) -> list[re.Match[str]]:
     """Return pronouns: no determiners ("that train"), articles, relatives ("a cake that has").
 
@@ -343,7 +344,7 @@ def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> b
 def _is_article(word: re.Match[str], text: str, grammar: LanguageGrammar) -> bool:
     """Return whether a word is an article that differs from a place or pronoun by an accent."""
     said = text[word.start() : word.end()]
-    is_article = said == word[0] and said.lower() in grammar.definite - grammar.demonstratives
+    is_article = said == plain_of(said) and said.lower() in grammar.definite - grammar.demonstratives
     return is_article and bool(text[word.end() :].strip(TRIMMED))
 
 
@@ -366,5 +367,5 @@ def _fill_place(said: Continuing, text: str) -> str:
     if last in grammar.goes and not grammar.dummies.search(plain):
         lead = grammar.words.prepositions[TO][0]
     if last in grammar.be:
-        return f"{before} {plain_of(one[0])} {lead} {where}"
+        return f"{before} {plain[slice(*one.span())]} {lead} {where}"
     return f"{before} {lead} {where}{after}" if before else f"{lead} {where}{after}"
