@@ -165,11 +165,19 @@ def find_control(text: str) -> Control | None:
     >>> find_control("Never mind, thanks."), find_control("cancel my booking at the Hilton")
     ('nevermind', None)
     """
-    plain_text, controls = plain(text).strip(" .,!"), _controls(codes())
-    control = controls.get(plain_text) or controls.get(bare(text)) or _strip_leads(plain_text)
-    control = control or controls.get(plain_text.strip("?¿ ")) or _same_in_each_part(plain_text)
-    control = control or _leaves_in_a_row(plain_text)
-    if control is not None:
+    if (control := find_command(text)) is not None:
         return control
     answer = yesno.read_yes_no(text, firmly=True)
     return None if answer is None else ("yes" if answer else "no")
+
+
+def find_command(text: str) -> Control | None:
+    """Return the control command of a whole text, other than yes and no; None for any other text.
+
+    >>> find_command("Never mind, thanks."), find_command("yes")
+    ('nevermind', None)
+    """
+    plain_text, controls = plain(text).strip(" .,!"), _controls(codes())
+    control = controls.get(plain_text) or controls.get(bare(text)) or _strip_leads(plain_text)
+    control = control or controls.get(plain_text.strip("?¿ ")) or _same_in_each_part(plain_text)
+    return control or _leaves_in_a_row(plain_text)

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from prolocutor.reading.locales.locale import Words, codes, find_words
-from prolocutor.reading.plain_text import strip_accents
+from prolocutor.reading.plain_text import FoldedPattern, strip_accents
 
 MAX_CHARACTERS: Final = 400
 """The number of characters read of a text."""
@@ -122,10 +122,10 @@ def denies(text: str) -> bool:
 
 
 @cache
-def _negations(every: tuple[str, ...]) -> re.Pattern[str]:
+def _negations(every: tuple[str, ...]) -> FoldedPattern:
     known = [words for code in every if (words := find_words(code)) is not None]
     negations = strip_accents("|".join(one for words in known for one in words.negation))
-    return re.compile(rf"\b(?:{negations or '(?!)'})\b", re.IGNORECASE)
+    return FoldedPattern(rf"\b(?:{negations or '(?!)'})\b")
 
 
 def is_courtesy(text: str) -> bool:
@@ -139,7 +139,7 @@ def is_courtesy(text: str) -> bool:
 
 
 @cache
-def _courtesy(every: tuple[str, ...]) -> re.Pattern[str]:
+def _courtesy(every: tuple[str, ...]) -> FoldedPattern:
     known = [words for code in every if (words := find_words(code)) is not None]
     polite = "|".join(
         one
@@ -147,7 +147,7 @@ def _courtesy(every: tuple[str, ...]) -> re.Pattern[str]:
         for one in (*words.courtesy, *words.politeness, *words.openers, *words.hesitation)
     )
     pattern = rf"\W*+(?:(?:{polite or '(?!)'})(?!\w)\W*+)*+"
-    return re.compile(strip_accents(pattern), re.IGNORECASE)
+    return FoldedPattern(strip_accents(pattern))
 
 
 def without_framing(text: str, *fields: str) -> str:
@@ -167,14 +167,14 @@ def without_framing(text: str, *fields: str) -> str:
 @cache
 def _framing(
     fields: tuple[str, ...], every: tuple[str, ...]
-) -> tuple[re.Pattern[str], re.Pattern[str]]:
+) -> tuple[FoldedPattern, FoldedPattern]:
     """Return the patterns of what stands before a text, and of what stands after it."""
     known = [words for code in every if (words := find_words(code)) is not None]
     frame = "|".join(one for words in known for field in fields for one in getattr(words, field))
     frame = strip_accents(frame) or "(?!)"
     lead = rf"[\s,.…]*+(?:(?:{frame})(?![\w'-])[\s,.…!]*+)*+"
     tail = rf"(?:(?<![\s,.…!])[\s,.…!]++(?:{frame})(?![\w'-]))++[\s,.…!?]*+$"
-    return re.compile(lead, re.IGNORECASE), re.compile(tail, re.IGNORECASE)
+    return FoldedPattern(lead), FoldedPattern(tail)
 
 
 def mended_parts(text: str) -> tuple[str, str] | None:
@@ -192,7 +192,7 @@ def mended_parts(text: str) -> tuple[str, str] | None:
 
 
 @cache
-def _mending(every: tuple[str, ...]) -> re.Pattern[str]:
+def _mending(every: tuple[str, ...]) -> FoldedPattern:
     known = [words for code in every if (words := find_words(code)) is not None]
     mends = "|".join(
         rf"(?!(?:{'|'.join(words.negation) or '(?!)'})(?!\w))(?:{'|'.join(words.mends) or '(?!)'})"
@@ -205,11 +205,11 @@ def _mending(every: tuple[str, ...]) -> re.Pattern[str]:
         rf"(?:(?:{aside or '(?!)'})(?!\w)[\s,.;…!-]++)*+"
         rf"(?:(?:{mends or '(?!)'})(?!\w)[\s,.;…!-]++)++"
     )
-    return re.compile(strip_accents(pattern), re.IGNORECASE)
+    return FoldedPattern(strip_accents(pattern))
 
 
 @cache
-def _opening(field: str, every: tuple[str, ...]) -> re.Pattern[str]:
+def _opening(field: str, every: tuple[str, ...]) -> FoldedPattern:
     """Return the pattern of texts that begin with phrases of a field of `Words`."""
     known = [words for code in every if (words := find_words(code)) is not None]
     left = "|".join(
@@ -219,7 +219,7 @@ def _opening(field: str, every: tuple[str, ...]) -> re.Pattern[str]:
     )
     told = "|".join(one for words in known for one in getattr(words, field))
     pattern = rf"\W*+(?:(?:{left or '(?!)'})\b[\s,.…]++)*+(?:{told or '(?!)'})(?!\w)"
-    return re.compile(strip_accents(pattern), re.IGNORECASE)
+    return FoldedPattern(strip_accents(pattern))
 
 
 def language_of(text: str) -> DetectedLanguage | None:
@@ -280,9 +280,7 @@ def without_chat(text: str, code: str) -> str:
 
 
 @cache
-def _courtesy_of_others(
-    own: str, every: tuple[str, ...]
-) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _courtesy_of_others(own: str, every: tuple[str, ...]) -> tuple[FoldedPattern, FoldedPattern]:
     """Return the patterns of courtesy before and after a text in all languages but one."""
     others = [words for code in every if code != own and (words := find_words(code)) is not None]
     chat = "|".join(one for words in others for one in (*words.courtesy, *words.politeness))
@@ -302,7 +300,7 @@ def _courtesy_of_others(
         rf"|(?:{chat})(?:[ ,]+(?:{chat}))*[ ]*[,.!]+\s+|(?:{soft})[\s,]+)+"
     )
     patterns = (lead, rf"(?:[\s,]+(?:{soft})|,\s+(?:{chat}))(?=[.!?]*$)")
-    first, last = (re.compile(strip_accents(pattern), re.IGNORECASE) for pattern in patterns)
+    first, last = (FoldedPattern(strip_accents(pattern)) for pattern in patterns)
     return first, last
 
 

@@ -83,6 +83,16 @@ class FoldedPattern:
         return "".join([*pieces, text[at:]])
 
 
+def compile_patterns(holder: object) -> None:
+    """Compile the patterns among the attributes of an object, also those in lists and pairs."""
+    held = [*vars(holder).values()]
+    for one in held:
+        if isinstance(one, list | tuple):
+            held += one
+        elif isinstance(one, FoldedPattern):
+            one.search("")
+
+
 _CAPITALS: Final = re.compile(r"(\\.|\(\?P)|[^\W\d_]")
 """The letters of an expression, without its escapes and the sign of its groups."""
 

@@ -6,17 +6,22 @@ It reads the words and the last turn alone, needs no model and takes well under 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from prolocutor.asks.controls import find_control
+from prolocutor.asks.controls import find_command
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
-from prolocutor.plugins.language.follow_up.framing import as_direct_question, request_in
+from prolocutor.plugins.language.follow_up.framing import (
+    as_direct_question,
+    framing_of,
+    request_in,
+)
 from prolocutor.plugins.language.follow_up.general import (
     Meaning,
     continuing,
@@ -63,6 +68,7 @@ from prolocutor.plugins.language.language_wishes import (
 )
 from prolocutor.reading.languages import language_of_request, mended_parts, without_chat
 from prolocutor.reading.locales.locale import codes
+from prolocutor.reading.plain_text import compile_patterns
 
 MOST_WORDS: Final = 14
 LONGEST_TEXT: Final = 160
@@ -92,12 +98,19 @@ class FollowUps:
         self._cards: dict[tuple[str, str], frozenset[str]] = {}
 
     def with_skills(self, skills: Sequence[AgentProfile]) -> FollowUps:
-        """Return the annotator that asks these skills' own rules first, ready for any turn."""
+        """Return the annotator that asks these skills' own rules first, ready for any turn.
+
+        The patterns of other languages than English are compiled by a thread, which no turn of
+        another language waits for.
+        """
         made = FollowUps(skills)
+        language_of_request("ready. steady?")
         for code in codes():
             made._normalizer.normalized("ready", code)
             _unframed("ready", code)
             _mended("ready", code)
+        _compile_patterns([ENGLISH])
+        threading.Thread(target=_compile_patterns, args=(codes(),), daemon=True).start()
         return made
 
     def __call__(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,7 +216,7 @@ class FollowUps:
             return {}
         if undoes(text, grammar) or _denies_order(text, turns[-1], grammar):
             return {**annotation_of(turns[-1], text, SURE), "corrects": True}
-        if find_control(text) == "nevermind" and not grammar.orders.match(plain_of(text)):
+        if not grammar.orders.match(plain_of(text)) and find_command(text) == "nevermind":
             return {}
         best: tuple[Meaning, LastTurn] | None = None
         for turn in _alike(fragment.rest, turns, grammar):
@@ -250,6 +263,13 @@ class FollowUps:
             sure = given.get("confidence", SURE)
             return whole, float(sure), str(given.get("language", turn.language))
         return None
+
+
+def _compile_patterns(every: Iterable[str]) -> None:
+    for code in every:
+        if grammar := grammar_of(code):
+            compile_patterns(grammar)
+            compile_patterns(framing_of(code))
 
 
 def _alone(bare: str, said: str, *spelled: str) -> dict[str, Any]:

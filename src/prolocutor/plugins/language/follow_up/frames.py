@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, plain_of
+from prolocutor.plugins.language.follow_up.grammar import MOST_KEPT, LanguageGrammar, plain_of
 from prolocutor.plugins.language.follow_up.spelling import is_near
 
 LEAST_LETTERS: Final = 3
@@ -33,6 +34,7 @@ class Frames:
 
     def __init__(self, texts: Iterable[str], own: frozenset[str], grammar: LanguageGrammar) -> None:
         """Read the texts of cards; `own` are the words of the language."""
+        self._plain = lru_cache(MOST_KEPT)(self._plain_word)
         self._grammar, self._words = grammar, set[str]()
         self._between: dict[tuple[str, str], set[str]] = {}
         self._asked_by: dict[str, set[str]] = {}
@@ -59,13 +61,16 @@ class Frames:
         text: "long" in "how log", "how" in "haw long", "coin" in "flip a con"; "" where the word
         may be right.
         """
-        grammar = self._grammar
-        before, after = self._plain(before), self._plain(after)
+        grammar, before = self._grammar, self._plain(before)
+        known = word in grammar.function or len(word) < LEAST_LETTERS
+        if before and before != _NUMBER and (known or word in self._words):
+            return ""
+        after = self._plain(after)
         if not before and word in grammar.indefinite:
             return self._joint(word, after)
         if before == after == _NUMBER and not self._is_operator(word):
             return self._nearest(word, (one for one in grammar.leads if len(one) < len(word) + 2))
-        if word in grammar.function or len(word) < LEAST_LETTERS:
+        if known:
             return ""
         if not before and (asking := self._asking.get(after)):
             return self._nearest(word, asking)
@@ -93,7 +98,7 @@ class Frames:
         grammar = self._grammar
         return word in grammar.function or word in grammar.joining or word in self._words
 
-    def _plain(self, word: str) -> str:
+    def _plain_word(self, word: str) -> str:
         plain = plain_of(word).lower().strip(".,!?;:'\"")
         return _NUMBER if plain[:1].isdigit() or plain in self._grammar.numbers else plain
 

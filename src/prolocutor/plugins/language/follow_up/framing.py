@@ -122,6 +122,9 @@ class Framing:
         self._closed = _pattern(rf"(?:(?:{_any(told)}|{polite}|{hesitates})(?!\w)[\s,]*)+")
         self._kind = _pattern(rf"(?<![\w'])(?:{_any(words.kindness)})(?!\w)")
         self._conditions = _pattern(rf"(?:{_any(words.conditions)})(?!\w)")
+        asking = map(re.escape, [*words.questions, *words.forms_of_be, *words.helpers])
+        opens = _any([*words.fillers, *words.politeness, *words.joints, *words.orders, *asking])
+        self._may_open = _pattern(rf"[{re.escape(TRIMMED)}]*(?:{opens})")
 
     def request_in(self, text: str) -> str:
         """Return the request in a text; the text where nothing in it is surely framing."""
@@ -171,6 +174,8 @@ class Framing:
         for start, clause in _starts(plain):
             if start > MOST_LEAD:
                 break
+            if self._may_open.match(plain, start) is None:
+                continue
             lead, rest = plain[:start], text[start:]
             closed = self._closed.fullmatch(lead) is not None
             if self._is_whole_order(lead, rest):
@@ -273,7 +278,8 @@ def _starts(plain: str) -> Iterable[tuple[int, bool]]:
 
 
 @cache
-def _framing_of(code: str) -> Framing:
+def framing_of(code: str) -> Framing:
+    """Return the framing of a language that has a grammar."""
     grammar = grammar_of(code)
     assert grammar is not None
     return Framing(grammar)
@@ -285,7 +291,7 @@ def request_in(text: str, grammar: LanguageGrammar) -> str:
     The same text if the rest does not begin as a request does.
     """
     said = text.lstrip("¿¡")  # "¿puedes decirme qué hora es?"
-    request = _framing_of(grammar.code).request_in(said)
+    request = framing_of(grammar.code).request_in(said)
     return text if request == said else request
 
 

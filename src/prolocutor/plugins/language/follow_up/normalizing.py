@@ -176,7 +176,7 @@ class _Words:
 
     def _in_frame(self, key: str, found: re.Match[str]) -> str:
         """Return the word that the words on both sides of a word tell; "" for none."""
-        before = found.string[: found.start()].split()[-1:]
+        before = found.string[: found.start()].rsplit(maxsplit=1)[-1:]
         after = found.string[found.end() :].split(maxsplit=1)[:1]
         return self._frames.word_between("".join(before), key, "".join(after))
 

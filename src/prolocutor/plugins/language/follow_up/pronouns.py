@@ -344,7 +344,9 @@ def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> b
 def _is_article(word: re.Match[str], text: str, grammar: LanguageGrammar) -> bool:
     """Return whether a word is an article that differs from a place or pronoun by an accent."""
     said = text[word.start() : word.end()]
-    is_article = said == plain_of(said) and said.lower() in grammar.definite - grammar.demonstratives
+    is_article = (
+        said == plain_of(said) and said.lower() in grammar.definite - grammar.demonstratives
+    )
     return is_article and bool(text[word.end() :].strip(TRIMMED))
 
 

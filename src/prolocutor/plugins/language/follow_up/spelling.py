@@ -78,7 +78,9 @@ class Spelling:
             if self._boldly or self._is_likely(typed, word)
             if (far := _distance(typed, word, most + _FREQUENT + _CLEARLY)) < inf
         )
-        least = 0.0 if self._boldly else _FREQUENT * (ranked[0][1] in self.frequent if ranked else 0)
+        least = (
+            0.0 if self._boldly else _FREQUENT * (ranked[0][1] in self.frequent if ranked else 0)
+        )
         if not ranked or ranked[0][0] + least > most:
             return ""
         best = [word for far, word in ranked if far < ranked[0][0] + _CLEARLY]

@@ -240,7 +240,9 @@ def owned_otherwise(said: Continuing) -> Found:
     article = plain_of(rest[: owners[0].start()]).lower().strip()
     if not asked or article not in {"", *said.spoken.definite}:
         return None
-    return put_words(said.question, asked[-1].span(), plain_of(rest)[slice(*owners[0].span())]), SURE
+    return put_words(
+        said.question, asked[-1].span(), plain_of(rest)[slice(*owners[0].span())]
+    ), SURE
 
 
 def contrasted(said: Continuing) -> Found:
