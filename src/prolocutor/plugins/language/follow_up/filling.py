@@ -898,7 +898,7 @@ def _figures(text: str) -> int:
 
 def _unit(part: Part, said: Continuing) -> str:
     plain = plain_of(part.text).lower()
-    return said.grammar.amount.sub("", plain, count=1).strip().rstrip("s")
+    return said.grammar.amount.lower.sub("", plain, count=1).strip().rstrip("s")
 
 
 def _has_lead(part: Part, said: Continuing, lead: int) -> bool:
