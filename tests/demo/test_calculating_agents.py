@@ -100,6 +100,26 @@ def test_an_agent_declines_a_request_without_words(name: str, bare: dict[str, An
     assert hypothesis["confidence"] <= 0.1
 
 
+@pytest.mark.parametrize(
+    ("name", "asked", "told"),
+    [
+        ("calculator", "ninety six divide by eight", "= 12"),
+        ("calculator", "6 multiply 19", "= 114"),
+        ("calculator", "5% of 3,20,000", "= 16,000"),
+        ("calculator", "10 percent of 3 crore", "= 3,000,000"),
+        ("calculator", "two pound fifteen times four", "= 8.6"),
+        ("calculator", "3 tickets at 2.50 each", "= 7.5"),
+        ("units", "a kilo and a half in pounds", "3.31 pounds"),
+        ("units", "nine stone four in kg", "58.97 kilograms"),
+        ("units", "how many miles is a marathon 42.195 km", "26.22 miles"),
+        ("clock", "need the time in Lima", "In Lima it is"),
+        ("clock", "tell what is the time in Lima", "In Lima it is"),
+    ],
+)
+def test_ordinary_wordings_are_understood(name: str, asked: str, told: str) -> None:
+    assert told in agent(name)(request(asked))[0]["text"]
+
+
 def test_two_agents_each_answer_their_part_of_a_double_question() -> None:
     text = "what's 15% of 80 and what time is it in Tokyo?"
     calculated, told = reply_of("calculator", text), reply_of("clock", text)

@@ -85,6 +85,12 @@ def test_a_country_is_found_by_its_adjective_and_by_a_misspelled_name() -> None:
     assert "Lisbon" in said("countries", "capital of portugall")
 
 
+def test_the_money_and_language_of_a_large_city_are_those_of_its_country() -> None:
+    assert "Pakistani Rupee" in said("countries", "what currency do they have in Lahore")
+    assert "Portuguese" in said("countries", "language of sao paulo")
+    assert said("countries", "population of Lahore") == ""
+
+
 def test_the_currency_of_bulgaria_is_the_euro() -> None:
     assert "EUR" in said("countries", "what currency does Bulgaria use?")
 

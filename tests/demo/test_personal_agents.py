@@ -578,6 +578,21 @@ def test_two_things_said_at_once_get_both_replies() -> None:
     assert reply_of("small_talk", "thanks, bye")["text"].startswith("You are welcome. Goodbye!")
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("tyvm ur a gem", "You are welcome."),
+        ("absolute hero", "You are welcome."),
+        ("much obliged, bless you", "You are welcome."),
+        ("right, that'll do for now. cheers, laters!", "Goodbye!"),
+        ("ok that's everything, night night x", "Goodbye!"),
+        ("great one for tonight", "I only chat"),
+    ],
+)
+def test_thanks_and_farewells_are_told_in_slang(said: str, told: str) -> None:
+    assert Talk("small_talk").say(said).startswith(told)
+
+
 def test_replies_in_passing_take_turns() -> None:
     talk = Talk("small_talk")
     assert talk.say("thanks") != talk.say("thanks")
@@ -701,6 +716,7 @@ def test_nothing_is_a_timer_where_another_agent_spoke_last() -> None:
         ("we have figs", "I only"),
         ("wait we have walnuts", "Removed: walnuts."),
         ("takeoff the walnuts", "Removed: walnuts."),
+        ("take walnuts off", "Removed: walnuts."),
         ("remove", "Which one: "),
         ("change figs to dates", "I do not find that on your lists: "),
         ("put also figs there", "Added to your shopping list as number 3: figs."),

@@ -28,6 +28,9 @@ _TAIL = re.compile(r"(?<!\s)\s*+(?:(?:be )?equals?(?: to)?|be|is|make|give|come 
 _MONEY = re.compile(
     r"(?P<sign>[$€£])(?= ?\d)|(?<=\d)(?P<after>[$€£])| (?P<word>dollar|euro|pound|buck)s?\b"
 )
+_COINS = re.compile(r"(?<=\d) (?:dollar|euro|pound|buck|quid)s? (?:and )?(\d\d)(?![\d.])")
+"""Coins after whole money: "six pound forty"."""
+
 _NOT_SUMS = re.compile(
     r"\d{4}-\d\d-\d\d|(?<!\d)\d\d?/\d\d?/\d{4}|(?<!\d)\d\d?-\d\d?-\d{4}|\d:\d\d|"
     r"^\+|^\d{3}-\d{3,4}(?:-\d{4})?$"
@@ -37,7 +40,8 @@ _REWRITES = [
     (re.compile(old), new)
     for old, new in (
         (r"[×·∗]|\bmultiplied (?:by|with)\b|\btimes\b|(?<=[\d)!]) ?x ?(?=[\d(])", " * "),
-        (r"÷|\b(?:divided )?by\b|\bover\b", " / "),
+        (r"(?<=\d) multiply(?: by)? (?=[\d(])", " * "),
+        (r"÷|\b(?:divided? )?by\b|(?<=\d) divide (?=[\d(])|\bover\b", " / "),
         (r"(?<=[\d)]) : (?=[\d(])", " / "),
         (r"²|\bsquared\b", "^2"),
         (r"³|\bcubed\b", "^3"),
@@ -110,6 +114,7 @@ def _without_ordinals(words: str) -> str:
 
 def _without_money(words: str) -> str:
     """Return the words without the signs of one currency; leave the signs of several."""
+    words = _COINS.sub(r".\1", words)
     kinds = {found["sign"] or found["after"] or found["word"] for found in _MONEY.finditer(words)}
     return _MONEY.sub("", words) if len(kinds) == 1 else words
 

@@ -322,6 +322,10 @@ _PHRASES = [
     question(_expression("{0} / {1}"), rf"(?:the )?(?:quotient|ratio) of {_N} and {_N}"),
     question(_expression("{1} / {0}"), rf"{_N} (?:goes )?into {_N}"),
     question(
+        _expression("{0} * {1}"),
+        rf"{_N} [a-z]+(?: [a-z]+)? (?:at|for) {_N} (?:each|apiece|a piece|a pop)",
+    ),
+    question(
         _expression("{1} / {0}"),
         rf"how (?:many times|often) (?:does|do|will) {_N} (?:go|fit) in(?:to)? {_N}",
     ),

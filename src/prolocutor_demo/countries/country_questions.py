@@ -1,11 +1,13 @@
 """Reads questions about countries: the countries, a topic, and the remaining words."""
 
 import difflib
+import functools
 import re
 
 import msgspec
 
 from prolocutor_demo.reading.country_names import closest, mentions, words_of
+from prolocutor_demo.reading.geonames import city_rows
 
 _MOST_WORDS = 25
 _MOST_STRANGE = 4
@@ -20,8 +22,9 @@ _TOPICS = {
     "domain": r"(?:internet |web |top level |country )*domain(?: name| ending)?|tld|cctld",
     "currency": r"currenc(?:y|ies)|money|legal tender|(?:people |they |you |i )?pay (?:with|in)"
     r"|uses? the(?= \w+(?: \w+)?$)|uses?(?= \w+(?: \w+)?$)|used in",
-    "population": r"population|populous|populated|inhabitants?|(?:how many|number of|more|fewer"
-    r"|most|fewest|amount of) (?:people|folks|persons|citizens|residents)",
+    "population": r"population|populous|populated|inhabitants?"
+    r"|(?:how (?:many|much)|number of|more|fewer|most|fewest|amount of)"
+    r" (?:people|folks|persons|citizens|residents)",
     "area": r"area|how (?:big|large|small)|size|square (?:kilomet\w+|miles?|km)|bigger|larger"
     r"|smaller|biggest|largest|smallest|sq km",
     "continent": r"continents?|which part of the world"
@@ -108,7 +111,7 @@ def question_of(text: str) -> CountryQuestion | None:
     left = _REGION_PATTERN.sub(" ", _TOPIC_PATTERNS[topic].sub(" ", rest) if topic else rest)
     strange = [word for word in left.split() if word not in _FILLER]
     if not codes and topic and len(strange) <= _MOST_STRANGE + 1:
-        codes, strange = _misspelled(strange)
+        codes, strange = _of_city(topic, strange) or _misspelled(strange)
     regions = tuple(_REGIONS[found] for found in _REGION_PATTERN.findall(rest))
     return CountryQuestion(tuple(words), codes, rest, regions, topic, tuple(strange))
 
@@ -135,6 +138,33 @@ def _spelled(word: str) -> str:
     if not near or mentions([word]) or near[0].startswith("countr"):
         return word
     return near[0]
+
+
+def _of_city(topic: str, strange: list[str]) -> tuple[tuple[str, ...], list[str]] | None:
+    """Return the country of a large city whose money or language is asked for: that is what the
+    words that are left name.
+    """
+    if topic not in _OF_COUNTRIES or not strange:
+        return None
+    code = _large_cities().get(" ".join(strange))
+    return ((code,), []) if code else None
+
+
+@functools.cache
+def _large_cities() -> dict[str, str]:
+    """Return the countries of cities by their names, that of the largest city of a name."""
+    large = [one for one in city_rows() if one.population >= _LEAST_PEOPLE]
+    large.sort(key=lambda one: one.population)
+    return {
+        name: one.country
+        for one in large
+        for name in (*one.other_names, " ".join(words_of(one.name)))
+    }
+
+
+_OF_COUNTRIES = frozenset({"currency", "language", "code", "domain"})
+_LEAST_PEOPLE = 100_000
+"""People of the smallest city that stands for its country."""
 
 
 def _misspelled(strange: list[str]) -> tuple[tuple[str, ...], list[str]]:

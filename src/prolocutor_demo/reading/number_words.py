@@ -13,7 +13,7 @@ _SMALL: dict[str, int] = {word: n for n, word in enumerate(ONES)} | {
 }
 _SMALL |= {"fourty": 40, "ninty": 90, "twelwe": 12}
 _SCALES: dict[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
-_SCALES |= {"trillion": 10**12, "dozen": 12}
+_SCALES |= {"trillion": 10**12, "dozen": 12, "lakh": 10**5, "crore": 10**7}
 _SHORT: dict[str, int] = {"k": 10**3, "bn": 10**9}
 _DENOMINATORS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6}
 _DENOMINATORS |= {"eighth": 8, "tenth": 10, "hundredth": 100}
@@ -26,11 +26,14 @@ _RUN = re.compile(
     rf"(?P<run>(?:(?:{_WORD})|\d+(?:\.\d+)? ?(?=(?:{_SCALE})\b))(?:[ -]?{_AND}(?:{_WORD})\b)*)"
     rf"(?P<point> point(?: (?:{'|'.join(ONES[:10])}))+)?\b"
 )
-_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_THOUSANDS = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d\d)+,\d{3})(?![\d,])")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
 _SUFFIXED = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?(k|bn)(?![\w²³/])")
 _FRACTION_WORDS = re.compile(
     rf"\b(?:(\d+|an?) )?({'|'.join(_DENOMINATORS)})s?\b(?: of (?:an? )?| (?:an? )?)"
+)
+_UNIT_AND_PART = re.compile(
+    r"\b(?P<count>\d+|an?) (?P<unit>[a-z]{2,12}) and (?:a|one|1) (?P<part>half|third|quarter)\b"
 )
 _PART_OF_SCALE = re.compile(r"\b(?:a )?(half|quarter) (?:of )?a (million|billion|thousand|dozen)\b")
 _MIXED = re.compile(r"(?<![\d./])(\d+) (\d+)/([1-9]\d*)(?![\d./])")
@@ -61,7 +64,14 @@ def with_fractions(text: str) -> str:
     text = _MIXED.sub(
         lambda found: _text_of(int(found[1]) + Fraction(int(found[2]), int(found[3]))), text
     )
+    text = _UNIT_AND_PART.sub(
+        lambda found: f"{_mixed(found['count'], found['part'])} {found['unit']}", text
+    )
     return _FRACTION_WORDS.sub(_fraction_as_digits, text)
+
+
+def _mixed(count: str, part: str) -> str:
+    return _text_of(int(count if count.isdigit() else 1) + Fraction(1, _DENOMINATORS[part]))
 
 
 def number_text(value: Fraction | float, places: int = 2) -> str:

@@ -17,6 +17,7 @@ from prolocutor_demo.reading.utterance import (
     language_meant,
     language_of,
     last_utterance,
+    mended_words,
     words_of_follow_up,
 )
 
@@ -25,6 +26,7 @@ __all__ = [
     "id_before",
     "id_of",
     "is_correction",
+    "mended_words",
     "now_of",
     "said_of",
     "text_of",

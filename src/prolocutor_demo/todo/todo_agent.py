@@ -13,6 +13,7 @@ from prolocutor_demo.reading.request import (
     id_before,
     id_of,
     is_correction,
+    mended_words,
     now_of,
     said_of,
     text_of,
@@ -105,7 +106,8 @@ def _shown_again(
     request: dict[str, Any], said: str, stored: TodoList
 ) -> tuple[TodoReply, TodoList] | None:
     """Handle "show it" and "what's there" after a reply of this agent."""
-    texts = [bare(one).strip(" .?!") for one in (said_of(request), text_of(request))]
+    said_so = (said_of(request), mended_words(request), text_of(request))
+    texts = [bare(one).strip(" .?!") for one in said_so if one]
     asked = {todo_phrases.WAIT.sub("", one, count=1) or one for one in texts} | {*texts}
     patterns = [*(todo_phrases.SHOW_IT if said else ()), *todo_phrases.SHOW_LATER]
     todo = stored.copy()
@@ -137,9 +139,11 @@ def _taken_off(
     """Handle "we don't need eggs any more" and "honey instead of jam", whatever the words may mean
     as a follow-up."""
     todo = stored.copy()
-    asked = TodoRequest(bare(said_of(request)), todo, said)
-    reply = replace_item(asked) or take_off(asked)
-    return None if reply is None else (reply, todo)
+    for words in filter(None, (said_of(request), mended_words(request))):
+        asked = TodoRequest(bare(words), todo, said)
+        if reply := replace_item(asked) or take_off(asked):
+            return reply, todo
+    return None
 
 
 def _taken_back(

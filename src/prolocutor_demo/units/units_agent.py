@@ -82,6 +82,7 @@ def _read(words: str) -> Reading | None:
     words = re.sub(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])", r"\1.\2", words)
     words = with_fractions(with_digits(words.replace("light-year", "light year")))
     words = re.sub(r"\b(?:minus|negative) (?=\d)", "-", words)
+    words = re.sub(r"(?<=\d) stone (\d+)(?= (?:in|to|into|as)\b|$)", r" stone \1 pounds", words)
     items, guessed = _items(words)
     question = _question(items, guessed)
     if question is None or _VETO.intersection(item.word for item in items):
@@ -196,7 +197,8 @@ def _is_foot(quantities: list[Quantity]) -> bool:
 
 def _is_part(whole: Quantity, part: Quantity) -> bool:
     same = whole.unit.kind == part.unit.kind and whole.unit.kind != "temperature"
-    return same and part.unit.factor < whole.unit.factor and part.value >= 0
+    whole_only = whole.unit.one == "marathon"  # "a marathon, 26.2 miles": the same twice
+    return same and part.unit.factor < whole.unit.factor and part.value >= 0 and not whole_only
 
 
 def _joined(whole: Quantity, part: Quantity) -> Quantity:

@@ -303,6 +303,13 @@ def test_a_property_of_a_name_in_small_letters_is_asked_of_the_name() -> None:
     assert found["text"].rstrip("?") == "what's the weight of ayrium"
 
 
+def test_a_number_that_a_reply_named_is_pointed_to() -> None:
+    turns = ("what does the hut cost", "It costs 145 euros."), ("is it far", "No.")
+
+    assert annotate(dialog_of(*turns, words="that 145 in dollars"))["text"] == "145 in dollars"
+    assert annotate(dialog_of(*turns, words="that 150 in dollars")).get("text") != "150 in dollars"
+
+
 def test_the_next_one_is_in_the_place_of_the_last() -> None:
     found = annotate(dialog("is Monday a feast in Ayr", "No.", "when is the next one"))
     assert found["text"] == "when is the next feast in Ayr"

@@ -46,7 +46,7 @@ from prolocutor.plugins.language.follow_up.last_turn import (
     last_turns_of,
 )
 from prolocutor.plugins.language.follow_up.listed import things_of_reply
-from prolocutor.plugins.language.follow_up.normalizing import Normalizer
+from prolocutor.plugins.language.follow_up.normalizing import Normalizer, without_hesitation
 from prolocutor.plugins.language.follow_up.returning import (
     TWO_TURNS,
     about,
@@ -132,7 +132,7 @@ class FollowUps:
         spoken = told.code if told else ""
         if about_named := told_first(request, grammar_or_english(spoken)):
             return about_named
-        text = _unframed(request, spoken)
+        text = without_hesitation(_unframed(request, spoken), grammar_or_english(spoken))
         if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
             bare = self._normalizer.normalized(text, spoken).bare
             return {} if bare == said else {**_alone(bare, said, text), "normalized": bare}

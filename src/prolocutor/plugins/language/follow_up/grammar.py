@@ -196,6 +196,8 @@ class LanguageGrammar:
         after = _any([one for one in words.earlier if not one.isalpha()])
         before = _any([one for one in words.earlier if one.isalpha()])
         the = _any([*words.articles, *words.demonstratives])
+        points = _any([*words.demonstratives, *words.articles])
+        self.that_number = _pattern(rf"(?:{points}) (?P<number>\d[\d.,]*)(?!\S)(?=.)")
         # "The word from before", "that last word"
         self.earlier = _pattern(
             rf"(?<![\w'])(?:{the}) (?:(?P<noun>[\w-]+) (?:{after})(?!\w)[,;]?"

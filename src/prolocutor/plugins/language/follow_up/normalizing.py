@@ -265,6 +265,11 @@ def _is_slip(key: str, right: str) -> bool:
     )
 
 
+def without_hesitation(text: str, grammar: LanguageGrammar) -> str:
+    """Return a text without the words in which its speaker hesitates."""
+    return _cut_out(grammar.hesitation, text)
+
+
 def _cut_out(pattern: FoldedPattern, text: str) -> str:
     """Return a text without what a pattern finds in it; the whole text if nothing would be left."""
     kept, at = [], 0

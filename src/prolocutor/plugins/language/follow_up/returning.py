@@ -342,7 +342,13 @@ def pointed_back(
     own_meaning: OwnMeaning,
     card_of: CardOf,
 ) -> dict[str, Any]:
-    """Return the meaning of words about a thing of an earlier turn: "the word from before"."""
+    """Return the meaning of words about a thing of an earlier turn: "the word from before", or a
+    number of it: "that 360 plus 80".
+    """
+    if numbered := grammar.that_number.match(plain_of(text)):
+        replies = (one.reply for one in earlier_turns_of(state, text))
+        if any(numbered["number"] in one for one in replies):
+            return {"text": text[numbered.start("number") :], "of": "", "confidence": SURE}
     pointed = grammar.earlier.search(plain_of(text))
     if pointed is None or len(state["utterances"]) < TWO_TURNS - 2:
         return {}
