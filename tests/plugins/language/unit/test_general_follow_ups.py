@@ -486,3 +486,41 @@ def test_the_cheaper_one_may_be_of_the_turn_before() -> None:
         "what is the Lyra plan?", "The Lyra 5 plan costs 20 euros.")  # fmt: skip
     found = annotate(dialog_of(*turns, words="does the cheaper one include calls"))
     assert found["text"] == "does the Vega 3 plan include calls"
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words", "whole"),
+    [
+        ("are clay pots heavy?", "No.", "how much would nine be", "how much would nine clay pots be"),
+        ("can Dr Abara see my cat?", "At 8:20 or at 15:40.", "the later one, is that by phone",
+         "is Dr Abara at 15:40 by phone"),
+        ("how much is the Fern pass?", "Better take the Moss pass.",
+         "does the one you just said include boats", "does the Moss pass include boats"),
+        ("how much are oat mats for a Vega van?", "20 euros.", "how long would that last",
+         "how long would oat mats for a Vega van last"),
+        ("which day is the choir at the Old Mill?", "On Friday.", "and in the Barn, the band that is",
+         "which day is the band in the Barn"),
+    ],
+)  # fmt: skip
+def test_words_about_what_was_just_said_name_it(
+    question: str, reply: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, reply, words))["text"].rstrip("?") == whole
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("when does my lease end?", "why do they make me wait so long"),
+        ("can she fix the roof?", "a new door would be how much"),
+    ],
+)
+def test_words_that_go_on_from_nothing_are_left_alone(question: str, words: str) -> None:
+    found = annotate(dialog(question, "On Monday.", words))
+    assert found.get("text", words) == words
+
+
+def test_a_thing_is_called_by_a_word_of_its_name() -> None:
+    turns = ("how old is the Copper Kettle?", "90 years."), ("how old is the Fox?", "20 years.")
+    found = annotate(dialog_of(*turns, words="back to the kettle one, when does it open"))
+    assert found["text"] == "when does the Copper Kettle open"

@@ -47,6 +47,7 @@ from prolocutor.plugins.language.follow_up.last_turn import (
 )
 from prolocutor.plugins.language.follow_up.listed import things_of_reply
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer, without_hesitation
+from prolocutor.plugins.language.follow_up.pronouns import fill_pronoun
 from prolocutor.plugins.language.follow_up.returning import (
     TWO_TURNS,
     about,
@@ -182,7 +183,8 @@ class FollowUps:
             return {}
         thing, asked = found
         said = continuing(thing, last[-1], grammar, grammar)
-        told = question_of(asked, about(last[-1], (said and named_item(said)) or thing))
+        named = named_item(said) or (fill_pronoun(said) or ("",))[0] if said else ""
+        told = question_of(asked, about(last[-1], named or thing))
         return {"text": told[0], "of": "", "confidence": LIKELY} if told else {}
 
     def _passed_over(
@@ -333,6 +335,9 @@ def _mended(text: str, code: str) -> str:
     grammar = grammar_of(code or ENGLISH)
     if parts is None or grammar is None:
         return text
+    objects = {*grammar.subjects, *grammar.things, *grammar.persons, *grammar.words.speakers}
+    if plain_of(parts[0]).lower().rpartition(" ")[2] in objects:
+        return text  # "they make you wait"
     if not grammar.opens_request(parts[0]) and len(parts[0].split()) < LEAST_WORDS:
         return text  # it mends the turn before
     told = question_of(text[len(parts[0]) :].lstrip(" ,.;-"), LastTurn(parts[0], "", language=code))

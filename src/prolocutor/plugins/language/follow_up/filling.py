@@ -36,7 +36,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
     stems_of,
 )
-from prolocutor.plugins.language.follow_up.topics import entity_types, topic_of
+from prolocutor.plugins.language.follow_up.topics import entity_types, head_noun, topic_of
 
 MOST_PARTS: Final = 3
 MOST_TRIED: Final = 5
@@ -185,7 +185,14 @@ def supposed(said: Continuing) -> Found:
     typed = any(one.typed for one in grammar.slots(inner.rest, inside=True)[:1])
     if plain_of(text).lower().split()[0] in grammar.subjects and not typed:
         return None  # "we'd be glad"
+    if typed and grammar.how_much.match(plain_of(text)) and said.grammar.heads_be(said.question):
+        noun = head_noun(said)
+        if noun and said.grammar.is_plural(noun) and not any(one.typed for one in said.slots):
+            return put_words(text, found.span("part"), f"{part} {noun}"), LIKELY  # "six loaves"
     words = plain_of(text[found.end("part") :]).split()
+    asked = next((one for one in words if one.lower() in grammar.questions), "").lower()
+    if asked and asked not in plain_of(said.question).lower().split():
+        return None  # it goes on from another question
     compares = any(grammar.bare(one) in grammar.ranking for one in words)
     question = topic_of(said) if compares else said.question
     turn = msgspec.structs.replace(said.turn, question=question)

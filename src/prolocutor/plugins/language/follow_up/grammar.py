@@ -318,6 +318,8 @@ class LanguageGrammar:
             for word in one.split("|"):
                 self.described.setdefault(self.bare(word), set()).add(place)
         self.here = _set(words.places)
+        self.one = {one.rstrip("?s") for one in words.ones}
+        self.ends_in_one = _pattern(rf" (?:{_any(words.ones)})\Z")
         self.thing = _words_pattern(words.things)
         helpers = _any([re.escape(one) for one in words.helpers])
         self.acts = _pattern(rf"(?<![\w'])(?:{helpers}) (?:{_any(words.things)})(?!\w)")
@@ -1091,7 +1093,8 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 def is_whole(text: str) -> bool:
     """Return whether a text begins as a whole question, order or statement in some language."""
     every = (grammar_of(code) for code in codes())
-    return any(one is not None and one.opens_clause(text.strip(TRIMMED)) for one in every)
+    text = text.strip(TRIMMED)
+    return any(one and (one.opens_clause(text) or one.opens_request(text)) for one in every)
 
 
 def is_courtesy(text: str) -> bool:

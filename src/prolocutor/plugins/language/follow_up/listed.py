@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -16,6 +17,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     LanguageGrammar,
     Span,
     plain_of,
+    stems_of,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.plugins.language.follow_up.topics import names_in, without_amounts
@@ -80,6 +82,18 @@ def _told_items(said: Continuing, *, asked: bool) -> list[str]:
     return [] if said.grammar.words.nouns_capital else names
 
 
+def named_by_word(words: str, turns: Sequence[LastTurn], grammar: LanguageGrammar) -> str:
+    """Return the name or thing of turns that "the harbour one" calls by a word of it, or ""."""
+    ends = grammar.ends_in_one.search(plain_of(words))
+    wanted = {*stems_of(words[: ends.start()])} - grammar.function if ends else set()
+    for turn in turns if wanted else ():
+        texts = (turn.question, turn.reply)
+        known = [*turn.entities, *(one for text in texts for one in names_in(text, grammar))]
+        if found := next((one for one in known if wanted <= {*stems_of(one)}), ""):
+            return found
+    return ""
+
+
 def ranked_item(said: Continuing, rank: str) -> str:
     """Return the item of the last reply's list with the least or most of its amounts, or "".
 
@@ -113,7 +127,7 @@ def ranked_hour(said: Continuing, rank: str) -> str:
         return ""
     found = (min if least else max)(hours, key=lambda one: _hour_value(one.text))
     lead = said.turn.reply[hours[0].whole[0] : hours[0].span[0]]
-    return f"{lead}{found.text}"
+    return f"{lead.lower()}{found.text}"
 
 
 def _place_of(rank: str, grammar: LanguageGrammar) -> tuple[bool, bool] | None:

@@ -233,13 +233,18 @@ def _fill_thing(said: Continuing, text: str) -> str:
     if any(a <= found.start() < b for a, b in typed):  # "this week"
         return text
     plural = found[0].lower() in grammar.plurals
-    topic = of_gender(said, found[0], topic_of(said, plural=plural))
+    either = None if not plural and plain_of(found[0]).lower() in grammar.demonstratives else plural
+    topic = of_gender(said, found[0], topic_of(said, plural=either))
     if topic and (start := _start_of_count(text, found, grammar)) is not None:
         return put_words(text, (start, found.end()), topic)  # "1,000 of those"
     names = plural and any(
         one.kind == "name" or (one.lead == 0 and not one.typed) for one in grammar.slots(text)
     )
     head = main_slot(said, plural=plural)
+    owner = said.question[head.start : head.span[0]].lower().strip() if head is not None else ""
+    owns = head is not None and not said.grammar.is_plural(head.text)
+    if plural and owns and owner in grammar.possessives and not names:
+        return text  # "my contract": "why do they make me wait"
     people = (
         plural
         and not said.turn.entities

@@ -13,6 +13,7 @@ from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.general import (
     Meaning,
+    continuing,
     meaning_of,
     meant,
     question_of,
@@ -26,8 +27,8 @@ from prolocutor.plugins.language.follow_up.grammar import (
     stems_of,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn, earlier_turns_of
-from prolocutor.plugins.language.follow_up.listed import items_of_reply
-from prolocutor.plugins.language.follow_up.topics import entity_types
+from prolocutor.plugins.language.follow_up.listed import items_of_reply, named_by_word
+from prolocutor.plugins.language.follow_up.topics import entity_types, pointed_at
 
 _CUT: Final = re.compile(r"\s*(?:[,:;]\s*|\.\s+)")
 _WORD: Final = re.compile(r"[^\W_]{3,}")
@@ -81,6 +82,7 @@ def returned(
     turn = turn or next((one for one in turns if wanted & _stems(cards(one.skill), grammar)), None)
     if not rest.strip(TRIMMED):
         return None if turn is None else ((turn.question, LIKELY), turn)
+    topic = (turn and named_by_word(topic, [turn], grammar)) or topic
     article = found[0].lower().rpartition(" ")[2]
     if article in grammar.definite | grammar.possessives:
         topic = f"{article} {topic}"
@@ -358,6 +360,11 @@ def pointed_back(
                 "confidence": SURE}  # fmt: skip
     rest = f"{text[: pointed.start()]}{grammar.words.things[0]}{text[pointed.end() :]}"
     turns = earlier_turns_of(state, rest)
+    said = continuing(rest, turns[0], grammar, grammar) if turns and pointed["noun"] else None
+    if said is not None and noun in grammar.one:
+        named_one = pointed_at(said, noun)
+        whole = f"{text[: pointed.start()]}{named_one}{text[pointed.end() :]}"
+        return annotation_of(turns[0], whole, SURE) if named_one else {}
     named = [one for one in turns if _names(card_of(one.skill), noun)]
     for turn in named or (turns if pointed["noun"] else []):
         general = replace(turn, spoken=grammar.code)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from prolocutor.plugins.language.follow_up.fragments import Continuing, in_text
 from prolocutor.plugins.language.follow_up.grammar import (
+    FROM,
     OF,
     TO,
     TRIMMED,
@@ -61,11 +62,12 @@ def names_in(text: str, grammar: LanguageGrammar) -> list[str]:
     return [*([more] if more else []), *found[1:]] if opens else found
 
 
-def topic_of(said: Continuing, *, plural: bool = False) -> str:
+def topic_of(said: Continuing, *, plural: bool | None = False) -> str:
     """Return the subject of the last turn, with its article; "" if it is not clear.
 
     That is the answer to a question that asks for a thing or whether there is one, else the main
-    phrase of the question, else what the agent named. `plural`: the words that point to it are.
+    phrase of the question, else what the agent named. `plural`: the words that point to it are;
+    None where they may be either.
     """
     turn, question = said.turn, said.question
     others = entity_types("person") | entity_types("time")
@@ -206,6 +208,7 @@ def pointed_at(said: Continuing, pronoun: str) -> str:
     known = [one for one, kind in said.turn.kinds if kind not in times]
     new = without_amounts([one for one in known if not in_text(one, said.question)], said.grammar)
     told = [] if said.turn.entities else [*_things_told(said), topic_of(said)]
+    told.sort(key=lambda one: not in_text(stems_of(one)[-1], said.question))  # of the same kind
     for one in [*new, *without_amounts(told, said.grammar)]:
         fits = said.grammar.agrees(pronoun, one.partition(" ")[0]) is not False
         if one and fits and not is_courtesy(one):
@@ -267,7 +270,7 @@ def _without_verb(slots: list[Part]) -> list[Part]:
 _NOUNS: Final = frozenset({"noun", "name"})
 
 
-def main_slot(said: Continuing, *, plural: bool = False) -> Part | None:
+def main_slot(said: Continuing, *, plural: bool | None = False) -> Part | None:
     """Return the slot that the last question is about, of the number that is asked for if there is
     one; None for a question without nouns."""
     slots = said.slots
@@ -430,7 +433,8 @@ def place_of(said: Continuing, *, named: bool = False) -> str:
             return answer
     names = [one for one in said.slots if one.kind == "name" or (one.entity and not named)]
     names = [one for one in names if not one.typed and one is not said.asked_noun]
-    led = [one for one in names if one.lead >= 0]
+    led = [one for one in names if one.lead in (WITHIN, TO, FROM)]
+    led = led or [one for one in names if one.lead >= 0 and one.kind == "name"]
     names = [one for one in led if one.entity] or led or [o for o in names if o.entity] or names
     goal = [one for one in names if one.lead == TO]
     small = turn.question.islower()  # names are typed in small letters, too
