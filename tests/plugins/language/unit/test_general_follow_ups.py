@@ -491,14 +491,16 @@ def test_the_cheaper_one_may_be_of_the_turn_before() -> None:
 @pytest.mark.parametrize(
     ("question", "reply", "words", "whole"),
     [
-        ("are clay pots heavy?", "No.", "how much would nine be", "how much would nine clay pots be"),
+        ("are clay pots heavy?", "No.", "how much would nine be",
+         "how much would nine clay pots be"),
         ("can Dr Abara see my cat?", "At 8:20 or at 15:40.", "the later one, is that by phone",
          "is Dr Abara at 15:40 by phone"),
         ("how much is the Fern pass?", "Better take the Moss pass.",
          "does the one you just said include boats", "does the Moss pass include boats"),
         ("how much are oat mats for a Vega van?", "20 euros.", "how long would that last",
          "how long would oat mats for a Vega van last"),
-        ("which day is the choir at the Old Mill?", "On Friday.", "and in the Barn, the band that is",
+        ("which day is the choir at the Old Mill?", "On Friday.",
+         "and in the Barn, the band that is",
          "which day is the band in the Barn"),
     ],
 )  # fmt: skip
