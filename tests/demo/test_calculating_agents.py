@@ -113,6 +113,8 @@ def test_an_agent_declines_a_request_without_words(name: str, bare: dict[str, An
         ("units", "nine stone four in kg", "58.97 kilograms"),
         ("units", "how many miles is a marathon 42.195 km", "26.22 miles"),
         ("clock", "need the time in Lima", "In Lima it is"),
+        ("clock", "the time of Lima just now", "In Lima it is"),
+        ("units", "300 grm in ounces", "10.58 ounces"),
         ("clock", "tell what is the time in Lima", "In Lima it is"),
     ],
 )

@@ -20,7 +20,7 @@ from prolocutor_demo.reading.wording import (
 
 DECLINING = "I can only tell the time and the date."
 
-_NOW = r"(?: (?:right )?now| at the moment| currently| these days| yet)?"
+_NOW = r"(?: (?:right |just )?now| at the moment| currently| these days| yet)?"
 _IN = r"(?:over )?(?:in|at|for|on|within) "
 _LATE = r"how late is it"
 _ASK = (
@@ -232,6 +232,7 @@ _QUESTIONS = [
     ),
     question(_time, r"(?:do you have|have you got|you got|got|give me|have) the time"),
     question(_time, rf"{_ASK}{_NOW} {_IN}{_PLACE}{_NOW}"),
+    question(_time, rf"{_ASK} of {_PLACE}{_NOW}"),
     question(
         _time,
         rf".* (?:in|to|from) {_PLACE},? (?:so |and |but )?(?:what time is it|what is the time)",

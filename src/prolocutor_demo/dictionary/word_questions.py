@@ -98,6 +98,7 @@ _PATTERNS: list[tuple[str, float, str]] = [
             rf"(?: actually| exactly| really)? (?:mean|means|meant|stand for)"
         ),
     ),
+    ("define", 0.9, rf"what (?:means|mean|is mean(?:ing)?) {_THE}{_WORD}"),
     ("define", 0.94, rf"what(?:'?s| is) meant by (?:an? )?{_THE}{_WORD}"),
     (
         "define",

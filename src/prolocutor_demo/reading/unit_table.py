@@ -72,7 +72,7 @@ light year | 9460730472580800 | lightyear, ly, light-year
 astronomical unit | 149597870700 | au
 mass:
 kilogram | 1 | kg, kgs, kilo, kilogramme
-gram | 1/1000 | g, gr, gramme, gm, gms
+gram | 1/1000 | g, gr, gramme, gm, gms, grm, grms
 milligram | 1/1000000 | mg, milligramme
 metric ton | 1000 | tonne, t, metric tonne
 short ton | 907.18474 | us ton, ton, tons

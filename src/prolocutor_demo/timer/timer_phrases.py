@@ -152,15 +152,17 @@ NAMED = _pattern(
     r"\b(?:called|named|labell?ed)\s+[\"']?(?P<name>[\w'-]+(?:\s(?!for\b|of\b)[\w'-]+)?)"
 )
 NAMED_BEFORE = _pattern(rf"(?P<name>[^\W\d_][\w'-]*)\s+{_TIMER}")
-NAMED_FOR = _pattern(rf"{_TIMER}(?:\s+on)?\s+for\s+(?:the|my|some)\s+(?P<name>[^\W\d_][\w'-]*)")
+_WORD = r"[^\W\d_][\w'-]*"
+_AND_NOUN = rf"(?:\s(?!(?:for|of|in|at|to|on|and|or|please|now|again|too|timer)\b){_WORD}(?=\s*$))?"
+NAMED_FOR = _pattern(rf"{_TIMER}(?:\s+on)?\s+for\s+(?:the|my|some)\s+(?P<name>{_WORD}{_AND_NOUN})")
 NAMED_AFTER = _pattern(
     rf"^(?:(?:set|start|put|give|make|run|an?|me|us|new) )*{_TIMER} +(?:for )?"
-    r"(?P<name>[^\W\d_][\w'-]*)(?: [^\W\d_][\w'-]*)?$"
+    rf"(?P<name>{_WORD}{_AND_NOUN})$"
 )
 """What stands after the length of time of a timer: "timer 10 minutes oven"."""
 
 NAMED_LAST = _pattern(
-    r"^.*\bfor\s+(?:(?:the|my|some|our)\s+)?(?P<name>[^\W\d_][\w'-]*)(?:\s+for)?\s*$"
+    rf"^.*\bfor\s+(?:(?:the|my|some|our)\s+)?(?P<name>{_WORD}{_AND_NOUN})(?:\s+for)?\s*$"
 )
 LISTED = _pattern(
     r"\b(\d+)(?=(?:(?:,|,? and) \d+)*(?:,|,? and) \d+ (?P<unit>seconds?|minutes?|mins?|hours?)\b)"

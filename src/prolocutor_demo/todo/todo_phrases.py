@@ -237,6 +237,7 @@ REMOVE_LOOSELY = _patterns(
     r"(?:remove|delete|cross out|scratch|take ?off|leave out) (?:the |my )?"
     r"(?P<what>[^\W\d_][\w' -]{1,40})",
     r"(?:remove|delete|cross off|take off)(?P<what>)",
+    r"(?:take|cross|strike) (?:the |my )?(?P<what>[^\W\d_][\w' -]{1,40}?) (?:off|out)(?: again)?",
 )
 # "Bananas on my shopping list": without a verb.
 ADD_WITHOUT_VERB = _patterns(

@@ -303,6 +303,28 @@ def test_a_property_of_a_name_in_small_letters_is_asked_of_the_name() -> None:
     assert found["text"].rstrip("?") == "what's the weight of ayrium"
 
 
+@pytest.mark.parametrize(
+    ("question", "words", "whole"),
+    [
+        ("mayor of Ayr", "and how many bars in that town", "how many bars in Ayr"),
+        ("mayor of Ayr", "do they ski in that place", "do they ski in Ayr"),
+        ("a bus to Ayr", "and to Alloa cos my aunt is ill", "a bus to Alloa"),
+    ],
+)
+def test_a_place_is_pointed_to_by_its_sort_and_reasons_are_left_out(
+    question: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, "So.", words))["text"].rstrip("?") == whole
+
+
+def test_there_after_a_sum_is_the_place_before_it() -> None:
+    turns = ("is it late in Quito", "Yes, in Quito."), ("7 x 9", "7 x 9 = 63")
+
+    found = annotate(dialog_of(*turns, words="what do they eat with there", skill="sums"))
+
+    assert found["text"] == "what do they eat with in Quito"
+
+
 def test_a_number_that_a_reply_named_is_pointed_to() -> None:
     turns = ("what does the hut cost", "It costs 145 euros."), ("is it far", "No.")
 

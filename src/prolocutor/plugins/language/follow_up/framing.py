@@ -140,7 +140,7 @@ class Framing:
             # A question mends nothing: the words before it are hesitation.
             return rest if first in grammar.questions else f"{text[: mends.end()]}{rest}"
         if opened and opened["joint"] and self._is_whole(text):
-            return text  # it goes on from the turn before
+            return self._without_aside(text)  # it goes on from the turn before
         if self._after.fullmatch(f", {plain}"):
             return text  # all of it is chat
         said = self._after_chat(self._without_aside(text[chat:]))

@@ -196,6 +196,10 @@ class LanguageGrammar:
         after = _any([one for one in words.earlier if not one.isalpha()])
         before = _any([one for one in words.earlier if one.isalpha()])
         the = _any([*words.articles, *words.demonstratives])
+        sorts = words.entity_types.get("place", "").replace(" ", "").replace(",", "|")
+        self.that_place = _pattern(
+            rf"(?<![\w'])(?:{_any(words.demonstratives)}) (?:{sorts or '(?!)'})(?!\w)"
+        )
         points = _any([*words.demonstratives, *words.articles])
         self.that_number = _pattern(rf"(?:{points}) (?P<number>\d[\d.,]*)(?!\S)(?=.)")
         # "The word from before", "that last word"

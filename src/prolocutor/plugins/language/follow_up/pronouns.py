@@ -45,7 +45,7 @@ def fill_pronoun(said: Continuing) -> Found:
     """ "How long does it last?", "her number": the referent of a pronoun is named."""
     grammar, rest = said.spoken, said.fragment.clause
     plain = plain_of(rest)
-    there = grammar.place.search(plain) is not None
+    there = any(one.search(plain) for one in (grammar.place, grammar.that_place))
     dummy = grammar.idioms.fullmatch(plain) or grammar.dummies.search(plain)
     goes_on = said.fragment.joined or said.fragment.asks or " " in rest
     if SIGNS.search(rest) or not (goes_on or grammar.opens_clause(rest)):
@@ -59,8 +59,8 @@ def fill_pronoun(said: Continuing) -> Found:
     if dummy and not there and whole == rest:
         return None
     steps = (
-        _fill_owner, _fill_person, _fill_day, _fill_place, _fill_listed, _fill_ranked, _fill_noun,
-        _fill_both
+        _fill_owner, _fill_person, _fill_day, _fill_that_place, _fill_place, _fill_listed,
+        _fill_ranked, _fill_noun, _fill_both
     )  # fmt: skip
     own = False
     for name_it in steps:
@@ -118,6 +118,13 @@ def _fill_person(said: Continuing, text: str) -> str:
         asked = said.grammar.asks_who.match(plain_of(said.question))
         who = who if asked or agrees is False else ""
     return _substitute(grammar.person, text, who, grammar) if who else text
+
+
+def _fill_that_place(said: Continuing, text: str) -> str:
+    """ "In that country": the place of the last turn."""
+    found = said.spoken.that_place.search(plain_of(text))
+    where = place_of(said) if found else ""
+    return put_words(text, found.span(), where) if found and where else text
 
 
 def _fill_day(said: Continuing, text: str) -> str:

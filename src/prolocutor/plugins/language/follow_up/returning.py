@@ -19,7 +19,9 @@ from prolocutor.plugins.language.follow_up.general import (
     question_of,
 )
 from prolocutor.plugins.language.follow_up.grammar import (
+    TO,
     TRIMMED,
+    WITHIN,
     LanguageGrammar,
     Part,
     grammar_or_english,
@@ -28,7 +30,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn, earlier_turns_of
 from prolocutor.plugins.language.follow_up.listed import items_of_reply, named_by_word
-from prolocutor.plugins.language.follow_up.topics import entity_types, pointed_at
+from prolocutor.plugins.language.follow_up.topics import SUM, entity_types, pointed_at
 
 _CUT: Final = re.compile(r"\s*(?:[,:;]\s*|\.\s+)")
 _WORD: Final = re.compile(r"[^\W_]{3,}")
@@ -178,11 +180,10 @@ def owning_turn(
     "What's its capital" means the country of an earlier turn, whose agent names capitals on its
     card; that of the order does not.
     """
-    if not all(_is_order(one, grammar) for one in last):
-        return None
-    if _points_to_place(text, grammar):
+    orders = all(_is_order(one, grammar) for one in last)
+    if _points_to_place(text, grammar) and (orders or all(_is_sum(one, grammar) for one in last)):
         return next((one for one in earlier if _has_place(one, grammar)), None)
-    if not grammar.owner.search(plain_of(text)):
+    if not orders or not grammar.owner.search(plain_of(text)):
         return None
     stems = {*stems_of(text)} - grammar.function
     if any(stems & card_of(one.skill) for one in last):
@@ -197,7 +198,13 @@ def _points_to_place(text: str, grammar: LanguageGrammar) -> bool:
     before = plain[: found.start()].split() if found else []
     if len(before) < 2 or grammar.commands.match(plain):
         return False
-    return before[-1] not in grammar.leads and before[-1] not in grammar.be
+    inside = grammar.leads.get(before[-1]) in (WITHIN, TO)
+    return not inside and before[-1] not in grammar.be
+
+
+def _is_sum(turn: LastTurn, grammar: LanguageGrammar) -> bool:
+    """Return whether a question is about numbers alone."""
+    return SUM.search(turn.question) is not None and not _has_place(turn, grammar)
 
 
 def _has_place(turn: LastTurn, grammar: LanguageGrammar) -> bool:

@@ -25,6 +25,9 @@ from prolocutor.plugins.language.follow_up.grammar import (
 from prolocutor.reading.languages import is_frequent
 from prolocutor.reading.locales.locale import codes, find_words
 
+SUM: Final = re.compile(r"\d\s?[-+*/^x×÷]\s?\d")
+"""What is no thing that words may point to, though it has no verb."""
+
 _CAPITAL: Final = r"[^\W\d_a-zà-ÿ][\w'’.-]*"
 
 
@@ -284,6 +287,7 @@ def main_slot(said: Continuing, *, plural: bool | None = False) -> Part | None:
             return owner  # "the population of Peru"
     heads = [one for n, one in enumerate(slots) if _may_be_head(said, n)]
     heads = [o for o in heads if not said.grammar.predicates.fullmatch(plain_of(o.text))]
+    heads = [one for one in heads if not SUM.search(one.text)]
     subjects = [one for one in heads if one is not said.asked_noun]
     led = [one for one in slots if one.lead >= 0 and not one.typed and one.kind != "verb"]
     for some in (subjects, heads, led):
