@@ -20,7 +20,7 @@ SHORT: Final = 3
 """Letters of a short word: "one", "you"."""
 
 Span = tuple[int, int]
-WITHIN, OF, TO, FROM, FOR, BETWEEN = 0, 1, 2, 3, 4, 8
+WITHIN, OF, TO, FROM, FOR, WITH, BETWEEN = 0, 1, 2, 3, 4, 5, 8
 """The places of some classes of prepositions among those of a language."""
 
 

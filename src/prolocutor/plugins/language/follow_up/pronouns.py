@@ -17,6 +17,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     OF,
     TO,
     TRIMMED,
+    WITH,
     LanguageGrammar,
     plain_of,
 )
@@ -377,7 +378,8 @@ def _fill_place(said: Continuing, text: str) -> str:
     exists = (last in grammar.be and after.strip(TRIMMED)) or (follows and follows[0] in grammar.be)
     if exists or _own_thing(text, grammar, grammar.place):  # "is there a train"
         return text
-    lead = "" if last in grammar.leads else grammar.words.place_lead
+    stranded = grammar.leads.get(last, WITH) == WITH  # "what do they pay with there"
+    lead = grammar.words.place_lead if stranded else ""
     if last in grammar.goes and not grammar.dummies.search(plain):
         lead = grammar.words.prepositions[TO][0]
     if last in grammar.be:
