@@ -381,8 +381,8 @@ def test_the_annotator_of_a_pipeline_has_read_every_language_before_its_first_tu
         ("send 3 parcels to Rome, sorry, to Oslo", "send 3 parcels to Oslo"),
         ("prices in Madrid, sorry I meant Moscow", "prices in Moscow"),
         (
-            "could you reserve us a table for uh let me see eleven people no make that twelve",
-            "reserve us a table for twelve people",
+            "could you reserve us a table for uh let me see eleven guests no make that twelve",
+            "reserve us a table for twelve guests",
         ),
         ("wie spät ist es in Paris, nein, London", "wie spät ist es in London"),
     ],
