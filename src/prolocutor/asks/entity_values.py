@@ -9,7 +9,6 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.dialog.rounds import Ask
-from prolocutor.reading import times
 
 _TEXTS: Final[dict[str, Ask]] = {
     "QUOTED_STRING": "raw_string",
@@ -74,8 +73,21 @@ def read_typed_entity(value: Any, type_name: str) -> ParsedValue | None:
 
 def read_time_entity(parts: list[Any]) -> ParsedValue | None:
     """Return the value of hour, minute and second."""
-    time = times.time_of_value(dict(zip(_CLOCK, parts, strict=False)))
+    time = time_of_value(dict(zip(_CLOCK, parts, strict=False)))
     return None if time is None else ParsedValue(time.isoformat(), "time")
+
+
+def time_of_value(value: object) -> dt.time | None:
+    """Return the time of day of ISO 8601 or of `{hour, minute, second}`, in whole seconds."""
+    try:
+        if isinstance(value, dict):
+            hour, minute, second = (value.get(name) or 0 for name in ("hour", "minute", "second"))
+            return dt.time(int(hour), int(minute), int(second))
+        if isinstance(value, str) and len(value) <= 20:
+            return dt.time.fromisoformat(value).replace(microsecond=0, tzinfo=None)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return None
 
 
 def read_date_entity(value: Any) -> ParsedValue | None:

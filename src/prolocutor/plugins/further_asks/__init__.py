@@ -1,1 +1,1 @@
-"""Further kinds of asks: contacts, phone numbers, addresses, pictures, any typed value."""
+"""Further kinds of asks: numbers, days, times, phone numbers, addresses, pictures, any value."""

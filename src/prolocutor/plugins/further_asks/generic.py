@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Final
 from prolocutor.asks import yesno
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.asks.location import coordinates
+from prolocutor.plugins.further_asks import times
 from prolocutor.plugins.further_asks.email_address import find_email_address
 from prolocutor.plugins.further_asks.phone_number import e164
 from prolocutor.plugins.further_asks.picture import find_picture_address as picture_of
-from prolocutor.reading import dates, numbers, times
+from prolocutor.reading import dates, numbers
 from prolocutor.reading.numbers import read_measure
 from prolocutor.reading.plain_text import bare
 

@@ -152,19 +152,6 @@ def read_time(said: str, context: ReadingContext) -> dt.time | None:
         return None
 
 
-def time_of_value(value: object) -> dt.time | None:
-    """Return the time of day of ISO 8601 or of `{hour, minute, second}`, in whole seconds."""
-    try:
-        if isinstance(value, dict):
-            hour, minute, second = (value.get(name) or 0 for name in ("hour", "minute", "second"))
-            return dt.time(int(hour), int(minute), int(second))
-        if isinstance(value, str) and len(value) <= 20:
-            return dt.time.fromisoformat(value).replace(microsecond=0, tzinfo=None)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return None
-
-
 def _clock(said: str) -> dt.time | None:
     said = _LEAD.sub("", _TODAY.sub("", said))
     if match := _PART_FIRST.fullmatch(said):

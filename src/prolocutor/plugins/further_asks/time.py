@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
+from prolocutor.asks.entity_values import time_of_value
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.reading import times
+from prolocutor.plugins.further_asks import times
 from prolocutor.reading.plain_text import bare
 
 
@@ -18,7 +19,7 @@ def read(text: str, context: AnswerContext) -> Outcome:
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed time: ISO 8601, or `{hour, minute, second}`."""
-    time = times.time_of_value(value) if type_name == "time" else None
+    time = time_of_value(value) if type_name == "time" else None
     return NotUnderstood(TimeOfDay.hint) if time is None else Understood(time.isoformat())
 
 
