@@ -586,6 +586,7 @@ def test_two_things_said_at_once_get_both_replies() -> None:
         ("much obliged, bless you", "You are welcome."),
         ("right, that'll do for now. cheers, laters!", "Goodbye!"),
         ("ok that's everything, night night x", "Goodbye!"),
+        ("right i'm off ta-ra", "Goodbye!"),
         ("great one for tonight", "I only chat"),
     ],
 )
@@ -679,6 +680,7 @@ def test_a_timer_is_meant_by_its_name_or_place_alone(said: str, told: str) -> No
         ("timer 4 min soup timer 15 min garlic bread", ["soup", "garlic bread"]),
         ("start a timer 20 minutes laundry", ["laundry"]),
         ("another timer thirty for the lentils", ["lentils"]),
+        ("timers for 4 8 and 20 minutes", ["", "", ""]),
         ("timer 5 minutes now", [""]),
     ],
 )
@@ -707,6 +709,7 @@ def test_nothing_is_a_timer_where_another_agent_spoke_last() -> None:
     [
         ("what have we got left then", "Your shopping list:"),
         ("what all is on there", "Your shopping list:"),
+        ("what've we got so far", "Your shopping list:"),
         ("what did i put on it", "Your shopping list:"),
         ("what is in list now", "Your shopping list:"),
         ("now show", "Your shopping list:"),
@@ -755,6 +758,7 @@ def test_a_question_whether_something_is_on_a_list_notes_nothing() -> None:
         ("put on list walnuts and figs", ["walnuts", "figs"]),
         ("add walnuts to my list and tell me what the time is", ["walnuts"]),
         ("remind me tomorrow at like seven to sweep", ["sweep"]),
+        ("remind me in an hour to sweep and in three hours to mop", ["sweep", "mop"]),
     ],
 )
 def test_an_entry_has_no_words_of_another_request_or_of_doubt(

@@ -56,9 +56,8 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Set, show, change and cancel timers; decline all else."""
     now = now_of(request)
     timers = read_timers(attributes_of(request).get(NAME), now)
-    asked = TimerRequest(
-        bare(text_of(request)), timers, now, _new_id(request, now), _before(request)
-    )
+    text = timer_phrases.SPACED.sub(r"\1,", bare(text_of(request)))
+    asked = TimerRequest(text, timers, now, _new_id(request, now), _before(request))
     reply = (
         _corrected(asked, request)
         or _told_again(asked, request)

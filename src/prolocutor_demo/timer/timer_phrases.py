@@ -13,7 +13,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 CANCEL = _pattern(
     r"(?:cancel|stop|kill|delete|remove|clear|turn off|switch off|shut off|end|dismiss|forget"
-    r"|never ?mind|i don'?t need|we don'?t need|drop|abort|silence|get rid of)\b"
+    r"|never ?mind|i don'?t need|we don'?t need|drop|abort|silence|get rid of|bin|scrap"
+    r"|ditch|lose|axe)\b"
     rf"(?!.*\boff the\b).*{_TIMER}.*|(?:turn )?(?:the |my )?(?:[a-z]+ )?{_TIMER} off"
 )
 PAUSE = _pattern(rf"put .*{_TIMER} on hold|(?:pause|hold|freeze|halt|interrupt)\b.*{_TIMER}.*")
@@ -167,6 +168,9 @@ NAMED_LAST = _pattern(
 LISTED = _pattern(
     r"\b(\d+)(?=(?:(?:,|,? and) \d+)*(?:,|,? and) \d+ (?P<unit>seconds?|minutes?|mins?|hours?)\b)"
 )
+SPACED = _pattern(r"\b(\d+)(?= \d+(?: \d+)*,? and \d+ (?:seconds?|minutes?|mins?|hours?)\b)")
+"""Numbers without commas before the last of a list: "5 10 and 15 minutes"."""
+
 # "3 minutes for tea and another of 12 for eggs": the unit of the first holds for the second.
 UNITLESS = _pattern(
     r"(?:,|\band)(?: (?:another|one|a second)(?: one)?(?: (?:of|for|at))?)? \d+(?= for [^\W\d])"

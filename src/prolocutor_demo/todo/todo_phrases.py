@@ -165,7 +165,7 @@ _ON_IT = r"(?:(?:on|in) (?:it|there|that|(?:the |my |that |our )?list)|there)"
 _NOTED = r"(?:got|gotten|put|have|add|added|noted?|wr(?:ote|ite|itten)|said|told you|want(?:ed)?)"
 _THINGS = r"(?:things?|items?|entr(?:y|ies)|ones|stuff)"
 _WHAT_ALL = (
-    rf"(?:and |so |then |now |ok(?:ay)? |alright |right )*what(?:'s|s)?"
+    rf"(?:and |so |then |now |ok(?:ay)? |alright |right )*what(?:'s|s|'ve)?"
     rf"(?: (?:all|else|is|are|do|did|have|has|i|we|still|just|already|{_THINGS}))*"
 )
 # What means the list only right after it was spoken of.
@@ -331,7 +331,10 @@ AND_THEN = re.compile(
     re.IGNORECASE,
 )
 IT_OFF = re.compile(r"(?:tick|check|cross|take) (?:it|that) off\b.*", re.IGNORECASE)
-AND_TO = re.compile(r",?\s+and\s+(?:also\s+)?(?=to\s)", re.IGNORECASE)
+AND_TO = re.compile(
+    r",?\s+and\s+(?:also\s+)?(?=to\s|(?:in|at|on|by|tomorrow|tonight|next)\b[^,.;]{1,30}\sto\s)",
+    re.IGNORECASE,
+)
 OF_LIST_AT_END = re.compile(
     r"\s(?:to|on|onto|from|off|in)\s+(?:my|the|our)\s+[a-z -]{0,20}\b(?:list|to-?dos|tasks)$",
     re.IGNORECASE,

@@ -300,6 +300,7 @@ def test_any_words_give_a_short_question_or_none_and_the_same_one_again(
         ("knead it for 16 minutes", "oops make that an hour and 5", "knead it for an hour and 5"),
         ("add figs to the list", "autocorrect, i meant fries", "add fries to the list"),
         ("add figs to the list", "never mind order a van", "order a van"),
+        ("a ferry to Islay", "i meant Jura sorry", "a ferry to Jura"),
         ("what time is it in Rome", "scratch that", "scratch that"),
         ("mets un minuteur", "non, oublie ça", "non, oublie ça"),
         ("pon un temporizador", "deshaz eso", "deshaz eso"),
@@ -390,6 +391,20 @@ def test_the_annotator_of_a_pipeline_has_read_every_language_before_its_first_tu
 def test_a_request_is_mended_by_its_own_last_words(said: str, meant: str) -> None:
     state = {"human_utterances": [{"text": said}], "utterances": [{"text": said}]}
     assert FollowUps()(state)["text"] == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["add figs, no, forget it", "book a hut actually scratch that", "add figs wait never mind"],
+)
+def test_an_order_that_its_own_last_words_take_back_is_none(said: str) -> None:
+    state = {"human_utterances": [{"text": said}], "utterances": [{"text": said}]}
+    assert FollowUps()(state)["text"] == "never mind"
+
+
+def test_words_that_an_order_is_about_do_not_take_it_back() -> None:
+    said = "remind us to forget it"
+    assert FollowUps()({"human_utterances": [{"text": said}], "utterances": [{"text": said}]}) == {}
 
 
 def test_a_whole_request_after_words_that_take_back_stands_for_the_last_turn() -> None:

@@ -329,10 +329,28 @@ def _mended_order(turn: LastTurn) -> Meaning | None:
     return found if found is not None and found[1] >= SURE else None
 
 
+def _takes_itself_back(text: str, grammar: LanguageGrammar) -> bool:
+    """Return whether an order is taken back by its own last words: "add milk, no, forget it"."""
+    plain = plain_of(text).strip(TRIMMED)
+    if grammar.commands.match(plain) is None:
+        return False
+    for gap in _GAP.finditer(plain, max(0, len(plain) - _LONGEST_UNDOING)):
+        mend = grammar.mending.match(plain, gap.end())
+        if mend and mend.end() > gap.end():
+            return find_command(plain[gap.end() :]) == "nevermind"
+    return False
+
+
+_GAP: Final = re.compile(r"[\s,.;!]+")
+_LONGEST_UNDOING: Final = 40
+
+
 def _mended(text: str, code: str) -> str:
     """Return a request as its own last words mend it: "80 by 0.5, I mean by 5"."""
-    parts = mended_parts(text)
     grammar = grammar_of(code or ENGLISH)
+    if grammar is not None and _takes_itself_back(text, grammar):
+        return grammar.words.replies["nevermind"].partition(",")[0].strip()
+    parts = mended_parts(text)
     if parts is None or grammar is None:
         return text
     objects = {*grammar.subjects, *grammar.things, *grammar.persons, *grammar.words.speakers}

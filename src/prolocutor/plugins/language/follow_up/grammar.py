@@ -188,9 +188,11 @@ class LanguageGrammar:
         asked = [re.escape(one) for one in words.questions]
         self.inner_question = _pattern(rf"\s+(?=(?:{_any(asked)})(?![\w']))")
         dangling = _any([*words.articles, *words.indefinite, *words.possessives])
+        contracted = _any([one for one in asked if one.endswith("'s")])
         self.broken_off = _pattern(
             rf"(?:{_any(asked)})(?: (?:{_any([*words.forms_of_be, *words.helpers])}))?"
-            rf"(?: (?:{_any(words.subjects)}))? (?:{dangling})[\s,.…]+(?=(?:{_any(asked)}) \w)"
+            rf"(?: (?:{_any(words.subjects)}))?(?: (?:{dangling})[\s,.…]+(?=(?:{_any(asked)}) \w)"
+            rf"|[\s,.…]+(?=(?:{contracted}) \w))"
         )
         self.recalling = _whole(words.recalls)
         after = _any([one for one in words.earlier if not one.isalpha()])

@@ -283,7 +283,8 @@ def main_slot(said: Continuing, *, plural: bool | None = False) -> Part | None:
         whole = owned.entity or owned.article == "a" or said.grammar.is_plural(owner.text)
         larger = (one for one in said.turn.entities if len(one) > len(owned.text))
         whole = whole or any(in_text(owned.text, one) for one in larger)
-        if owner.lead == OF and named and not whole:
+        of = owner.lead == OF or (owner.lead == WITHIN and said.grammar.is_relation(owned.text))
+        if of and named and not whole:
             return owner  # "the population of Peru"
     heads = [one for n, one in enumerate(slots) if _may_be_head(said, n)]
     heads = [o for o in heads if not said.grammar.predicates.fullmatch(plain_of(o.text))]
