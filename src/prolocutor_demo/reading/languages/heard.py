@@ -65,9 +65,9 @@ _CONTRACTED = {
 _JOINT = {
     code: re.compile(rf"(?:\s*,\s*(?:{joint}\s+)?|\s+{joint}\s+)(?:{articles})?", re.IGNORECASE)
     for code, joint, articles in (
-        ("de", "und", r"(?:die|das|den|einen?|ein) "),
-        ("fr", "et", r"(?:du|des|de la|les?|la|une?) |de l'|l'"),
-        ("es", "[ye]", r"(?:el|las?|los|una?s?|unos) "),
+        ("de", "und(?: dann| auch| noch)*", r"(?:die|das|den|einen?|ein) "),
+        ("fr", "(?:et(?: puis| aussi)*|puis)", r"(?:du|des|de la|les?|la|une?) |de l'|l'"),
+        ("es", "(?:y(?: también| luego)*|e)", r"(?:el|las?|los|una?s?|unos) "),
     )
 }
 """What parts the items of a list, with the article of the next."""
@@ -296,6 +296,9 @@ def words_in_english(code: str, said: str) -> str | None:
 def kept_words(code: str, said: str, typed: str) -> str:
     """Return words of a text as they were typed, with the joints of a list in English."""
     found = re.search(r"[\s,;]+".join(map(re.escape, said.split())), without_accents(typed.lower()))
+    if found is None:
+        typed_as = {without_accents(word.lower()): word for word in _TOKEN.findall(typed)}
+        said = " ".join(typed_as.get(word, word) for word in said.split())
     return _JOINT[code].sub(_joint, typed[slice(*found.span())] if found else said)
 
 

@@ -26,6 +26,9 @@ VERBS: Final = (
 LONGEST: Final = 160
 """Characters of the longest order."""
 
+LONGEST_NAME: Final = 4
+"""Words of the longest thing that is named without a verb: "the ripe plums off"."""
+
 _ENGLISH: Final = {
     "remove": "remove {0}",
     "finish": "tick off {0}",
@@ -56,6 +59,9 @@ class _Parts(NamedTuple):
     ends: re.Pattern[str]
     enclitic: re.Pattern[str]
     onto: re.Pattern[str]
+    note: re.Pattern[str]
+    another: re.Pattern[str]
+    more: re.Pattern[str]
     remaining: re.Pattern[str]
     remains: re.Pattern[str]
     left: re.Pattern[str]
@@ -90,6 +96,8 @@ def _of_list(code: str, parts: _Parts, plain: str, found: re.Match[str], text: s
     """Return the English of an order about a list that it names."""
     name = parts.names[found["list"]]
     named = " ".join(f"my {name} list".split())
+    if parts.more.match(plain, found.end()):
+        return None  # another request follows
     rest = f"{plain[: found.start()]} {plain[found.end() :]}"
     asked = parts.asked.match(rest)
     verb, things = _verb_in(parts, rest)
@@ -122,7 +130,12 @@ def _of_timer(code: str, parts: _Parts, plain: str, text: str) -> str | None:
         known = len(name.split()) < 3 and (noun or bounded)
         return f"how long is left on {_the_timer(name)}" if known else None
     verb, things = _verb_in(parts, rest)
+    if verb is None and not things:
+        verb, things = _verb_in(parts, plain)[0], ""  # "para" is a preposition, too
     things = parts.listed.sub(r"\1 \g<unit>", things)
+    if (first := parts.length.search(things)) and (bare := parts.another.search(things)):
+        unit = first[0].lstrip("0123456789., ")
+        things = f"{things[: bare.end(1)]} {unit}{things[bare.end(1) :]}"
     lengths = [*parts.length.finditer(things)]
     if lengths and verb in (None, "add", "start"):
         return _timers_set(code, parts, things, lengths, text)
@@ -176,6 +189,9 @@ def _another(code: str, parts: _Parts, plain: str) -> str | None:
 def _of_thing(code: str, parts: _Parts, plain: str, text: str) -> str | None:
     """Return the English of an order about things or pronouns, which names no list or timer."""
     verb, things = _verb_in(parts, plain)
+    away = next((one.search(things) for name, one in parts.particles if name == "remove"), None)
+    if verb is None and away is not None and things.count(" ") < LONGEST_NAME:
+        verb, things = "remove", things[: away.start()]
     things = _bare(parts, things)
     pronoun = _pronoun(parts, things)
     if not things and verb in ("pause", "resume", "restart"):
@@ -184,8 +200,11 @@ def _of_thing(code: str, parts: _Parts, plain: str, text: str) -> str | None:
         return None
     if pronoun == "one":
         return "start one" if verb in ("add", "start") else None
+    if verb == "add" and parts.something.fullmatch(things):
+        return "add something to my list"
     if verb == "add":
-        known = pronoun is None and parts.onto.search(plain) is not None
+        onto = parts.onto.search(plain) or (parts.note.match(plain) and not things[0].isdigit())
+        known = pronoun is None and bool(onto)
         return f"add {_kept(code, parts, things, text)}" if known else None
     if pronoun is None and verb not in ("remove", "finish"):
         return None
@@ -216,13 +235,10 @@ def _the_timer(name: str) -> str:
 def _verb_in(parts: _Parts, text: str) -> tuple[str | None, str]:
     """Return the class of the verb at the start or at the end of a text, and the rest."""
     text = _bare(parts, text)
-    for name, first, last in parts.verbs:
-        if found := first.match(text):
-            rest = _bare(parts, text[found.end() :])
-        elif found := last.search(text):
-            rest = _bare(parts, text[: found.start()])
-        else:
-            continue
+    opens = [(name, found) for name, first, _ in parts.verbs if (found := first.match(text))]
+    ends = [(name, found) for name, _, last in parts.verbs if (found := last.search(text))]
+    for name, found in opens[:1] or ends[:1]:
+        rest = _bare(parts, text[: found.start()] or text[found.end() :])
         for other, particle in parts.particles:
             tail = particle.search(rest)
             if tail and (other != "cancel" or name in ("add", "start")):
@@ -297,6 +313,14 @@ def _parts(code: str) -> _Parts:
         ends=re.compile(rf"(?:^| )(?:{to}|{of}|{words['for']}|{the})$"),
         enclitic=re.compile(words["enclitic"]),
         onto=re.compile(rf" (?:{words['onto']})$"),
+        more=re.compile(
+            rf",? (?:{words['joint']}) (?:{verbs}|{words['tell']}|{words['asked']}"
+            rf"|{words['remains']})(?!\w)"
+        ),
+        note=re.compile(rf"(?:{words['note']})(?!\w)"),
+        another=re.compile(
+            rf"(?:{words['joint']}) (?:{words['another']}) (\d+)(?! ?(?:{unit})(?!\w))(?!\w)"
+        ),
         remaining=re.compile(rf"(?<![\w'])(?:{words['remaining']})(?!\w)"),
         left=re.compile(rf"(?<![\w'])(?:{words['left']})(?!\w)"),
         asked=re.compile(rf"(?:{words['asked']})(?!\w)"),
