@@ -192,6 +192,21 @@ def test_a_remark_in_english_is_left_out_of_a_name() -> None:
         ("es", "cancela el temporizador", "cancel the timer"),
         ("es", "cuánto le queda a la pasta", "how long is left on the pasta timer"),
         ("es", "borra los dos", "remove both"),
+        ("es", "para el temporizador", "cancel the timer"),
+        ("es", "pon un temporizador para", "set a timer"),
+        ("es", "cuánto les falta", "how long is left on the timer"),
+        ("es", "anota una cosa", "add something to my list"),
+        ("es", "apunta jabón y también esponjas", "add jabón and esponjas"),
+        ("de", "da fehlt noch Seife auf der Liste", "add Seife to my list"),
+        ("de", "die Seife wieder runter", "remove Seife"),
+        ("de", "setz Käse auf die Liste und Öl", "add Käse and Öl to my list"),
+        (
+            "de",
+            "stell einen Timer auf 3 Minuten für Tee und noch einen auf 9 für Eier",
+            "set a timer for 3 minutes for the Tee and a timer for 9 minutes for the Eier",
+        ),
+        ("fr", "ajoute du thé sur ma liste et puis des œufs", "add thé and œufs to my list"),
+        ("fr", "seriez-vous gentil d'ajouter du sel à ma liste", "add sel to my list"),
     ],
 )
 def test_orders_are_read_by_their_parts_in_any_order(code: str, words: str, english: str) -> None:
@@ -206,6 +221,8 @@ def test_orders_are_read_by_their_parts_in_any_order(code: str, words: str, engl
         ("de", "wie lange dauert ein Flug nach Rom"),
         ("fr", "combien font 5 plus 5"),
         ("es", "cuánto es 5 por 5"),
+        ("de", "setz Öl auf die Liste und sag mir dann was daraufsteht"),
+        ("fr", "ajoute 7"),
     ],
 )
 def test_questions_about_other_things_are_no_orders(code: str, words: str) -> None:

@@ -47,6 +47,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     conjunction: str = ""
     choice: str = "|"
     nouns_capital: bool = False
+    verbs_last: bool = False
     heads_last: bool = False
     joints: Phrases = []
     mends: Phrases = []
@@ -60,6 +61,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     earlier: Phrases = []
     negation: Phrases = []
     contrast: Phrases = []
+    in_place_of: Phrases = []
     fillers: Phrases = []
     hesitation: Phrases = []
     openers: Phrases = []

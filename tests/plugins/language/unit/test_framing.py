@@ -30,6 +30,11 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
         ("en", "before I forget, track my order", "track my order"),
         ("de", "wärst du so nett, mir zu verraten, wo mein Paket ist?", "wo mein Paket ist?"),
         ("de", "sei so gut und such mein Paket", "such mein Paket"),
+        (
+            "de",
+            "Tag, ich hoffe, ich störe nicht. wären Sie so gut, mir zu sagen, wo mein Paket ist?",
+            "wo mein Paket ist?",
+        ),
         ("fr", "auriez-vous la bonté de me dire où est mon colis ?", "où est mon colis ?"),
         ("fr", "soyez gentil et cherche mon colis", "cherche mon colis"),
         ("es", "¿sería tan amable de decirme dónde está mi carta?", "dónde está mi carta?"),
@@ -137,3 +142,23 @@ def test_an_indirect_question_is_made_a_direct_one(code: str, indirect: str, dir
     grammar = grammar_of(code)
     assert grammar is not None
     assert as_direct_question(indirect, grammar) == direct
+
+
+@pytest.mark.parametrize(
+    ("said", "direct"),
+    [
+        ("wann das Postamt zumacht", "wann macht das Postamt zu"),
+        ("wie lange die Zustellung dauert", "wie lange dauert die Zustellung"),
+        ("wie viele Pakete man schicken kann", "wie viele Pakete kann man schicken"),
+        ("welche Briefmarke man braucht", "welche Briefmarke braucht man"),
+        ("wie der Bote heißt", "wie heißt der Bote"),
+        ("wer den Brief geschrieben hat", "wer hat den Brief geschrieben"),
+        ("wie heißt der Bote", "wie heißt der Bote"),
+        ("wie viele Leute wohnen in Rom", "wie viele Leute wohnen in Rom"),
+        ("was steht in dem Brief", "was steht in dem Brief"),
+    ],
+)
+def test_the_verb_at_the_end_of_a_german_question_comes_second(said: str, direct: str) -> None:
+    grammar = grammar_of("de")
+    assert grammar is not None
+    assert as_direct_question(said, grammar) == direct

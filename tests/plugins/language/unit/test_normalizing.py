@@ -135,3 +135,14 @@ def test_words_that_no_agent_names_stay_where_there_is_no_dictionary(said: str) 
     parcels = AgentProfile(name="parcels", card=CARD)
 
     assert Normalizer([parcels]).normalized(said, "en").spelled == said
+
+
+def test_umlauts_of_known_words_are_read_where_keys_lack_them() -> None:
+    normalizer = Normalizer()
+    assert normalizer.normalized("wieso hat der Koenig fuer uns", "de").spelled == (
+        "wieso hat der Koenig für uns"
+    )
+
+
+def test_a_german_es_is_read_where_its_vowel_is_left_out() -> None:
+    assert Normalizer().normalized("was wiegt's denn", "de").spelled == "was wiegt es denn"

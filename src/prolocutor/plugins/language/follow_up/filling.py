@@ -792,6 +792,8 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
         return changed
     if (year := _year_span(part, slot)) is not None:
         return part.text, year
+    if (month := said.grammar.month_in(part, slot)) is not None:
+        return part.text, month
     if part.kind == "measure" and (inside := said.contents(slot)) and _has_lead(part, said, OF):
         return part.text, (slot.span[0], inside.span[1])
     if part.article and (amount := next((o for o in said.slots if said.contents(o) is slot), None)):

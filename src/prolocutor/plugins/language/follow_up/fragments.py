@@ -17,9 +17,11 @@ from prolocutor.plugins.language.follow_up.grammar import (
     LanguageGrammar,
     Part,
     Span,
+    grammar_or_english,
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+from prolocutor.reading.locales.locale import codes
 
 OF_A_TURN: Final = 8
 """Texts that are taken apart in a turn, most of them several times."""
@@ -141,6 +143,8 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     mended = grammar.mending.match(plain_of(rest))
     if mended and mended.end() and _orders_anew(rest, mended.end(), grammar):
         mended = None
+    if (other := _mended_otherwise(rest, mended.end() if mended else 0)) and mended:
+        mended = other
     if mended and mended.end():
         rest = rest[mended.end() :]
         again = grammar.joint.match(plain_of(rest))
@@ -161,6 +165,15 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
         closes=grammar.meant_closing.search(plain_of(tail)) is not None,
         polite=grammar.softening.search(f" {plain_of(tail)}") is not None,
     )  # fmt: skip
+
+
+def _mended_otherwise(text: str, start: int) -> re.Match[str] | None:
+    """Return the words in another language that mend what was said: "sorry, *i meant* Brot"."""
+    for code in codes():
+        found = grammar_or_english(code).mending.match(plain_of(text), start)
+        if found and len(found[0].split()) > 1 and found.end() < len(text):
+            return found
+    return None
 
 
 def _with_subject_first(text: str, grammar: LanguageGrammar) -> str:

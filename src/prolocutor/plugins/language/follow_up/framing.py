@@ -45,8 +45,12 @@ def as_direct_question(text: str, grammar: LanguageGrammar) -> str:
     """
     words = text.rstrip(TRIMMED).split()
     plain = [plain_of(word).lower() for word in words]
-    if len(words) < LEAST_INDIRECT or plain[0] not in grammar.questions:
+    if len(words) < LEAST_INDIRECT - grammar.words.verbs_last:
         return text
+    if plain[0] not in grammar.questions:
+        return text
+    if grammar.words.verbs_last:
+        return _with_verb_second(text, words, plain, grammar)
     measures = plain[0] in {one.split()[0] for one in grammar.words.how_much}
     determines = plain[0] in grammar.determining and plain[1] not in grammar.definite
     lead = 2 if measures else 1
@@ -60,6 +64,34 @@ def as_direct_question(text: str, grammar: LanguageGrammar) -> str:
     ):
         return text
     return " ".join([*words[:lead], words[-1], *words[lead:-1]])
+
+
+def _with_verb_second(
+    text: str, words: list[str], plain: list[str], grammar: LanguageGrammar
+) -> str:
+    """Return a question whose verb is at its end with the verb after what is asked for: "wie lange
+    *dauert* die Fahrt".
+    """
+    first = grammar.definite | grammar.indefinite | grammar.possessives | grammar.subjects
+    first |= grammar.things | grammar.persons | grammar.leads.keys()
+    asked = 3 if " ".join(plain[:2]) in grammar.determining else 2
+    asked = 1 if asked == 2 and plain[1] in first else asked
+    verb = plain[-1]
+    acts = verb in grammar.be | grammar.helpers or grammar.is_verb(verb)
+    finite = words[-1].islower() and _FINITE.search(verb) is not None
+    acts = acts or (finite and verb not in grammar.function)
+    subject = len(plain) > asked + 1 and (plain[asked] in first or words[asked][0].isupper())
+    inner = {*plain[asked:-1]} & (grammar.be | grammar.helpers)
+    if not acts or not subject or inner:
+        return text
+    apart = None if grammar.is_verb(verb) else _SEPARABLE.fullmatch(words[-1])
+    moved, rest = (apart[2], [apart[1]]) if apart else (words[-1], [])
+    return " ".join([*words[:asked], moved, *words[asked:-1], *rest])
+
+
+_FINITE: Final = re.compile(r"\w{2}(?:t|en)$")
+_SEPARABLE: Final = re.compile(r"(auf|ab|an|aus|ein|los|statt|zu|mit|vor)(\w{3,})")
+"""A verb with a prefix that stands at the end of a direct question: "aufmacht", "macht ... auf"."""
 
 
 class Framing:
@@ -143,7 +175,9 @@ class Framing:
             return self._without_aside(text)  # it goes on from the turn before
         if self._after.fullmatch(f", {plain}"):
             return text  # all of it is chat
-        said = self._after_chat(self._without_aside(text[chat:]))
+        said = self._without_aside(text[chat:])
+        while (request := self._after_chat(said)) != said:
+            said = request  # "I hope you're well. would you be so kind as to tell me ..."
         after = self._after.search(plain_of(said))
         asks = after is not None and after[0].startswith("?")
         if after:

@@ -218,6 +218,7 @@ class LanguageGrammar:
             ),
             _pattern(rf"(?P<new>[^,]+?),? (?:{no}) (?P<old>[^,]+)"),
             _pattern(r"(?P<old>[^,]+?),? no[nt]?[,;:] (?P<new>.+)"),
+            _pattern(rf"(?P<new>[^,]+?) (?:{_any(words.in_place_of)}) (?P<old>[^,]+)"),
         ]
         polite_words = [*words.courtesy, words.conjunction or "(?!)"]
         self.courtesy = _whole(polite_words, rf"(?:{gap}|$)", many=True)
@@ -798,6 +799,14 @@ class LanguageGrammar:
         """Return a word without its ending of case, gender, number or degree."""
         bare = self.inflected.lower.sub("", plain_of(word).lower())
         return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare
+
+    def month_in(self, part: Part, slot: Part) -> Span | None:
+        """Return where a day names the month whose place a month takes: "no, *in May*"."""
+        if part.kind != "date" or slot.kind != "date" or not self.month.match(plain_of(part.text)):
+            return None
+        words = [one for one in _WORDS.finditer(slot.text) if self.month.match(plain_of(one[0]))]
+        day = words and any(sign.isdigit() for sign in slot.text)
+        return (slot.span[0] + words[0].start(), slot.span[0] + words[0].end()) if day else None
 
     def is_owner(self, text: str, part: Part) -> bool:
         """Return whether a part is in the genitive of a language: "das Büro *der Schule*"."""

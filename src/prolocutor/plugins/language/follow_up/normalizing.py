@@ -8,6 +8,7 @@ typed without a blank are taken apart. Names, numbers and short words stay.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
@@ -46,6 +47,9 @@ _ENDINGS: Final = ("s", "es", "e", "en", "n", "er", "ed", "ing", "'s")
 _DOUBLING: Final = frozenset({"er", "ed", "ing"})
 _SHORT_VOWEL: Final = re.compile(r"^[^aeiou]+[aeiou][^aeiouwxy]$")
 """Stems whose last letter is doubled before an ending: "shop", "shopping"."""
+
+_TRANSCRIBED: Final = re.compile("([aou])e(?![aeiou])", re.IGNORECASE)
+"""An umlaut as it is written where keys lack it."""
 
 _LEAST_RUN: Final = 4
 """Letters of words typed as one."""
@@ -108,6 +112,7 @@ class _Words:
         known = {*agents, *own, *frequent, *_alternatives(grammar.words.mends)}
         self._known = frozenset({*known, *(one.replace("ß", "ss") for one in known)})
         self._short = {_key(short): meant for short, meant in grammar.words.shorthand}
+        self._umlauts = "ü" in grammar.words.letters
         self._joints = frozenset(one for one in own if len(one) > 1)
         openers = grammar.questions | grammar.definite
         words = {one for one in agents | own if one.isalpha()}
@@ -158,6 +163,9 @@ class _Words:
             return word if _SIGNS.search(_around(found)) else short
         if "'" in key and (short := self._short.get(key[key.index("'") :])):
             return f"{word[: key.index(chr(39))]} {short}"  # "kostet's"
+        if self._umlauts and (bare := _TRANSCRIBED.sub(r"\1", key)) != key and bare in self._known:
+            umlauts = _TRANSCRIBED.sub("\\1\u0308", word)  # "koennten"
+            return unicodedata.normalize("NFC", umlauts)
         if len(key) < 3 or not key.isalpha() or self._is_right(key):
             return word
         if key in self._leads:

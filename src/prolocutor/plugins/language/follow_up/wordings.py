@@ -247,7 +247,8 @@ def owned_otherwise(said: Continuing) -> Found:
 
 def contrasted(said: Continuing) -> Found:
     """ "Not Paris, Berlin", "print, not paint": one is said in place of what the question has."""
-    for text in (said.fragment.rest, said.fragment.text.strip(TRIMMED)):
+    whole = said.fragment.text.strip(TRIMMED)
+    for text in (said.fragment.rest, whole, whole.partition(", ")[2]):
         plain = plain_of(text)
         for pattern in said.spoken.contrasts:
             if not (found := pattern.fullmatch(plain)):
@@ -255,6 +256,8 @@ def contrasted(said: Continuing) -> Found:
             old, new = found["old"].strip(TRIMMED), text[slice(*found.span("new"))].strip(TRIMMED)
             meant = said.spoken.instead.search(plain_of(new))
             new = new[: meant.start()].rstrip(TRIMMED) if meant else new
+            mended = said.spoken.mending.match(plain_of(new))  # "not 3, rather 6"
+            new = new[mended.end() :] if mended and mended.end() < len(new) else new
             heads = [said.spoken.headed.fullmatch(plain_of(one)) for one in (old, new)]
             if heads[0] is not None and heads[0]["kind"]:  # "not a small one, a big one"
                 old = heads[0]["kind"]

@@ -1,0 +1,24 @@
+"""Corrections in the words of each language, and in those of another."""
+
+import pytest
+
+from prolocutor.plugins.language.follow_up import annotate
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "whole"),
+    [
+        ("loue un vélo pour 2 jours", "non, pas 2, plutôt 5", "loue un vélo pour 5 jours"),
+        ("reserva sillas, mesas y vasos", "no, vasos no, mejor platos",
+         "reserva sillas, mesas y platos"),
+        ("wie lang ist der Weg nach Ulm", "Bonn statt Ulm", "wie lang ist der Weg nach Bonn"),
+        ("setz Käse auf die Karte", "sorry i meant Kuchen", "setz Kuchen auf die Karte"),
+        ("¿Cuándo es la feria del 3 de mayo?", "uy, de junio quería decir",
+         "¿Cuándo es la feria del 3 de junio?"),
+    ],
+)  # fmt: skip
+def test_a_correction_takes_the_place_of_its_like(question: str, words: str, whole: str) -> None:
+    asked, said = {"text": question, "annotations": {}}, {"text": words, "annotations": {}}
+    replied = {"text": "So.", "active_skill": "agent", "attributes": {}}
+    state = {"utterances": [asked, replied, said], "human_utterances": [asked, said]}
+    assert annotate(state)["text"] == whole
