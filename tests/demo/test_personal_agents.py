@@ -721,6 +721,8 @@ def test_nothing_is_a_timer_where_another_agent_spoke_last() -> None:
         ("takeoff the walnuts", "Removed: walnuts."),
         ("take walnuts off", "Removed: walnuts."),
         ("take figs off", "I do not find that on your lists: "),
+        ("ditch the candles", "Removed: candles."),
+        ("did we add candles", "Yes, on your shopping list: 2. candles"),
         ("remove", "Which one: "),
         ("change figs to dates", "I do not find that on your lists: "),
         ("put also figs there", "Added to your shopping list as number 3: figs."),

@@ -47,7 +47,7 @@ _NOT_BUT: Final = re.compile(
 )
 _TAIL: Final = re.compile(
     r"(?<![\s,])(?P<tail>(?:[\s,]++(?:too|as well|also|instead|please|pls|then|now|though|rather"
-    r"|actually|this time|thanks|thank you|again|sorry|my bad))*)[\s?!.,;]*$",
+    r"|actually|this time|thanks|thank you|again|sorry|my bad|i meant?))*)[\s?!.,;]*$",
     re.IGNORECASE,
 )
 _COURTESY: Final = re.compile(

@@ -44,6 +44,8 @@ def remove_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None
     hits = asked.todo.find(found["what"], asked.todo.open)
     if hits:
         return with_items(asked, found["what"], _remove_item, 0.85, "remove {}")
+    if todo_phrases.WEAKLY.match(asked.text):
+        return None
     if any(word in todo_phrases.NOT_OURS for word in found["what"].lower().split()):
         return None
     return _not_found(asked)

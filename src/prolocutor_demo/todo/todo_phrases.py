@@ -184,6 +184,9 @@ SHOW_IT = _patterns(
     rf"{_WHAT_ALL}(?: (?:left|remaining|{_ON_IT}|{_NOTED}(?: {_ON_IT})?))+"
     r"(?: (?:so far|now|already|still|again|then))*",
 )
+WEAKLY = re.compile(r"(?:drop|lose|ditch|scrap|bin)\b", re.IGNORECASE)
+"""Verbs that remove an entry only where there is one of that name."""
+
 # What means a list also after another agent spoke, where there is one.
 SHOW_LATER = _patterns(
     rf"{_WHAT_ALL} (?:{_NOTED} )?{_ON_IT}(?: (?:so far|now|already|still|again|then))*",
@@ -195,6 +198,8 @@ SHOW_LATER = _patterns(
 LOOK_THERE = _patterns(
     rf"(?:did|have|had|has) (?:i|we) (?:already |just |also )?{_NOTED} (?P<what>.+?)(?: down)?"
     rf"(?: already| yet)?(?: {_ON_IT}| (?:on|to|in) {_INTO})(?: already| yet)?",
+    r"(?:did|have|had) (?:i|we) (?:already |just |also )?(?:add|added|noted?|written)"
+    r" (?!it\b|that\b|this\b)(?P<what>.+?)(?: down)?(?: already| yet)?",
     rf"(?:is|are) (?!there\b)(?P<what>.+?)(?: already)? {_ON_IT}(?: already| yet)?",
 )
 WAIT = re.compile(
@@ -237,6 +242,7 @@ REMOVE_LOOSELY = _patterns(
     r"(?:remove|delete|cross out|scratch|take ?off|leave out) (?:the |my )?"
     r"(?P<what>[^\W\d_][\w' -]{1,40})",
     r"(?:remove|delete|cross off|take off)(?P<what>)",
+    r"(?:drop|lose|ditch|scrap|bin) (?:the |my )?(?P<what>[^\W\d_][\w' -]{1,40})",
     r"(?:take|cross|strike) (?:the |my )?(?P<what>[^\W\d_][\w' -]{1,40}?) (?:off|out)(?: again)?",
 )
 # "Bananas on my shopping list": without a verb.

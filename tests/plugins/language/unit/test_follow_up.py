@@ -300,6 +300,7 @@ def test_any_words_give_a_short_question_or_none_and_the_same_one_again(
         ("knead it for 16 minutes", "oops make that an hour and 5", "knead it for an hour and 5"),
         ("add figs to the list", "autocorrect, i meant fries", "add fries to the list"),
         ("add figs to the list", "never mind order a van", "order a van"),
+        ("remind me to buy bread", "no, figs", "remind me to buy figs"),
         ("a ferry to Islay", "i meant Jura sorry", "a ferry to Jura"),
         ("what time is it in Rome", "scratch that", "scratch that"),
         ("mets un minuteur", "non, oublie ça", "non, oublie ça"),

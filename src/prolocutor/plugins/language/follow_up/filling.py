@@ -770,6 +770,19 @@ def _added(part: Part, said: Continuing) -> Iterator[Candidate]:
 # -- the words in place of a slot -----------------------------------------------------------------
 
 
+def _verb_of_act(part: Part, slot: Part, said: Continuing) -> int | None:
+    """Return where the object of an ordered act stands that a thing takes the place of: "remind me
+    to buy *bread*"; None for other slots.
+    """
+    verb, _, thing = slot.text.partition(" ")
+    acts = thing and slot.lead == TO and slot.kind == "noun" and said.grammar.is_verb(verb)
+    bare = part.lead < 0 and part.kind in ("noun", "name")
+    if not (acts and bare) or said.grammar.is_verb(part.text.partition(" ")[0]):
+        return None
+    ordered = said.grammar.commands.match(plain_of(said.question))
+    return slot.span[0] + len(verb) + 1 if ordered else None
+
+
 def _is_quality(part: Part, said: Continuing) -> bool:
     return not part.typed and bool(said.grammar.qualities(part.text))
 
@@ -781,6 +794,8 @@ def _words_in_place(part: Part, slot: Part, said: Continuing) -> tuple[str, Span
     if said.spoken is not said.grammar:
         return part.text, slot.span
     both_led = part.lead >= 0 and slot.lead >= 0
+    if (act := _verb_of_act(part, slot, said)) is not None:
+        return rest[part.start : part.span[1]], (act, slot.span[1])
     if both_led and (until := said.end_of_range(slot)) and _has_lead(part, said, TO):
         return words, (slot.whole[0], until.span[1])
     until = said.end_of_range(slot) if part.typed and part.lead >= 0 else None
