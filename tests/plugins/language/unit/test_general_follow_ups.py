@@ -548,3 +548,40 @@ def test_a_thing_is_called_by_a_word_of_its_name() -> None:
     turns = ("how old is the Copper Kettle?", "90 years."), ("how old is the Fox?", "20 years.")
     found = annotate(dialog_of(*turns, words="back to the kettle one, when does it open"))
     assert found["text"] == "when does the Copper Kettle open"
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words", "whole"),
+    [
+        ("how much does it cost to mend a clock?", "Mending a clock costs 9 euros.",
+         "how long does that take", "how long does the clock take"),
+        ("can I bring my goat to the Fern farm?", "Yes.", "when does it open",
+         "when does the Fern farm open"),
+        ("when does the gallery close on Mondays?", "The gallery closes at 5 on Mondays.",
+         "can you eat in there", "can you eat in the gallery"),
+        ("when does the gallery close on Mondays?", "At 5.", "what about bank holidays",
+         "When does the gallery close on bank holidays"),
+        ("which tailor is free?", "Ada Moss and Bo Fern are free.", "do they take leather",
+         "do Ada Moss and Bo Fern take leather"),
+        ("when is the next ash collection on Elm Row?", "On Friday.", "and garden waste",
+         "when is the garden waste on Elm Row"),
+        ("which boats go to Ayr?", "The 8:15 and the 10:40 go to Ayr.", "is the later one full",
+         "is the 10:40 full"),
+    ],
+)  # fmt: skip
+def test_what_words_point_to_is_no_verb_and_nothing_of_the_speaker(
+    question: str, reply: str, words: str, whole: str
+) -> None:
+    found = annotate(dialog(question, reply, words))["text"]
+    assert found.rstrip("?").lower() == whole.lower()
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("how many days of leave do I have left?", "what if I only take five"),
+        ("does the Blue Line stop at Bay Market?", "when's the last one"),
+    ],
+)
+def test_words_without_a_place_in_the_last_turn_are_left_alone(question: str, words: str) -> None:
+    assert annotate(dialog(question, "Yes, until March.", words)).get("text", words) == words

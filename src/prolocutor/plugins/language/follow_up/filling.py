@@ -87,7 +87,7 @@ WEIGHTS: Final[dict[str, float]] = {
     "modifier: same article": 1.6,
     "modifier: told": 0.8,
     "name for noun": -1.3,
-    "noun for name": -0.6,
+    "noun for name": -1.4,
     "number in name": 0.6,
     "object": 1.3,
     "one article": -1.2,
@@ -179,7 +179,8 @@ def supposed(said: Continuing) -> Found:
     found = next((o for p in grammar.suppositions if (o := p.fullmatch(plain_of(text)))), None)
     part, comma, more = (text[slice(*found.span("part"))] if found else "").partition(",")
     asks = grammar.inner_question.search(plain_of(more)) is not None
-    if found is None or asks or grammar.thing.match(plain_of(part)):
+    points = grammar.thing.match(plain_of(part)) or grammar.inner_pointing.search(plain_of(part))
+    if found is None or asks or points:
         return None
     inner = msgspec.structs.replace(fragment_of(part, grammar), joined=True)
     typed = any(one.typed for one in grammar.slots(inner.rest, inside=True)[:1])
@@ -198,7 +199,7 @@ def supposed(said: Continuing) -> Found:
     turn = msgspec.structs.replace(said.turn, question=question)
     whole = filled(Continuing(said.grammar, grammar, turn, inner))
     if whole is None or whole[0].startswith(question.rstrip(TRIMMED)):
-        return None
+        return (said.fragment.text, GUESS) if grammar.condition.search(plain_of(text)) else None
     if compares:
         return put_words(text, found.span("part"), whole[0]), LIKELY
     return f"{whole[0].rstrip(TRIMMED)}{comma}{more}" if comma else whole[0], LIKELY
@@ -282,6 +283,9 @@ def fragment_parts(said: Continuing) -> list[Part]:
         else one
         for one in parts
     ]
+    dated = any(one.kind == "date" for one in said.slots)
+    if len(parts) == 1 and dated and grammar.feast.fullmatch(plain_of(parts[0].text)):
+        parts[0] = msgspec.structs.replace(parts[0], kind="date")
     return parts if len(parts) <= MOST_PARTS else []
 
 

@@ -99,7 +99,9 @@ class LanguageGrammar:
         }
         self.definite, self.indefinite = _set(words.articles), _set(words.indefinite)
         self.possessives, self.owning = _set(words.possessives), _set(words.owning)
-        self.openers = self.possessives | _set(words.numbers) | _set(words.subjects)
+        self.openers = (
+            self.possessives | self.indefinite | _set(words.numbers) | _set(words.subjects)
+        )
         self.elided = tuple(one for one in (*self.definite, *self.leads) if one.endswith("'"))
         long_leads = (one.replace(" ", r"\s+") for one in self.leads if " " in one)
         self.long_leads = _pattern(rf"(?:{'|'.join(long_leads) or '(?!)'})(?![\w'-])")

@@ -157,7 +157,9 @@ def _priced(said: Continuing, reply: str) -> list[ListedItem]:
             value = read_value(digits[0])
             found += [] if value is None else [ListedItem(things, float(value), unit)]
             things = ""
-        elif one.kind in ("noun", "name") and not things:
+        elif not things and (one.kind == "name" or (one.kind == "noun" and (
+            one.article or said.grammar.is_plural(one.text)
+        ))):  # fmt: skip
             things = reply[one.start : one.span[1]]
             things = things[0].lower() + things[1:] if one.article else things
     units = Counter(one.kind for one in found if not one.kind.isdecimal())

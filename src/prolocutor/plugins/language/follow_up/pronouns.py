@@ -149,7 +149,8 @@ def _fill_item(said: Continuing, text: str) -> str:
         if found := pattern.search(plain_of(text)):
             items = named_items(said, asked=False)
             last = grammar.words.last and place == len(grammar.inner_ordinals) - 1
-            if len(items) > max(1, 0 if last else place):
+            new = said.turn.listed or any(not in_text(one, said.question) for one in items)
+            if new and len(items) > max(1, 0 if last else place):
                 text = put_words(text, found.span(), items[-1 if last else place])
     return text
 
@@ -176,7 +177,8 @@ def _fill_ranked(said: Continuing, text: str) -> str:
             start = found.start("kind" if _has_article(item, said) else 0)
             return put_words(text, (start, found.end()), item)
         if hour := ranked_hour(said, rank):
-            return put_words(text, found.span(), f"{topic_of(said)} {hour}")
+            led = hour.partition(" ")[0] in grammar.leads
+            return put_words(text, found.span(), f"{topic_of(said)} {hour}" if led else hour)
     return text
 
 
@@ -250,6 +252,10 @@ def _fill_thing(said: Continuing, text: str) -> str:
     )
     head = main_slot(said, plural=plural)
     owner = said.question[head.start : head.span[0]].lower().strip() if head is not None else ""
+    items = [one for one in named_items(said, asked=False) if not in_text(one, said.question)]
+    if plural and len(items) == 2 and (head is None or not said.grammar.is_plural(head.text)):
+        topic = f" {grammar.words.conjunction} ".join(items)
+        return _substitute(grammar.thing, text, topic, grammar)
     owns = head is not None and not said.grammar.is_plural(head.text)
     if plural and owns and owner in grammar.possessives and not names:
         return text  # "my contract": "why do they make me wait"

@@ -177,7 +177,7 @@ def place_told(said: Continuing) -> str:
     grammar, reply = said.grammar, said.turn.reply
     slots = grammar.slots(reply, said.turn.entities)
     nouns = [one for one in slots if one.kind in _NOUNS and not one.text.isdecimal()]
-    new = [one for one in nouns if not in_text(one.text, said.question)]
+    new = [one for one in nouns if _is_new(one, said)]
     led = [one for one in new if one.lead == WITHIN]
     named = [one for one in led if one.kind == "name" and not grammar.words.nouns_capital]
     known = [one for one in new if one.lead < 0 and one.article == "the"]
@@ -186,6 +186,13 @@ def place_told(said: Continuing) -> str:
         if after is found and before in led and after.whole[0] - before.span[1] == 1:
             found = before
     return "" if found is None else _phrase_of(reply, slots, found, grammar)
+
+
+def _is_new(slot: Part, said: Continuing) -> bool:
+    """Return whether a slot of a reply is not in the question, with its verb neither."""
+    first, _, verb = slot.text.rpartition(" ")
+    old = first and said.grammar.is_verb(verb) and in_text(first, said.question)
+    return not (old or in_text(slot.text, said.question))
 
 
 def _phrase_of(text: str, slots: list[Part], slot: Part, grammar: LanguageGrammar) -> str:
@@ -249,8 +256,7 @@ def _things_told(said: Continuing) -> list[str]:
     reply = said.turn.reply
     told = [one for one in _without_verb(said.grammar.slots(reply)) if one.kind in _NOUNS]
     told = [one for one in told if one.lead < 0]
-    new = [one for one in told if not in_text(one.text, said.question)]
-    new = [one for one in new if not said.grammar.is_owner(reply, one)]
+    new = [one for one in told if _is_new(one, said) and not said.grammar.is_owner(reply, one)]
     found = [reply[one.start : one.span[1]] for one in new]
     return [
         f"{text[0].lower()}{text[1:]}" if one.article else text
@@ -291,6 +297,9 @@ def main_slot(said: Continuing, *, plural: bool | None = False) -> Part | None:
     heads = [one for one in heads if not SUM.search(one.text)]
     subjects = [one for one in heads if one is not said.asked_noun]
     led = [one for one in slots if one.lead >= 0 and not one.typed and one.kind != "verb"]
+    owned = [] if plural else [one for one in subjects if _is_own(one, said)]
+    if owned and (named := [one for one in led if one.kind == "name" or one.entity]):
+        return named[0]  # "may I bring my dog to the Ship"
     for some in (subjects, heads, led):
         fit = [one for one in some if said.grammar.is_plural(one.text) == plural]
         fit = fit or [one for one in some if one.kind == "name" and some is not led]
@@ -298,6 +307,12 @@ def main_slot(said: Continuing, *, plural: bool | None = False) -> Part | None:
             return fit[0]
     places = [one for one in led if one.kind == "name"]
     return next(iter([*subjects, *heads, *places]), None)
+
+
+def _is_own(slot: Part, said: Continuing) -> bool:
+    """Return whether a slot is a thing of the speaker: "my dog"."""
+    article = plain_of(said.question[slot.start : slot.span[0]]).lower().strip()
+    return article in said.grammar.possessives
 
 
 def _is_property(owned: Part, owner: Part, said: Continuing) -> bool:
@@ -326,6 +341,8 @@ def _may_be_head(said: Continuing, n: int) -> bool:
     slot, after = said.slots[n], said.slots[n + 1] if n + 1 < len(said.slots) else None
     if slot.lead >= 0 or slot.kind == "verb" or plain_of(slot.text).lower() in said.grammar.degrees:
         return False
+    if slot.article == "" and slot.kind == "noun" and said.grammar.is_verb(slot.text) and after:
+        return False  # "how much does it cost to mend a clock"
     if (
         after is not None
         and after.article
@@ -462,7 +479,8 @@ def _name_in(said: Continuing, *, first: bool = False) -> str:
     reply, question = said.turn.reply, said.question
     found = names_in(reply, said.grammar)
     for n, one in enumerate(found):
-        typed = said.grammar.kinds.fullmatch(plain_of(one.rstrip(".,")))
+        bare = plain_of(one.rstrip(".,"))
+        typed = said.grammar.kinds.fullmatch(bare) or said.grammar.month.match(bare)
         if typed or (" " not in one and is_frequent(one)):
             continue
         opens = n == 0 and reply.startswith(one) and " " not in one

@@ -162,7 +162,7 @@ def points(said: Continuing) -> Found:
     if rank and (told := ranked_hour(said, rank)):
         return attach_words(said.question, told), SURE
     head = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
-    if ranked is None or head is None or head.kind == "name":
+    if ranked is None or head is None or head.kind == "name" or grammar.is_relation(head.text):
         return None
     the = f"{grammar.words.articles[0]} " if grammar.words.articles else ""
     the = "" if head is said.asked_noun else the
