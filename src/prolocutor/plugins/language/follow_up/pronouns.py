@@ -31,6 +31,7 @@ from prolocutor.plugins.language.follow_up.listed import (
 from prolocutor.plugins.language.follow_up.topics import (
     complements_of,
     head_noun,
+    is_own,
     main_slot,
     named_person,
     of_gender,
@@ -271,6 +272,7 @@ def _fill_thing(said: Continuing, text: str) -> str:
         where = place_of(said) if named and not names else ""
         topic = where and grammar.words.dwellers.format(place=where)
     goal = head is not None and head.lead in (TO, FROM) and in_text(head.text, topic)
+    goal = goal and not any(is_own(one, said) for one in said.slots)
     if goal and head is not None and not grammar.commands.match(plain):
         led = any(one.lead == head.lead for one in grammar.slots(text))
         where = said.question[slice(*head.whole)]  # "do you deliver to Bath": "is it free"

@@ -297,9 +297,9 @@ def main_slot(said: Continuing, *, plural: bool | None = False) -> Part | None:
     heads = [one for one in heads if not SUM.search(one.text)]
     subjects = [one for one in heads if one is not said.asked_noun]
     led = [one for one in slots if one.lead >= 0 and not one.typed and one.kind != "verb"]
-    owned = [] if plural else [one for one in subjects if _is_own(one, said)]
-    if owned and (named := [one for one in led if one.kind == "name" or one.entity]):
-        return named[0]  # "may I bring my dog to the Ship"
+    own = not plural and any(is_own(one, said) for one in subjects)
+    if own and (elsewhere := [one for one in led if one.kind == "name" or one.entity]):
+        return elsewhere[0]  # "may I bring my dog to the Ship"
     for some in (subjects, heads, led):
         fit = [one for one in some if said.grammar.is_plural(one.text) == plural]
         fit = fit or [one for one in some if one.kind == "name" and some is not led]
@@ -309,7 +309,7 @@ def main_slot(said: Continuing, *, plural: bool | None = False) -> Part | None:
     return next(iter([*subjects, *heads, *places]), None)
 
 
-def _is_own(slot: Part, said: Continuing) -> bool:
+def is_own(slot: Part, said: Continuing) -> bool:
     """Return whether a slot is a thing of the speaker: "my dog"."""
     article = plain_of(said.question[slot.start : slot.span[0]]).lower().strip()
     return article in said.grammar.possessives
