@@ -585,3 +585,21 @@ def test_what_words_point_to_is_no_verb_and_nothing_of_the_speaker(
 )
 def test_words_without_a_place_in_the_last_turn_are_left_alone(question: str, words: str) -> None:
     assert annotate(dialog(question, "Yes, until March.", words)).get("text", words) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words", "whole"),
+    [
+        ("is the 16:20 to Ayr late?", "Yes.", "what platform", "what platform is the 16:20 to Ayr"),
+        ("how heavy is the oak chair?", "9 kg.", "and the large",
+         "how heavy is the large oak chair"),
+        ("can I get a boat for two tonight?", "At 6:30 or at 9.", "the later one",
+         "can I get a boat for two tonight at 9"),
+        ("when is Ms Dove's next walk?", "On Friday.", "is she free", "is Ms Dove free"),
+        ("do you mend kettles?", "Yes.", "can I wait there", ""),
+    ],
+)  # fmt: skip
+def test_short_words_are_about_the_main_thing_of_the_question(
+    question: str, reply: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, reply, words)).get("text", "").rstrip("?") == whole

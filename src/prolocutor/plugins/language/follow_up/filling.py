@@ -279,7 +279,8 @@ def fragment_parts(said: Continuing) -> list[Part]:
     parts = _joined(rest, parts, grammar, compounds=fragment.goes_on)
     parts = [
         msgspec.structs.replace(one, headless=True, kind="noun")
-        if one is parts[-1] and grammar.is_headless(one, said.question)
+        if one is parts[-1]
+        and (grammar.is_headless(one, said.question) or (one.article and _is_quality(one, said)))
         else one
         for one in parts
     ]

@@ -327,6 +327,7 @@ class LanguageGrammar:
             for word in one.split("|"):
                 self.described.setdefault(self.bare(word), set()).add(place)
         self.here = _set(words.places)
+        self.owning_end = _pattern(r"(?<=\w)['’]s\Z" if words.genitives else r"(?!)")
         self.one = {one.rstrip("?s") for one in words.ones}
         self.ends_in_one = _pattern(rf" (?:{_any(words.ones)})\Z")
         self.thing = _words_pattern(words.things)

@@ -14,6 +14,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     FOR,
     FROM,
     TO,
+    WITHIN,
     LanguageGrammar,
     Span,
     plain_of,
@@ -122,7 +123,8 @@ def ranked_hour(said: Continuing, rank: str) -> str:
     """Return the earlier or later of the hours of the last reply, with their preposition, or ""."""
     of_hours, least = _place_of(rank, said.spoken) or (False, True)
     slots = said.grammar.slots(said.turn.reply) if of_hours else []
-    hours = [one for one in slots if one.kind == "hour"]
+    at = (one for one in slots if one.lead == WITHIN or one.kind == "hour")
+    hours = [one for one in at if one.kind in ("hour", "number")]
     if len(hours) < 2:
         return ""
     found = (min if least else max)(hours, key=lambda one: _hour_value(one.text))

@@ -352,6 +352,8 @@ def _may_be_head(said: Continuing, n: int) -> bool:
         and slot.kind == "noun"
     ):  # "who is mending the bike"
         return False
+    if slot.kind == "hour" and slot.article == "the":
+        return True  # "is the 14:05 late"
     return not slot.typed or (slot.kind in ("measure", "number") and _follows(slot, after))
 
 
@@ -366,8 +368,10 @@ def _phrase(said: Continuing, slot: Part) -> str:
     at = said.slots.index(slot)
     end = slot.span[1]
     for after in said.slots[at + 1 :]:
-        counts = slot.kind in ("measure", "number") or (
-            slot.kind == "noun" and not slot.article and after.kind == "name"
+        counts = (
+            slot.kind in ("measure", "number")
+            or (slot.kind == "noun" and not slot.article and after.kind == "name")
+            or (said.grammar.owning_end.search(slot.text) is not None)
         )
         joins = (after.lead >= 0 and not after.typed) or (counts and _follows(slot, after))
         joins = joins or said.grammar.is_owner(said.question, after)
@@ -406,7 +410,7 @@ def person_of(said: Continuing) -> str:
     names = [one for one in said.slots if one.kind == "name" and not one.article]
     asked = [one for one in names if not _says_where(one, said)]
     if asked and not said.grammar.asks_noun.match(plain_of(said.question)):
-        return asked[0].text
+        return said.grammar.owning_end.sub(lambda _: "", asked[0].text)
     new = _new_names(said)
     things = [one.text for one in said.slots if one.kind == "name" and one.article]
     told = (
@@ -467,10 +471,12 @@ def place_of(said: Continuing, *, named: bool = False) -> str:
         return _bare_whole(said, goal[-1] if goal else names[0])
     if named:
         return ""
-    if nouns := [one for one in said.slots if one.kind == "noun" and one.lead >= 0]:
+    ways = (WITHIN, TO, FROM)
+    if nouns := [one for one in said.slots if one.kind == "noun" and one.lead in ways]:
         return _bare_whole(said, nouns[-1])
     ordered = said.grammar.commands.match(plain_of(turn.question))
-    return "" if ordered else topic_of(said)
+    topic = "" if ordered else topic_of(said)
+    return "" if said.grammar.is_plural(topic) else topic
 
 
 def _name_in(said: Continuing, *, first: bool = False) -> str:

@@ -427,8 +427,11 @@ def asked_otherwise(said: Continuing) -> Found:
     verbs = grammar.be | grammar.helpers
     if not asked or not (fragment.joined or len(words) > 1 or " ".join(words) in grammar.adverbs):
         return None
+    if asked[0] in grammar.be and grammar.determined.fullmatch(" ".join(ask)):
+        topic = topic_of(said)  # "is the 14:05 late": "what platform"
+        return (f"{fragment.rest} {asked[0]} {topic}", LIKELY) if topic else None
     if asked[0] in verbs:
-        return f"{fragment.rest} {said.question}", SURE
+        return f"{fragment.rest} {said.question[0].lower()}{said.question[1:]}", SURE
     if asked[0] not in grammar.questions and not (len(asked) > 1 and asked[1] in grammar.questions):
         return None
     end = next((n for n, one in enumerate(asked) if one in verbs), 1)
