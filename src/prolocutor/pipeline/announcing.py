@@ -92,6 +92,8 @@ class TurnAnnouncer:
     def note_asked(self, entry: LedgerEntry) -> None:
         """Announce a question to a service, and the start of its stage before the first service."""
         step = entry.step
+        if entry.ended is not None:  # it is asked again
+            self._left[step.stage] += 1
         if step.stage not in self._running:
             self._running.add(step.stage)
             self.listener(StageStarted(step.stage_name))
@@ -105,6 +107,7 @@ class TurnAnnouncer:
             self.listener(ServiceSettled(step.name, step.stage_name, entry.outcome, seconds))
         self._left[step.stage] -= 1
         if not self._left[step.stage] and step.stage in self._running:
+            self._running.remove(step.stage)
             self.listener(StageEnded(step.stage_name))
         if self._words and step.stage is Stage.SKILL:
             self._look_again(entry)

@@ -132,10 +132,13 @@ class Due(Enum):
     """A wave is complete, or a candidate annotator is through: call those that can start."""
     REPLY = auto()
     """All that the reply waits for has settled."""
+    REREAD = auto()
+    """All skills have settled, or another reading of the words is there: read or ask once more."""
 
 
 _ANNOTATE: Final = Due.ANNOTATE
 _REPLY: Final = Due.REPLY
+_REREAD: Final = Due.REREAD
 _LOOK: Final = Due.LOOK
 _SELECT: Final = Due.SELECT
 
@@ -146,7 +149,8 @@ class Ledger:
     `excluded` are skills not to be asked. `selecting`: the first skills are not selected yet;
     `closed`: no more skills will be selected; `running` counts the unsettled among the selected
     skills, `unsettled` all unsettled services except the last chance. `watches` are told
-    about services.
+    about services. `rereading` is the annotator to be asked for another reading of the words if no
+    skill answers, None if there is no such annotator.
     """
 
     def __init__(self, prepared: PreparedPipeline, excluded: Collection[str] = ()) -> None:
@@ -162,6 +166,8 @@ class Ledger:
         self.running = 0
         self.unsettled = len(prepared.steps)
         self.watches: Sequence[LedgerWatch] = ()
+        reader = prepared.rereader
+        self.rereading = None if reader is None else entries[reader.index]
         self._prepared = prepared
         self._skills = [entries[at] for at in prepared.skill_indices]
         self._annotators = [entries[at] for at in prepared.candidate_indices]
@@ -229,6 +235,7 @@ class Ledger:
         """Record a question to a service, by a number of calls."""
         if entry.started is None:
             entry.started = now
+        if entry.standing != "asked":
             entry.standing = "asked"
             for watch in self.watches:
                 watch.note_asked(entry)
@@ -244,14 +251,18 @@ class Ledger:
         """Record a service as settled, and release its waiting services."""
         if entry.outcome is not None:
             return
+        was_asked = entry.standing == "asked" or entry.ended is None
         entry.standing = "settled"
         entry.outcome = outcome
-        entry.ended = now
         if error is not None:
             entry.error = error
-        for watch in self.watches:
-            watch.note_settled(entry)
+        if was_asked:  # a service opened again may settle without being asked again
+            entry.ended = now
+            for watch in self.watches:
+                watch.note_settled(entry)
         step, entries = entry.step, self.entries
+        if entry is self.rereading:
+            self.due.append(_REREAD)
         if step.stage is _SKILL:
             if entry.wave is not None or outcome != "skipped":
                 self._skill_settled(entry)
@@ -321,6 +332,7 @@ class Ledger:
     def close(self, now: float) -> list[LedgerEntry]:
         """Close the selection: skip startable skills; return skills asked in vain."""
         self.closed = True
+        self._offer_rereading()
         vain = []
         for entry in self.skills():
             if entry.wave is None:
@@ -398,6 +410,32 @@ class Ledger:
             self.settle(entry, "skipped", now)
         return bool(released)
 
+    def reopen(self, entries: Sequence[LedgerEntry]) -> None:
+        """Open settled services again, to be asked once more; those after them wait again."""
+        for entry in entries:
+            entry.outcome, entry.standing = None, "held"
+            self.unsettled += 1
+            if entry.wave is not None:
+                entry.wave.open += 1
+                self.running += 1
+            self._reply_missing += entry.step.before_reply
+        for entry in entries:
+            for index in entry.step.then:
+                other = self.entries[index]
+                if other.outcome is None:
+                    other.missing += 1
+                    if other in self.ready:
+                        self.ready.remove(other)
+        if _REPLY in self.due:
+            self.due.remove(_REPLY)
+
+    def ask_again(self, entries: Sequence[LedgerEntry]) -> None:
+        """Start those of the opened services that wait for no other."""
+        for entry in entries:
+            entry.standing = "waiting"
+            if not entry.missing and entry not in self.ready:
+                self.ready.append(entry)
+
     def stop(self, now: float) -> None:
         """Settle all remaining services at the end of the turn."""
         self.closed = True
@@ -411,12 +449,18 @@ class Ledger:
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _offer_rereading(self) -> None:
+        """Let the words be read once more before anything follows the last skill."""
+        if self.rereading is not None and self.closed and not self.running:
+            self.due.append(_REREAD)
+
     def _skill_settled(self, entry: LedgerEntry) -> None:
         """Update the wave of a settled skill."""
         wave = entry.wave
         if wave is not None:
             wave.open -= 1
             self.running -= 1
+            self._offer_rereading()
             if not wave.open:
                 self.due.append(_ANNOTATE)
         if not self.closed and not self.selecting:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.connector import Connector
+from prolocutor.dialog.rounds import FOLLOW_UP
 from prolocutor.pipeline.calls import Strays
 from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
 from prolocutor.pipeline.variants import load_variants
@@ -199,7 +200,8 @@ class PreparedPipeline:
     indices of the steps ready at the start, `after_reply` the indices of the steps in wait for the
     reply; `before_reply` is the number of services the reply waits for. `lingers`: a service
     lingers. `commit` is the commit of a selector or the pipeline, but `never` if postprocessors
-    change the words.
+    change the words. `rereader` is the annotator that is asked for another reading of the words if
+    no skill answers.
     """
 
     def __init__(
@@ -326,6 +328,9 @@ class PreparedPipeline:
             self.stage_services(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index
         )
         self.skill_indices = [step.index for step in self.skill_steps.values()]
+        readers = [one for one in self.stage_services(Stage.ANNOTATOR) if one.label == FOLLOW_UP]
+        reads_again = readers and any(one.rewrites for one in self.skill_steps.values())
+        self.rereader = readers[0] if reads_again else None
         self.candidate_indices = [step.index for step in self.candidate_steps]
         for step in self.candidate_steps:
             for other in (self.steps[index] for index in step.before):

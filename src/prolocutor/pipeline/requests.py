@@ -30,7 +30,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
     of a service apart, None for a single call. A formatter with a true attribute `counts` finds the
     numbers of utterances of the whole dialog in `counts`, regardless of the window; a formatter
     with a true attribute `skills` finds the skill of each bot utterance before this turn in
-    `active_skills`.
+    `active_skills`. `reading` tells the calls about another reading of the words apart.
     """
 
     step: ServiceStep
@@ -42,6 +42,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
     number: int | None = None
     deltas: DeltaSink | None = None
     wishes: ModelWishes | None = None
+    reading: int = 0
 
     @property
     def service(self) -> str:
@@ -50,8 +51,14 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def key(self) -> str:
-        """`<turn_id>/<service>[/n]`."""
-        return _key(self.turn_id, self.step.name, self.number)
+        """`<turn_id>/<service>[/reading-n][/n]`."""
+        return self.numbered_key(self.number)
+
+    def numbered_key(self, number: int | None) -> str:
+        """Return the key of the call with a number, None for a single call."""
+        reading = f"/reading-{self.reading}" if self.reading else ""
+        key = f"{self.turn_id}/{self.step.name}{reading}"
+        return key if number is None else f"{key}/{number}"
 
     @property
     def state(self) -> StateRequest:
@@ -192,6 +199,7 @@ def make_requests(
     every: Sequence[DraftHypothesis] = (),
     deltas: DeltaSink | None = None,
     wishes: ModelWishes | None = None,
+    reading: int = 0,
 ) -> Sequence[AnyRequest]:
     """Return the request of each call of a service; errors of its formatter pass through.
 
@@ -199,9 +207,14 @@ def make_requests(
     all (`together`). A formatter with `fan_out` returns a list with an item for each call; a
     formatter with a true attribute `may_skip` returns None if it has nothing to ask. `deltas` takes
     the words of a service with a single call, `wishes` are the client's wishes for chat models.
+    `reading` is the number of another reading of the words.
     """
     if about is None or step.fan_out:
-        states = [StateRequest(step, turn_id, seconds, snapshot, extra, None, None, deltas, wishes)]
+        states = [
+            StateRequest(
+                step, turn_id, seconds, snapshot, extra, None, None, deltas, wishes, reading
+            )
+        ]
     elif step.together:
         states = [StateRequest(step, turn_id, seconds, snapshot, extra, about)]
     else:
@@ -229,7 +242,7 @@ def _format_requests(
     alone = len(payloads) == 1
     requests: list[AnyRequest] = []
     for number, payload in enumerate(payloads):
-        key = _key(first.turn_id, step.name, None if alone else number)
+        key = first.numbered_key(None if alone else number)
         # Parts of the state are JSON already, so what our own formatters make of them is.
         plain_payload = Plain(None, encode(payload)) if own else checked_payload(payload)
         requests.append(
@@ -290,7 +303,3 @@ def _tasks(
         raise BadReply(f"{len(tasks)} tasks for {len(about)} hypotheses")
     wanted = {one.id for one in about}
     return [task for task, one in zip(tasks, every, strict=True) if one.id in wanted]
-
-
-def _key(turn_id: str, service: str, number: int | None) -> str:
-    return f"{turn_id}/{service}" if number is None else f"{turn_id}/{service}/{number}"

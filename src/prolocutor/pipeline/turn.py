@@ -15,7 +15,7 @@ from prolocutor.contracts.observer import LoggedChoice, Outcome, Reason, Service
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import NOTHING_SAID, STOPPED, StopSignal, TurnStart
-from prolocutor.dialog.rounds import read_follow_up
+from prolocutor.dialog.rounds import FOLLOW_UP, read_follow_up
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
 from prolocutor.functions import error_text
@@ -38,6 +38,7 @@ from prolocutor.pipeline.requests import (
     make_requests,
     request_additions,
 )
+from prolocutor.pipeline.second_reading import SecondReading
 from prolocutor.pipeline.slots import SkillSelection, SlotWriter
 from prolocutor.pipeline.variants import WHOLE
 from prolocutor.plan.pipeline import Stage
@@ -49,7 +50,7 @@ PREFERENCE_MARGIN: Final = 0.15
 _SKILL: Final = Stage.SKILL
 _SKILL_SELECTOR: Final = Stage.SKILL_SELECTOR
 _RESPONSE_SELECTOR: Final = Stage.RESPONSE_SELECTOR
-_ANNOTATE, _REPLY, _LOOK = Due.ANNOTATE, Due.REPLY, Due.LOOK
+_ANNOTATE, _REPLY, _LOOK, _REREAD = Due.ANNOTATE, Due.REPLY, Due.LOOK, Due.REREAD
 
 
 class Turn:
@@ -85,7 +86,10 @@ class Turn:
         )
         self.afterwards: list[Callable[[], None]] = []
         """Functions to call after the reply is stored."""
-        self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
+        self._second = SecondReading(self._ledger, self.draft, start)
+        self.slots = SlotWriter(
+            prepared, start, self.draft, self._ledger, self._selection, self._second
+        )
         self.faults, self.remarks = self.slots.faults, self.slots.remarks
         self.announcer = listener and TurnAnnouncer(
             listener, prepared.commit, self._ledger, self._selection, self.draft, start
@@ -197,6 +201,8 @@ class Turn:
             self._give_reply()
         elif due is _LOOK:
             self._look()
+        elif due is _REREAD:
+            self._reread()
         elif self._ledger.selecting:
             self._select(self._preferred_skill())
 
@@ -241,7 +247,16 @@ class Turn:
             words = self.announcer and self.announcer.skill_words(entry)
             wishes = self._start.input.wishes if step.stage is _SKILL else None
             requests = make_requests(
-                step, snapshot, self._id, seconds, extra, about, every, words, wishes
+                step,
+                snapshot,
+                self._id,
+                seconds,
+                extra,
+                about,
+                every,
+                words,
+                wishes,
+                self._second.number,
             )
         except BaseException as error:
             self._ledger.record_asked(entry, now)
@@ -373,6 +388,14 @@ class Turn:
             self._calls.drop(running.pop())
         entry.step.guard.breaker.record_undecided()
         self._ledger.settle(entry, "skipped", monotonic())
+
+    def _reread(self) -> None:
+        """Go on with another reading of the words if no skill has answered."""
+        shown = self.announcer is not None and self.announcer.shown_words is not None
+        is_time = not shown and self.seconds_left(_SKILL) > 0
+        if reading := self._second.go_on(monotonic(), is_time=is_time):
+            what = f"no skill answered; read again as: {reading}"
+            self.remarks.append({"service": FOLLOW_UP, "what": what})
 
     def _annotate(self) -> None:
         """Call the candidate annotators for the hypotheses of each complete wave."""

@@ -10,6 +10,7 @@ from prolocutor.assistant.wiring import connect
 from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.dialog.inputs import TurnInput, TurnStart
+from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.functions import resolve
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
@@ -39,7 +40,13 @@ class Talk:
         self.dialog_id = ""
 
     async def turn(
-        self, text: str = "hi", *, attributes: bytes = b"{}", attempt: int = 1, **start: Any
+        self,
+        text: str = "hi",
+        *,
+        attributes: bytes = b"{}",
+        attempt: int = 1,
+        listener: TurnListener | None = None,
+        **start: Any,
     ) -> Turn:
         """Take one turn and store it; `start` are fields of `TurnStart`."""
         prepared = self.engine.prepared
@@ -54,7 +61,7 @@ class Talk:
         self.dialog_id = begun.dialog_id
         how = TurnStart(input=TurnInput(text, "ann"), **start)
         async with asyncio.timeout(PATIENCE):
-            turn = await self.engine.run(begun, how, asyncio.get_running_loop().time())
+            turn = await self.engine.run(begun, how, asyncio.get_running_loop().time(), listener)
         await self.store.close_turn(
             TurnClosing(
                 opened=begun,

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from prolocutor.asks.controls import find_command
 from prolocutor.contracts.connector import AgentProfile
+from prolocutor.dialog.rounds import FOLLOW_UP
 from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE
 from prolocutor.plugins.language.follow_up.fragments import fragment_of
 from prolocutor.plugins.language.follow_up.framing import (
@@ -48,6 +50,7 @@ from prolocutor.plugins.language.follow_up.last_turn import (
 from prolocutor.plugins.language.follow_up.listed import things_of_reply
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer, without_hesitation
 from prolocutor.plugins.language.follow_up.pronouns import fill_pronoun
+from prolocutor.plugins.language.follow_up.rereading import inner_requests, with_topic
 from prolocutor.plugins.language.follow_up.returning import (
     TWO_TURNS,
     about,
@@ -125,9 +128,12 @@ class FollowUps:
         the words in the agents' spelling if it differs; where they stand alone they are the `text`,
         and there is no `of`. `state` is agent state JSON.
         """
-        said = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
+        utterance = state["human_utterances"][-1]
+        said = " ".join(str(utterance.get("text", "")).split())
         if not said or len(said) > LONGEST_FRAMED:
             return {}
+        if (noted := (utterance.get("annotations") or {}).get(FOLLOW_UP)) is not None:
+            return self._read_again(state, said, noted)
         request, _ = without_wish(said)
         told = language_of_request(request)
         spoken = told.code if told else ""
@@ -158,6 +164,36 @@ class FollowUps:
             return found
         alone = _alone(meant.bare, said, *{text, meant.spelled})
         return {**(found or alone), "normalized": meant.bare}
+
+    def _read_again(
+        self, state: Mapping[str, Any], said: str, noted: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the next reading of words that no agent has answered; `{}` if there is none."""
+        number = int(noted.get("reading", 0))
+        every = self._readings(state, said)
+        found = next(islice(every, number, None), None)
+        return {} if found is None else {**found, "reading": number + 1}
+
+    def _readings(self, state: Mapping[str, Any], said: str) -> Iterator[dict[str, Any]]:
+        """Return the readings of words but for the first, each once."""
+        request, _ = without_wish(said)
+        told = language_of_request(request)
+        turns = last_turns_of(state, request)
+        code = told.code if told else (turns[-1].spoken or turns[-1].language if turns else "")
+        grammar = grammar_or_english(code)
+        spelled = self._normalizer.nearest_words(request, code)
+        first = self(_saying(state, said))
+        tried = {_bare(said), _bare(str(first.get("text", "")))}
+        for part in (spelled, *inner_requests(spelled, grammar)):
+            found = self(_saying(state, part))
+            found = found if found.get("of") else {"text": part, "of": "", "confidence": LIKELY}
+            if _bare(found["text"]) not in tried:
+                tried.add(_bare(found["text"]))
+                yield found
+        for turn in turns:
+            whole = with_topic(spelled, turn, grammar)
+            if whole and _bare(whole) not in tried:
+                yield annotation_of(turn, whole, LIKELY)
 
     def _returned(
         self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
@@ -272,6 +308,17 @@ def _compile_patterns(every: Iterable[str]) -> None:
         if grammar := grammar_of(code):
             compile_patterns(grammar)
             compile_patterns(framing_of(code))
+
+
+def _bare(text: str) -> str:
+    return text.strip(TRIMMED).lower()
+
+
+def _saying(state: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return a state in which the person says a text, which nothing has been noted about."""
+    said = {**state["human_utterances"][-1], "text": text, "annotations": {}}
+    every = [*state["human_utterances"][:-1], said]
+    return {**state, "human_utterances": every, "utterances": [*state["utterances"][:-1], said]}
 
 
 def _alone(bare: str, said: str, *spelled: str) -> dict[str, Any]:

@@ -92,6 +92,15 @@ class Normalizer:
         said = words.respell(_said_once(_cut_out(grammar.hesitation, text), grammar))
         return Normalized(said, without_courtesy(said, grammar))
 
+    def nearest_words(self, text: str, code: str) -> str:
+        """Return a text with the nearest word of the agents for each that nobody knows.
+
+        The words stay as they are where the agents do not tell all words that they know.
+        """
+        said = self.normalized(text, code).spelled
+        words = self._words[grammar_or_english(code).code]
+        return words.respell_unknown(said) if words.complete else said
+
 
 class _Words:
     """The words of a language: the models for the spelling of others, and the right words."""
@@ -116,7 +125,7 @@ class _Words:
         self._joints = frozenset(one for one in own if len(one) > 1)
         openers = grammar.questions | grammar.definite
         words = {one for one in agents | own if one.isalpha()}
-        self._boldly = boldly = any(one.complete for one in self._others)
+        self.complete = boldly = any(one.complete for one in self._others)
         self._orders = frozenset("|".join(grammar.words.orders).split("|"))
         self._leads = frozenset(
             f"{lead}{one}" for lead in grammar.leads for one in grammar.indefinite if len(one) == 1
@@ -147,6 +156,17 @@ class _Words:
 
     def _knows(self, key: str) -> bool:
         return key in self._known or (len(key) > 2 and self._is_right(key))
+
+    def respell_unknown(self, text: str) -> str:
+        """Return a text in which each unknown word in small letters is the nearest known word."""
+
+        def known(found: re.Match[str]) -> str:
+            key = plain_of(found[0])
+            if not key.isalpha() or not key.islower() or key in self._known or self._is_right(key):
+                return found[0]
+            return self._spelling.nearest(key) or found[0]
+
+        return _WORD.sub(known, text)
 
     def _respell_word(self, found: re.Match[str]) -> str:
         word = found[0]
@@ -192,7 +212,7 @@ class _Words:
         """Return the only known word that a word is but for a letter typed twice or once, or two
         letters in each other's place.
         """
-        if not self._boldly or len(key) < MIN_LETTERS:
+        if not self.complete or len(key) < MIN_LETTERS:
             return ""
         for words in (doubled_or_not(key), swapped(key)):
             named = words & self._known

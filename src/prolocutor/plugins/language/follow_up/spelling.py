@@ -22,6 +22,9 @@ corrected."""
 LONG: Final = 8
 """Letters from which on two slips are mended."""
 
+_FARTHEST: Final = (0.9, 0.9, 1.2, 1.4, 1.8, 2.2, 2.6)
+"""Distance of the nearest word that still counts, by letters from two on."""
+
 _ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _ALIKE: Final = ("aeiouy", "cksq", "sz", "vwf", "mn", "td", "pb", "gj", "lr")
 _MISTAKEN: Final = {
@@ -88,6 +91,21 @@ class Spelling:
             best = [one for one in best if one[-1] == typed[-1]] or best
             best = [one for one in best if len(one) == len(typed)] or best
         return best[0] if len(best) == 1 else ""
+
+    def nearest(self, typed: str) -> str:
+        """Return the nearest word, frequent words first, for words that make no sense as they are.
+
+        "" if none is near; a word of two or three letters is only a frequent one.
+        """
+        short = len(typed) < MIN_LETTERS
+        most = _FARTHEST[min(len(typed), LONG) - 2] if len(typed) > 1 else 0.0
+        ranked = (
+            (_distance(typed, word) - (_CLEARLY if word in self.frequent else 0.0), word)
+            for word in self._words_near(typed)
+            if word in self.frequent or not short
+        )
+        far, word = min(ranked, default=(most + 1, ""))
+        return word if far <= most else ""
 
     @staticmethod
     def _is_likely(typed: str, word: str) -> bool:
