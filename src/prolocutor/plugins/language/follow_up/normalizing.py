@@ -222,10 +222,13 @@ class _Words:
         return ""
 
     def _inflected(self, key: str) -> str:
-        """Return a form of the word that the stem of a mistyped one is near to; "" for none."""
+        """Return a known form of the word that the stem of a mistyped one is near to, or ""."""
         for end in _ENDINGS:
-            if key.endswith(end) and (stem := self._spelling.word_for(key[: -len(end)])):
-                return f"{stem}{end}"
+            if not key.endswith(end) or not (stem := self._spelling.word_for(key[: -len(end)])):
+                continue
+            form = f"{stem}{end}"
+            if form in self._known or any(told.knows(form) for told in self._others):
+                return form
         return ""
 
     def _is_right(self, key: str) -> bool:

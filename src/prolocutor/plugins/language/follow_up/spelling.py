@@ -100,7 +100,7 @@ class Spelling:
         short = len(typed) < MIN_LETTERS
         most = _FARTHEST[min(len(typed), LONG) - 2] if len(typed) > 1 else 0.0
         ranked = (
-            (_distance(typed, word) - (_CLEARLY if word in self.frequent else 0.0), word)
+            (_distance(typed, word, most + _CLEARLY) - _CLEARLY * (word in self.frequent), word)
             for word in self._words_near(typed)
             if word in self.frequent or not short
         )
