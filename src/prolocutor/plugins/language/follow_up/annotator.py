@@ -48,7 +48,7 @@ from prolocutor.plugins.language.follow_up.last_turn import (
     last_turns_of,
 )
 from prolocutor.plugins.language.follow_up.listed import things_of_reply
-from prolocutor.plugins.language.follow_up.normalizing import Normalizer, without_hesitation
+from prolocutor.plugins.language.follow_up.normalizing import Normalizer, cut_out
 from prolocutor.plugins.language.follow_up.pronouns import fill_pronoun
 from prolocutor.plugins.language.follow_up.rereading import inner_requests, with_topic
 from prolocutor.plugins.language.follow_up.returning import (
@@ -139,7 +139,7 @@ class FollowUps:
         spoken = told.code if told else ""
         if about_named := told_first(request, grammar_or_english(spoken)):
             return about_named
-        text = without_hesitation(_unframed(request, spoken), grammar_or_english(spoken))
+        text = cut_out(grammar_or_english(spoken).hesitation, _unframed(request, spoken))
         if len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
             bare = self._normalizer.normalized(text, spoken).bare
             return {} if bare == said else {**_alone(bare, said, text), "normalized": bare}

@@ -89,7 +89,7 @@ class Normalizer:
         plain = plain_of(text)
         if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
             return Normalized(text, text)
-        said = words.respell(_said_once(_cut_out(grammar.hesitation, text), grammar))
+        said = words.respell(_said_once(cut_out(grammar.hesitation, text), grammar))
         return Normalized(said, without_courtesy(said, grammar))
 
     def nearest_words(self, text: str, code: str) -> str:
@@ -145,12 +145,11 @@ class _Words:
         words = text.split(" ")
         for n, (one, two) in enumerate(pairwise(words), 1):
             first, rest = f"{one}{two[:1]}", two[1:].lower()
-            if len(one) < 2 or first.lower() not in self._joints | self._orders:
+            if len(one) < 2 or two.isupper() or first.lower() not in self._joints | self._orders:
                 continue
-            if not rest:
-                alone = two.isupper() or {two, _key(two)} & (self._known | self._short.keys())
-                words[n - 1 : n + 1] = [one, two] if alone else [first, ""]
-            elif not self._knows(_key(one)) and not self._knows(_key(two)) and self._knows(rest):
+            if not rest and not {two, _key(two)} & (self._known | self._short.keys()):
+                words[n - 1 : n + 1] = [first, ""]
+            elif rest and self._knows(rest) and not any(map(self._knows, (_key(one), _key(two)))):
                 words[n - 1 : n + 1] = [first, two[1:]]
         return " ".join(one for one in words if one)
 
@@ -296,12 +295,7 @@ def _is_slip(key: str, right: str) -> bool:
     )
 
 
-def without_hesitation(text: str, grammar: LanguageGrammar) -> str:
-    """Return a text without the words in which its speaker hesitates."""
-    return _cut_out(grammar.hesitation, text)
-
-
-def _cut_out(pattern: FoldedPattern, text: str) -> str:
+def cut_out(pattern: FoldedPattern, text: str) -> str:
     """Return a text without what a pattern finds in it; the whole text if nothing would be left."""
     kept, at = [], 0
     for one in pattern.finditer(plain_of(text)):
@@ -325,7 +319,7 @@ def without_courtesy(text: str, grammar: LanguageGrammar) -> str:
     closed = grammar.polite_tail.search(plain_of(said))
     if closed and closed.start():
         said = said[: closed.start()] + ("?" if said.rstrip().endswith("?") else "")
-    return _cut_out(grammar.softening, said).strip() or text
+    return cut_out(grammar.softening, said).strip() or text
 
 
 @cache

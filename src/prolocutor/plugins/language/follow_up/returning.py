@@ -181,7 +181,9 @@ def owning_turn(
     card; that of the order does not.
     """
     orders = all(_is_order(one, grammar) for one in last)
-    if _points_to_place(text, grammar) and (orders or all(_is_sum(one, grammar) for one in last)):
+    if _points_to_place(text, grammar) and (
+        orders or all(SUM.search(one.question) for one in last)
+    ):
         return next((one for one in earlier if _has_place(one, grammar)), None)
     if not orders or not grammar.owner.search(plain_of(text)):
         return None
@@ -200,11 +202,6 @@ def _points_to_place(text: str, grammar: LanguageGrammar) -> bool:
         return False
     inside = grammar.leads.get(before[-1]) in (WITHIN, TO)
     return not inside and before[-1] not in grammar.be
-
-
-def _is_sum(turn: LastTurn, grammar: LanguageGrammar) -> bool:
-    """Return whether a question is about numbers alone."""
-    return SUM.search(turn.question) is not None and not _has_place(turn, grammar)
 
 
 def _has_place(turn: LastTurn, grammar: LanguageGrammar) -> bool:

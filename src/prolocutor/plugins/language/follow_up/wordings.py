@@ -34,7 +34,7 @@ from prolocutor.plugins.language.follow_up.listed import (
     ranked_hour,
     ranked_item,
 )
-from prolocutor.plugins.language.follow_up.spelling import is_near
+from prolocutor.plugins.language.follow_up.spelling import MIN_LETTERS, is_near
 from prolocutor.plugins.language.follow_up.topics import place_of, topic_of
 from prolocutor.reading.languages import mended_parts
 
@@ -282,26 +282,20 @@ def mistyped(said: Continuing) -> Found:
 def _is_nearly(word: str, key: str) -> bool:
     if word.isdigit() or key.isdigit():
         return len(word) > 1 and sorted(word) == sorted(key)
-    return min(len(word), len(key)) >= _LEAST_NEAR and is_near(word, key)
+    return min(len(word), len(key)) > MIN_LETTERS and is_near(word, key)
 
 
 _SAID: Final = re.compile(r"[^\W_]+")
-_LEAST_NEAR: Final = 5
-"""Letters of the shortest word that may have been another but for a slip."""
 
 
 def _repaired(said: Continuing) -> Found:
     """ "Salt no pepper": a word of the last question, and what was meant in its place."""
     parts = mended_parts(said.fragment.text)
-    if parts is None or len(parts[0].split()) > _MOST_REPAIRED or not parts[1].strip(TRIMMED):
+    if parts is None or len(parts[0].split()) > _LEAST_CONTRAST or not parts[1].strip(TRIMMED):
         return None
     old, new = (one.strip(TRIMMED) for one in parts)
     span = _span_of(old, new, said.question)
     return (put_words(said.question, _like_span(new, span, said), new), SURE) if span else None
-
-
-_MOST_REPAIRED: Final = 3
-"""Words that are said again before those in their place."""
 
 
 def _number_span(old: str, new: str, said: Continuing) -> Span | None:
