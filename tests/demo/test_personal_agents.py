@@ -681,6 +681,7 @@ def test_a_timer_is_meant_by_its_name_or_place_alone(said: str, told: str) -> No
         ("start a timer 20 minutes laundry", ["laundry"]),
         ("another timer thirty for the lentils", ["lentils"]),
         ("timers for 4 8 and 20 minutes", ["", "", ""]),
+        ("a timer for an hour and 20 for bread", ["bread"]),
         ("timer 5 minutes now", [""]),
     ],
 )

@@ -57,6 +57,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     now = now_of(request)
     timers = read_timers(attributes_of(request).get(NAME), now)
     text = timer_phrases.SPACED.sub(r"\1,", bare(text_of(request)))
+    text = timer_phrases.HOUR_AND.sub(r"\1 minutes", text)
     asked = TimerRequest(text, timers, now, _new_id(request, now), _before(request))
     reply = (
         _corrected(asked, request)

@@ -171,6 +171,9 @@ LISTED = _pattern(
 SPACED = _pattern(r"\b(\d+)(?= \d+(?: \d+)*,? and \d+ (?:seconds?|minutes?|mins?|hours?)\b)")
 """Numbers without commas before the last of a list: "5 10 and 15 minutes"."""
 
+HOUR_AND = _pattern(r"\b(hours? and \d{1,2})(?=\W*$| for\b)")
+"""Minutes after an hour, without their unit: "an hour and 25"."""
+
 # "3 minutes for tea and another of 12 for eggs": the unit of the first holds for the second.
 UNITLESS = _pattern(
     r"(?:,|\band)(?: (?:another|one|a second)(?: one)?(?: (?:of|for|at))?)? \d+(?= for [^\W\d])"

@@ -382,6 +382,12 @@ def _fill_place(said: Continuing, text: str) -> str:
     before, after = text[: one.start()].rstrip(), text[one.end() :]
     words = before.split()
     last = plain_of(words[-1]).lower() if words else ""
+    if (
+        last in grammar.leads
+        and not in_text(where, said.question)
+        and (said.grammar.commands.match(plain_of(said.question)))
+    ):
+        return text  # "on there" after "tell me a joke" is nothing that the joke names
     follows = plain[one.end() :].lower().split()[:1]
     exists = (last in grammar.be and after.strip(TRIMMED)) or (follows and follows[0] in grammar.be)
     if exists or _own_thing(text, grammar, grammar.place):  # "is there a train"
