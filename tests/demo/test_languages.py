@@ -221,6 +221,7 @@ def test_orders_are_read_by_their_parts_in_any_order(code: str, words: str, engl
         ("de", "wie lange dauert ein Flug nach Rom"),
         ("fr", "combien font 5 plus 5"),
         ("es", "cuánto es 5 por 5"),
+        ("de", "wie viel ist 3 mal 4 und ich brauche dann auch noch Seife auf der Liste"),
         ("de", "setz Öl auf die Liste und sag mir dann was daraufsteht"),
         ("fr", "ajoute 7"),
     ],

@@ -26,6 +26,9 @@ VERBS: Final = (
 LONGEST: Final = 160
 """Characters of the longest order."""
 
+LONGEST_QUESTION: Final = 8
+"""Words of the longest question about a list, without those that name it."""
+
 LONGEST_NAME: Final = 4
 """Words of the longest thing that is named without a verb: "the ripe plums off"."""
 
@@ -102,6 +105,8 @@ def _of_list(code: str, parts: _Parts, plain: str, found: re.Match[str], text: s
     asked = parts.asked.match(rest)
     verb, things = _verb_in(parts, rest)
     things = _bare(parts, things)
+    if verb is None and asked and len(rest.split()) > LONGEST_QUESTION:
+        return None  # something else is asked, too
     if verb == "show" or (asked and verb is None):
         return f"show {named}"
     if parts.something.fullmatch(things):

@@ -142,3 +142,15 @@ def test_several_properties_share_the_thing_that_the_last_names(
     text: str, clauses: list[str]
 ) -> None:
     assert split_clauses(text) == clauses
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("add soap to my list y dime qué hora es", ["add soap to my list", "dime qué hora es"]),
+        ("combien font 2 fois 3 und wie spät ist es", ["combien font 2 fois 3", "wie spät ist es"]),
+        ("add queso y pan to my list", []),
+    ],
+)
+def test_requests_in_two_languages_are_parted(text: str, clauses: list[str]) -> None:
+    assert split_clauses(text) == clauses

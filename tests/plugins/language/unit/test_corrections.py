@@ -13,6 +13,8 @@ from prolocutor.plugins.language.follow_up import annotate
          "reserva sillas, mesas y platos"),
         ("wie lang ist der Weg nach Ulm", "Bonn statt Ulm", "wie lang ist der Weg nach Bonn"),
         ("setz Käse auf die Karte", "sorry i meant Kuchen", "setz Kuchen auf die Karte"),
+        ("wie weit ist es nach Ulm", "nach Bonn mein ich", "wie weit ist es nach Bonn"),
+        ("combien coûte le vélo rouge", "le vert je voulais dire", "combien coûte le vélo vert"),
         ("¿Cuándo es la feria del 3 de mayo?", "uy, de junio quería decir",
          "¿Cuándo es la feria del 3 de junio?"),
     ],

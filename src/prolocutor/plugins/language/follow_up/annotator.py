@@ -147,7 +147,7 @@ class FollowUps:
         spoken = spoken or (turns[-1].spoken if turns else "")
         code = spoken or (turns[-1].language if turns else "")
         text = _mended(text, code)
-        meant = self._normalizer.normalized(text, code)
+        meant = self._normalizer.normalized(_mending_first(text, code), code)
         if meant.spelled != text:  # courtesies, too, were mistyped
             meant = self._normalizer.normalized(_unframed(meant.spelled, spoken), code)
         if meant.spelled != text:
@@ -407,6 +407,19 @@ def _mended(text: str, code: str) -> str:
         return text  # it mends the turn before
     told = question_of(text[len(parts[0]) :].lstrip(" ,.;-"), LastTurn(parts[0], "", language=code))
     return told[0] if told is not None and told[1] >= LIKELY else text
+
+
+def _mending_first(text: str, code: str) -> str:
+    """Return a text with the words that mend the last turn before it: "Berlin *meine ich*"."""
+    words, grammar = text.rstrip(TRIMMED).split(), grammar_or_english(code)
+    if find_command(text):
+        return text
+    for size in (3, 2):
+        head, tail = " ".join(words[:-size]), " ".join(words[-size:])
+        found = grammar.mending.match(f"{plain_of(tail)} ") if head else None
+        if found and found.end() > len(tail) and not grammar.opens_request(head):
+            return f"{tail} {head.rstrip(TRIMMED)}"
+    return text
 
 
 def _taken_back(text: str, last: LastTurn, grammar: LanguageGrammar) -> dict[str, Any]:

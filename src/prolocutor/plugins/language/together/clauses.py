@@ -24,6 +24,7 @@ from prolocutor.plugins.language.together.ellipsis import (
     shared_owner,
 )
 from prolocutor.reading.languages import language_of
+from prolocutor.reading.locales.locale import codes
 
 MAX_CLAUSES: Final = 5
 """Clauses in one utterance; with more of them only the whole is asked for."""
@@ -108,6 +109,8 @@ def split_clauses(text: str) -> list[str]:
 def _split(text: str) -> list[str]:
     text = " ".join(text.split())
     told = language_of(text)
+    if (told is None or told.confidence < 1) and (mixed := _split_between_languages(text)):
+        return mixed
     grammar = grammar_of(told.code) if told is not None and told.code != ENGLISH else None
     if grammar is not None:
         return _split_with_grammar(text, grammar)
@@ -120,6 +123,25 @@ def _split(text: str) -> list[str]:
     if len(clauses) > MAX_CLAUSES or not (len(clauses) > 1 or greeting):
         return []
     return [_drop_joint(clause) for clause in complete_clauses(clauses)]
+
+
+def _split_between_languages(text: str) -> list[str]:
+    """Return the two requests of a text, each in its language: "put milk on my list y dime qué
+    hora es"; none for other texts.
+    """
+    for code in codes():
+        for gap in _gaps(code).finditer(text):
+            parts = text[: gap.start()].strip(), text[gap.end() :].strip()
+            told = [language_of(one) for one in parts]
+            if None in told or len({one.code for one in told if one}) < len(parts):
+                continue
+            if all(
+                (grammar := grammar_of(one.code)) is not None and grammar.opens_request(part)
+                for one, part in zip(told, parts, strict=True)
+                if one is not None
+            ):
+                return [*parts]
+    return []
 
 
 def _split_with_grammar(text: str, grammar: LanguageGrammar) -> list[str]:
