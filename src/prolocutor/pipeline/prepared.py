@@ -22,6 +22,7 @@ from prolocutor.plan.formatters import (
 )
 from prolocutor.plan.graph import Graph, PlanNode, compile_graph
 from prolocutor.plan.pipeline import (
+    Annotator,
     CandidateAnnotator,
     Commit,
     Formatter,
@@ -200,8 +201,8 @@ class PreparedPipeline:
     indices of the steps ready at the start, `after_reply` the indices of the steps in wait for the
     reply; `before_reply` is the number of services the reply waits for. `lingers`: a service
     lingers. `commit` is the commit of a selector or the pipeline, but `never` if postprocessors
-    change the words. `rereader` is the annotator that is asked for another reading of the words if
-    no skill answers.
+    change the words. `rereader` is the annotator that is asked for `readings` more readings of the
+    words, at most, if no skill answers.
     """
 
     def __init__(
@@ -331,6 +332,8 @@ class PreparedPipeline:
         readers = [one for one in self.stage_services(Stage.ANNOTATOR) if one.label == FOLLOW_UP]
         reads_again = readers and any(one.rewrites for one in self.skill_steps.values())
         self.rereader = readers[0] if reads_again else None
+        reader = self.rereader and self.rereader.service
+        self.readings = reader.readings if isinstance(reader, Annotator) else 0
         self.candidate_indices = [step.index for step in self.candidate_steps]
         for step in self.candidate_steps:
             for other in (self.steps[index] for index in step.before):

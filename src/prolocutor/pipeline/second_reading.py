@@ -20,15 +20,13 @@ from prolocutor.pipeline.replies import SkillReply
 ANSWERS: Final = 0.5
 """Confidence from which on a hypothesis is an answer."""
 
-MOST_READINGS: Final = 3
-"""Readings of a turn's words after the first."""
-
 
 class SecondReading:
-    """The further readings of a turn; `number` is 0 during the first reading."""
+    """The further readings of a turn, at most `most`; `number` is 0 during the first reading."""
 
-    def __init__(self, ledger: Ledger, draft: Draft, start: TurnStart) -> None:
+    def __init__(self, ledger: Ledger, draft: Draft, start: TurnStart, most: int) -> None:
         self.number = 0
+        self._most = most
         self._ledger = ledger
         self._draft = draft
         self._is_free = start.forced_skill is None and start.otherwise is None
@@ -72,7 +70,7 @@ class SecondReading:
             self._tried.append(reading)
             self._ledger.ask_again(held)
             return reading
-        self.number = MOST_READINGS
+        self.number = self._most
         for skill in held:
             self._ledger.settle(skill, "done", now)
         return ""
@@ -88,7 +86,7 @@ class SecondReading:
     def _may_go_on(self, reader: LedgerEntry) -> bool:
         """Return whether there may be another reading, and no candidate annotator is running."""
         notes = [note for wave in self._ledger.waves for note in wave.notes.values()]
-        is_left = self._is_free and self.number < MOST_READINGS
+        is_left = self._is_free and self.number < self._most
         return is_left and reader.outcome == "done" and None not in notes
 
     def _reading(self) -> str:

@@ -86,7 +86,7 @@ class Turn:
         )
         self.afterwards: list[Callable[[], None]] = []
         """Functions to call after the reply is stored."""
-        self._second = SecondReading(self._ledger, self.draft, start)
+        self._second = SecondReading(self._ledger, self.draft, start, prepared.readings)
         self.slots = SlotWriter(
             prepared, start, self.draft, self._ledger, self._selection, self._second
         )
@@ -263,7 +263,7 @@ class Turn:
             self._over(entry, wave, "failed", formatter_failure(error))
             return
         self._ledger.record_asked(entry, now, len(requests))
-        if self._variant.on_ask is not None:
+        if self._variant.on_ask is not None and not self._second.number:
             self._variant.on_ask(self, step)
         group = new_group(step, len(requests), wave, about)
         if step.formats_by_turn:

@@ -305,6 +305,16 @@ class StageService(_Called, frozen=True, kw_only=True):
 class Annotator(StageService, frozen=True, kw_only=True):
     """Annotates the human's words before the skills are asked."""
 
+    readings: Annotated[
+        int,
+        Meta(ge=0, le=10),
+        about(
+            "Of the first annotator with the label `follow_up`: the most readings of the words "
+            "that it is asked for after the first, when no skill answers.",
+            unit="readings",
+        ),
+    ] = 3
+
 
 class TriedService(StageService, frozen=True, kw_only=True):
     """A service that may be tried out beside another service of its stage."""

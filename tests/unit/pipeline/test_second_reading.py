@@ -98,6 +98,19 @@ async def test_the_fallback_comes_where_no_reading_gets_a_hypothesis() -> None:
     assert await spoken(talk_of(Reader({}, reading("a cake")), shop=shop), "well") == FALLBACK
 
 
+async def test_without_further_readings_the_skills_are_asked_once() -> None:
+    reader, shop = Reader({}, reading("a loaf")), Knows("a loaf")
+    talk = Talk(
+        Pipeline(
+            annotators=[Service("follow_up", reader, readings=0)],
+            skills=[Service("shop", shop, rewrites=True)],
+        )
+    )
+
+    assert await spoken(talk, "well") == FALLBACK
+    assert shop.asked == ["well"]
+
+
 async def test_the_same_reading_is_not_asked_twice() -> None:
     shop = Knows("a loaf")
     talk = talk_of(Reader(reading("a bun"), reading("a bun")), shop=shop)
