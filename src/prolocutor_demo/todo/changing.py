@@ -86,7 +86,7 @@ def replace_item(asked: TodoRequest) -> TodoReply | None:
         return None
     items = [one for one in asked.todo.open if one.text == clean(found["old"])]
     items = items or asked.todo.find(without_nouns(found["old"]), asked.todo.open)
-    new = clean(todo_phrases.OF_LIST_AT_END.sub("", found["new"]))
+    new = clean(todo_phrases.OF_LIST_AT_END.sub("", todo_phrases.REASON.sub("", found["new"])))
     if len(items) != 1 or not new:
         unknown = asked.before and not items and todo_phrases.CHANGES.match(asked.text)
         return _not_found(asked) if unknown else None

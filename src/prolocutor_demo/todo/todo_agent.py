@@ -240,8 +240,8 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
         due = first_time(every, due, asked.now)
     what = todo_phrases.ALL_OF_THEM.sub("", clean(moment.rest if moment else said))
     what = todo_phrases.ON_IT.sub("", what)
-    if both := todo_phrases.BOTH_OF_TWO.match(what):
-        what = what[both.end() :]
+    if lead := todo_phrases.LEADS_IN.match(what):
+        what = what[lead.end() :]
     if not what or todo_phrases.NOTHING_NAMED.fullmatch(what) or is_chat(what):
         plain = todo_phrases.REMINDERS.search(asked.text) or not (
             what or todo_phrases.OF_LISTS.search(asked.text)

@@ -39,7 +39,7 @@ ADD = _patterns(
     r"(?:help me|make sure (?:that )?i|i (?:must|should|have to))(?: to)? "
     r"(?:remember|don'?t forget|not forget)\b(?P<what>.+)",
     r"i (?:mustn'?t|shouldn'?t|can'?t|don'?t want to) forget\b(?P<what>.+)",
-    r"remember (?=to |that )(?P<what>.+)",
+    r"(?:remember|note(?: down)?) (?=to |that )(?P<what>.+)",
     rf"(?P<what>.+?)[,;.] (?:so |please |and )*(?:{_REMIND} me|don'?t let me forget)"
     r"(?: (?:of|about) (?:it|that|this))?(?P<tail>(?: .*)?)",
     r"(?:my |the )?(?P<list>shopping|grocer(?:y|ies)|to-?do|packing)"
@@ -66,8 +66,12 @@ ADD = _patterns(
     r"|jot (?:(?:this|it|that) )?down|write (?:(?:this|it|that) )?down|put down)"
     r"\b\s*[:,-]?\s*(?P<what>.+)",
 )
-BOTH_OF_TWO = re.compile(r"both(?=.* and )\s+", re.IGNORECASE)
-"""What leads two entries in and is no part of the first."""
+LEADS_IN = re.compile(
+    r"both(?=.* and )\s+|(?:\d+|two|three|four|five|six|these|some|several|a few|the following)"
+    r"(?: [\w-]+){0,2}:\s+",
+    re.IGNORECASE,
+)
+"""What leads entries in and is no part of the first: "both", "three groceries:"."""
 
 NOTHING_NAMED = re.compile(
     r"(?:some|any|every|no)?(?:thing|stuff)s?(?: else| new)?|both(?: of (?:them|those))?"
@@ -174,7 +178,7 @@ SHOW_IT = _patterns(
     r"(?:show|see|read|hear|view|display)(?: (?:me|us))?"
     r"(?: (?:it|them|everything|it all|(?:the |that )?list))?"
     r"(?: (?:to (?:me|us)|out|aloud|again|please|back|now))*",
-    r"(?:the |my )?list(?: please)?",
+    r"(?:and |so )?(?:the |my )?(?:list|notes|entries|reminders)(?: please)?",
     r"(?:and |so )?what(?:'s|s| is)? (?:(?:on |in )?there|on it"
     r"|(?:still )?(?:left|remains|remaining|missing|open))"
     r"(?: (?:(?:on |in )?(?:there|it)|so far|now|already|please))*",
@@ -258,6 +262,9 @@ CLAUSE = re.compile(
 )
 """What makes a clause of words: no thing is named by them."""
 
+REASON = re.compile(rf"[,;]\s+(?!and\b)[^,;]*{CLAUSE.pattern}[^,;]*$", re.IGNORECASE)
+"""A clause after an entry that tells why: "rice, the pasta is gone"."""
+
 ADD_LOOSELY = _patterns(
     r"add (?P<what>(?!(?:them|it|that|this|these|those)\b|.*(?:\d|\b(?:one"
     r"|two|three|four|five|six|seven|eight|nine|ten|plus|up"
@@ -276,7 +283,7 @@ AROUND_ENTRY = frozenset(
     grocery
     todo that them it is are was be have has had got 've actually please come after all and just
     really well ok okay now do so then oh back home here at still bought buy getting get rid with
-    too either again add put wait hang hold""".split()
+    too either again add put wait hang hold oops whoops sorry hm no""".split()
 )
 QUESTION = re.compile(
     r"(?:what|which|who|how|when|where|why|is|are|do|does|did|have (?:i|we)|has|had|should)\b"
@@ -333,7 +340,7 @@ OPENING = re.compile(
 REMINDERS = re.compile(rf"\breminders?\b|\b{_REMIND} me\b", re.IGNORECASE)
 AND_THEN = re.compile(
     r"(?:[,;.]|,?\s+and)(?:\s+(?:then|also|please))*\s+"
-    rf"(?=(?:{_REMIND} me|add|put|tick|check off|cross|remove|delete|clear|show|read|mark)\b)",
+    rf"(?=(?:{_REMIND} me|add|put|tick|check off|cross|remove|delete|clear|show|read|mark|note|jot|write)\b)",
     re.IGNORECASE,
 )
 IT_OFF = re.compile(r"(?:tick|check|cross|take) (?:it|that) off\b.*", re.IGNORECASE)
@@ -362,7 +369,9 @@ CLOSING = re.compile(r"(?<=\w)(?:[\s,]+then)+$", re.IGNORECASE)
 """What closes an order after its entry: "hair gel then"."""
 
 ON_IT = re.compile(
-    r"\s+(?:to|on|onto) (?:it|there)(?:[\s,]+(?:as well|too|also|again))*$", re.IGNORECASE
+    r"(?:\s+(?:to|on|onto) it|(?<!\bbe)(?<!\bgo)(?<!\bget)(?<!over)(?:\s+(?:to|on|onto))?\s+there)"
+    r"(?:[\s,]+(?:as well|too|also|again))*$",
+    re.IGNORECASE,
 )
 """The list once more, after an entry: "eggs on it as well"."""
 

@@ -91,11 +91,26 @@ def continuing(
     if spoken.courtesy.fullmatch(plain) and not spoken.again.fullmatch(plain.strip()):
         return None
     fragment = fragment_of(text, spoken)
-    if not fragment.rest:
+    if not fragment.rest or spoken.mending.fullmatch(f"{plain_of(fragment.rest)} "):
         return None
+    if fragment.mends and (rest := _without_reason(fragment.rest, turn.question, spoken)):
+        fragment = msgspec.structs.replace(fragment, rest=rest, clause=rest, text=rest)
     if fragment.polite and grammar.commands.match(plain_of(turn.question)):
         fragment = msgspec.structs.replace(fragment, joined=True)
     return Continuing(grammar, spoken, turn, fragment)
+
+
+def _without_reason(text: str, question: str, grammar: LanguageGrammar) -> str:
+    """Return what is meant before a clause that tells what became of the thing of the question:
+    "parsnips, leeks went bad"; "" where there is none.
+    """
+    meant, _, told = text.rpartition(", ")
+    said = {*plain_of(question).lower().split()} - grammar.function
+    words = plain_of(told).lower().split()
+    words = words[1:] if words[:1] and words[0] in grammar.definite else words
+    is_clause = len(words) > 2 and words[0].strip(TRIMMED) in said and words[1].isalpha()
+    joins = is_clause and (words[1] in grammar.leads or words[1] == grammar.words.conjunction)
+    return meant if is_clause and not joins and said.isdisjoint(plain_of(meant).split()) else ""
 
 
 def takes_back(text: str, grammar: LanguageGrammar, last: LastTurn | None = None) -> bool:

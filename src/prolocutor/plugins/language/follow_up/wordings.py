@@ -381,19 +381,22 @@ def _other_act(said: Continuing) -> str:
     is_other = named and named[0].start == 0 and not named[0].typed and named[0].lead < 0
     if not (is_other and noted) or grammar.thing.search(plain_of(rest)):
         return ""
-    if named[0].article or not (_is_act(named) or " " in named[0].text):
+    if named[0].article or not (_is_act(named, grammar) or " " in named[0].text):
         return ""  # another object of the same act
     start, end = noted[0].start, noted[-1].span[1]
-    acts = _is_act(grammar.slots(said.question[start:end]))
+    acts = _is_act(said.grammar.slots(said.question[start:end]), said.grammar)
     return f"{said.question[:start]}{rest.rstrip(TRIMMED)}{said.question[end:]}" if acts else ""
 
 
-def _is_act(parts: Sequence[Part]) -> bool:
-    """Return whether parts begin with a word and the object after it: "paint the fence"."""
+def _is_act(parts: Sequence[Part], grammar: LanguageGrammar) -> bool:
+    """Return whether parts begin with a word and the object after it: "paint the fence", or a verb
+    and a name: "call Ada".
+    """
     if len(parts) < 2:
         return False
     first, after = parts[:2]
-    follows = after.start == first.span[1] + 1 and bool(after.article)
+    named = after.kind == "name" and grammar.is_verb(plain_of(first.text).lower())
+    follows = after.start == first.span[1] + 1 and (bool(after.article) or named)
     return follows and not first.article and max(first.lead, after.lead) < 0
 
 
