@@ -52,10 +52,11 @@ def remove_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None
 
 
 def _not_found(asked: TodoRequest) -> TodoReply:
+    sure = 0.9 if asked.before else 0.6  # also where an entry is asked for
     if not asked.todo.open:
-        return TodoReply(nothing(asked), 0.6)
+        return TodoReply(nothing(asked), sure)
     shown = listed(asked.todo.open, asked.now)
-    return TodoReply(f"I do not find that on your lists: {shown}.", 0.6)
+    return TodoReply(f"I do not find that on your lists: {shown}.", sure)
 
 
 def take_off(asked: TodoRequest) -> TodoReply | None:

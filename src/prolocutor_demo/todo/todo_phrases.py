@@ -82,7 +82,7 @@ NOTHING_NAMED = re.compile(
 """What is no entry by itself: what is meant has to be asked."""
 
 SOMETHING = re.compile(
-    r"(?:something|one(?: thing)?|an? (?:item|entry|thing|task|reminder))(?: off| out)?",
+    r"(?:something|one(?: thing)?|an?(?: (?:item|entry|thing|task|reminder))?)(?: off| out)?",
     re.IGNORECASE,
 )
 """An entry that is not named: which one is meant has to be asked."""
@@ -156,7 +156,8 @@ SHOW = _patterns(
     r"do i have (?:anything|something|a lot|much|things) (?:to do|to buy|planned|due)\b.*",
     r"(?:have i forgotten|did i forget|am i forgetting) (?:anything|something)\b.*",
     r"what was i (?:supposed|meant) to (?:do|remember)\b.*",
-    rf"(?:(?:all|my|our|the|list|show|read) )*{_MINE}(?: (?:for )?(?:today|tomorrow|this week))?",
+    rf"(?:(?:all|my|our|the|list|show|read|me) )*{_MINE}"
+    r"(?: (?:for )?(?:today|tomorrow|this week))?",
 )
 # "Put eggs on it as well", "glue on there too": the list that was used last.
 ADD_THERE = _patterns(
@@ -268,7 +269,7 @@ REASON = re.compile(rf"[,;]\s+(?!and\b)[^,;]*{CLAUSE.pattern}[^,;]*$", re.IGNORE
 ADD_LOOSELY = _patterns(
     r"add (?P<what>(?!(?:them|it|that|this|these|those)\b|.*(?:\d|\b(?:one"
     r"|two|three|four|five|six|seven|eight|nine|ten|plus|up"
-    r"|timer|minutes?|vat|percent)\b))[^\W\d_][\w' -]{1,40})"
+    r"|timer|minutes?|vat|percent)\b))[^\W\d_][\w' ,-]{1,60})"
 )
 # "We don't need eggs any more", "the eggs can go": words around an entry that take it off.
 TAKES_OFF = re.compile(
@@ -340,7 +341,8 @@ OPENING = re.compile(
 REMINDERS = re.compile(rf"\breminders?\b|\b{_REMIND} me\b", re.IGNORECASE)
 AND_THEN = re.compile(
     r"(?:[,;.]|,?\s+and)(?:\s+(?:then|also|please))*\s+"
-    rf"(?=(?:{_REMIND} me|add|put|tick|check off|cross|remove|delete|clear|show|read|mark|note|jot|write)\b)",
+    rf"(?=(?:{_REMIND} me|add|put|tick|check off|cross|remove|delete|clear|show|read|mark"
+    r"|note|jot|write)\b)",
     re.IGNORECASE,
 )
 IT_OFF = re.compile(r"(?:tick|check|cross|take) (?:it|that) off\b.*", re.IGNORECASE)

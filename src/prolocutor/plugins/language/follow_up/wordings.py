@@ -375,7 +375,10 @@ def _other_act(said: Continuing) -> str:
     """Return an order to note an act with another act in its place: "no, water the roses"."""
     if said.grammar.commands.match(plain_of(said.question)) is None:
         return ""
-    noted = [*takewhile(lambda one: one.lead < 0 and not one.typed, said.slots[1:])]
+    after = said.slots[1:]
+    act = [one for one in after[:1] if one.kind == "verb"]  # "remind me to *paint* the fence"
+    rest_of_act = takewhile(lambda one: one.lead < 0 and not one.typed, after[len(act) :])
+    noted = [*act, *rest_of_act]
     rest, grammar = said.fragment.rest, said.spoken
     named = grammar.slots(rest)
     is_other = named and named[0].start == 0 and not named[0].typed and named[0].lead < 0
