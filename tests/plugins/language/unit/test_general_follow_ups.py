@@ -603,3 +603,35 @@ def test_short_words_are_about_the_main_thing_of_the_question(
     question: str, reply: str, words: str, whole: str
 ) -> None:
     assert annotate(dialog(question, reply, words)).get("text", "").rstrip("?") == whole
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("when is the tour on Friday?", "I'll sleep on it and ring my brother"),
+        ("when is the tour on Friday?", "let me talk about it with Ann"),
+        ("when is the tour on Friday?", "we'll give it some thought"),
+        ("when is the tour on Friday?", "keep me posted how it goes"),
+        ("how much is a lamp?", "my cousin had one of those"),
+        ("Wann ist die Führung am Freitag?", "bis Montag dann"),
+        ("Wann ist die Führung am Freitag?", "ich überleg es mir noch"),
+        ("À quelle heure est la visite vendredi ?", "à samedi alors"),
+        ("À quelle heure est la visite vendredi ?", "on verra ça plus tard"),
+        ("¿A qué hora es la visita del viernes?", "hasta el lunes"),
+    ],
+)
+def test_farewells_and_plans_of_the_speaker_are_no_follow_ups(question: str, words: str) -> None:
+    assert annotate(dialog(question, "10.", words)).get("text", words) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "whole"),
+    [
+        ("can I keep the tent until Friday?", "until Monday", "can I keep the tent until Monday?"),
+        ("is the lamp heavy?", "I'll take it in red", "I'll take the lamp in red"),
+    ],
+)
+def test_days_and_wishes_that_the_last_question_has_a_place_for_go_on_from_it(
+    question: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, "Yes.", words))["text"] == whole

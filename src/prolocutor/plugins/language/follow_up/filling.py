@@ -164,10 +164,19 @@ def filled(said: Continuing) -> Found:
     put = any(one.span is not None for one in best)
     sure = SURE if put else LIKELY
     if not said.fragment.goes_on:
+        if _is_farewell(parts, said):
+            return None
         all_put = all(one.span is not None for one in best)
         phrase = all_put and parts[0].lead >= 0 and " " in said.fragment.rest
         sure = SURE if phrase else GUESS
     return question_with(said, best), sure
+
+
+def _is_farewell(parts: list[Part], said: Continuing) -> bool:
+    """Return whether words say until when: "bis Montag" after a question that does not say it."""
+    day = parts[0].kind == "date" and parts[0].lead == TO
+    ends = any(one.lead == TO and one.typed for one in said.slots)
+    return day and len(parts) == 1 and not (ends or said.fragment.asks or said.direct_object)
 
 
 def supposed(said: Continuing) -> Found:
@@ -301,6 +310,8 @@ def _headed_part(rest: str, said: Continuing) -> Part | None:
         return None
     if grammar.commands.fullmatch((found["kind"] or "").lower()):
         return None  # "remove one"
+    if (found["kind"] or "").lower().rpartition(" ")[2] in grammar.helpers | grammar.be:
+        return None  # "my sister had one"
     said_as = next(name for name in ("kind", "more", "sort") if found[name])
     a, b = found.span(said_as)
     typed = next(iter(grammar.slots(rest[a:b], inside=True)), None)
