@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from prolocutor.asks import yesno
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
-from prolocutor.reading.languages import asks, denies, is_frequent, without_framing
+from prolocutor.reading.languages import asks, denies, is_frequent, mended_parts, without_framing
 from prolocutor.reading.locales.locale import codes, find_words
 from prolocutor.reading.plain_text import bare, plain, strip_accents
 
@@ -60,6 +60,11 @@ def read(text: str, context: AnswerContext) -> Outcome:
         return _choose(titled, context)
     for reading in dict.fromkeys((plain(text), bare(text), phrase, short)):
         index = _index(reading, titles)
+        if index is not None:
+            return _choose(index, context)
+    first, comma, _ = text.partition(",")  # "the former, i.e. the big one"
+    if comma and not asks(text) and not denies(text) and mended_parts(text) is None:
+        index = _find_position(bare(first), len(titles))
         if index is not None:
             return _choose(index, context)
     stem = _stem(short)

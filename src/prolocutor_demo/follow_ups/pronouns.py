@@ -65,7 +65,15 @@ _DROPS: Final = re.compile(
 _REMOVES: Final = re.compile(r"take|cross|scratch|strike|drop|clear", re.IGNORECASE)
 _FINISHES: Final = re.compile(r"check|tick|mark", re.IGNORECASE)
 _WEEKDAY: Final = re.compile(
-    r"(?:what|which) (?:day|weekday)(?: of the week)? (?:is|was|will) that(?: be)?",
+    r"(?:what|which) (?:day|weekday)(?: of the week)? (?:(?:is|was|will|would) that(?: be)?"
+    r"|(?:will|would) it be|(?:does|will|would) (?:it|that) (?:fall|land)(?: on)?)",
+    re.IGNORECASE,
+)
+_HOW_SOON: Final = re.compile(
+    r"how (?:far|long|soon|many (?:days|nights|sleeps))"
+    r"(?: (?:is|are|would|will) (?:that|it|this|those)(?: be)?)?"
+    r" (?:away|off|from now|to go|until then|till then|until that|left)"
+    r"(?: (?:is|are) (?:that|it))?",
     re.IGNORECASE,
 )
 _CANCELS: Final = re.compile(
@@ -97,6 +105,8 @@ def resolved(remark: Remark, turn: LastTurn, topic: str) -> str:
         return slots.put(text, definite.span(), mine[0])
     if _WEEKDAY.fullmatch(remark.rest) and (day := _day_told(turn, topic)):
         return f"what day of the week is {day}"
+    if _HOW_SOON.fullmatch(remark.rest) and (told := _FULL_DATE.search(turn.reply)):
+        return f"how many days until {told[0]}"
     if (dated := _dated(text, turn, topic)) != text:
         return dated
     if not topic or _NO_TOPIC.fullmatch(topic) or _CLAUSE.match(text):

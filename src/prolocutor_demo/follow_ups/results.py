@@ -16,7 +16,11 @@ _RESULT: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)")
 _OPERAND: Final = rf"(?:{slots.NUMBER.pattern})(?:\s?(?:%|percent))?"
-_THAT: Final = r"(?:that|it|this|the (?:result|answer)|those)"
+_THAT: Final = (
+    r"(?:(?:that|this|the) (?:result|answer|outcome|total|sum|product|number|figure)"
+    r"|what(?:ever)?(?:'s| is| came| comes)? (?:left|out|of it|out of (?:it|that))"
+    r"|that|it|this|those)"
+)
 _AFTER: Final = re.compile(
     rf"(?:and )?(?:{_THAT} )?(?P<operation>(?:multiplied by|divided by|times|plus|minus|over"
     rf"|mod(?:ulo)?|to the power of|raised to(?: the power of)?|[-+*/^x×÷])\s*{_OPERAND}"
@@ -27,19 +31,23 @@ _ORDERS: Final = (
     (rf"(?:add|plus) (?P<n>{_OPERAND})(?: (?:to|on) {_THAT})?", "{v} plus {n}"),
     (
         (
-            rf"(?:subtract|take away|minus|take|deduct|remove|less) (?P<n>{_OPERAND})(?: (?:from"
-            rf"|off|away)(?: {_THAT})?)?"
+            r"(?:subtract|take away|minus|take|deduct|remove|less|knock(?: off)?) "
+            rf"(?P<n>{_OPERAND})(?: (?:from|off|away)(?: {_THAT})?)?"
         ),
         "{v} minus {n}",
     ),
     (rf"(?:multiply|times) (?:{_THAT} )?(?:by )?(?P<n>{_OPERAND})", "{v} times {n}"),
     (rf"divide (?:{_THAT} )?(?:by )?(?P<n>{_OPERAND})", "{v} divided by {n}"),
     (
-        rf"(?:half|halve|(?:what(?:'s| is) )?half) (?:of )?{_THAT}|halve it|halved",
+        (
+            rf"(?:half|halve|(?:what(?:'s| is) )?half) (?:of )?{_THAT}|halved?"
+            rf"|split {_THAT} in (?:half|two)"
+        ),
         "{v} divided by 2",
     ),
-    (rf"(?:double|twice) {_THAT}|doubled", "{v} times 2"),
-    (rf"(?:triple) {_THAT}|tripled", "{v} times 3"),
+    (rf"(?:double|twice) {_THAT}|doubled?", "{v} times 2"),
+    (rf"(?:triple|treble) {_THAT}|tripled?", "{v} times 3"),
+    (rf"(?:quarter) {_THAT}|quartered", "{v} divided by 4"),
     (
         rf"square {_THAT}|(?:what(?:'s| is) )?{_THAT} squared|(?:the )?square of {_THAT}",
         "{v} squared",

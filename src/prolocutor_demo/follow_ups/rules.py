@@ -35,7 +35,8 @@ _REPEAT: Final = re.compile(
     r"(?:again|once (?:more|again)|one more(?: time)?|another(?: one| time)?|a second time"
     r"|(?:the )?same again|more|one more of (?:those|these|them)|a new one|a different one"
     r"|something else)"
-    r"|repeat(?: (?:that|it|this))?|more of (?:those|these|that)|re-?(?:roll|flip)|(?:do"
+    r"|repeat(?: (?:that|it|this|how \w+|the \w+))?|(?:how \w+|what) was (?:that|it) again"
+    r"|more of (?:those|these|that)|re-?(?:roll|flip)|(?:do"
     r"|try) (?:that|it|this) over",
     re.IGNORECASE,
 )

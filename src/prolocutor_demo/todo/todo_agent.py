@@ -34,7 +34,7 @@ from prolocutor_demo.todo.changing import (
 from prolocutor_demo.todo.clearing import clear, clear_all
 from prolocutor_demo.todo.reminder_ringing import ringing
 from prolocutor_demo.todo.todo_functions import FUNCTIONS
-from prolocutor_demo.todo.todo_items import MOST_ITEMS, TodoItem, TodoList
+from prolocutor_demo.todo.todo_items import MOST_ITEMS, TodoItem, TodoList, words_of
 from prolocutor_demo.todo.todo_words import (
     TodoReply,
     TodoRequest,
@@ -403,6 +403,16 @@ def _look(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     return TodoReply(f"Yes, on {what}: {listed(hits, asked.now)}.", 0.9)
 
 
+def _due(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    """Tell when a reminder is due that is asked for by its words: "when do I meet Tom"."""
+    wanted = words_of(found["what"])
+    hits = [item for item in asked.todo.open if item.due and wanted <= words_of(item.text)]
+    if not hits or not wanted:
+        return None
+    told = "; ".join(f"{item.text}, {when(item, asked.now)}" for item in hits)
+    return TodoReply(f"{told[:1].upper()}{told[1:]}.", 0.93)
+
+
 def _move(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     words, to = found["what"], found["when"] or ""
     ours = re.search(r"\b(?:reminder|task|todo|item)\b", words, re.IGNORECASE)
@@ -471,6 +481,7 @@ _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., TodoReply | Non
     (todo_phrases.REMOVE, remove),
     (todo_phrases.MOVE, _move),
     (todo_phrases.LOOK, _look),
+    (todo_phrases.DUE, _due),
     (todo_phrases.SHOW, _show),
     (todo_phrases.SHOW_LOOSELY, _show_loosely),
     (todo_phrases.ADD_WITHOUT_VERB, _add_verbless),

@@ -140,6 +140,10 @@ MOVE = _patterns(
     r"(?:move|push|postpone|reschedule|shift|change|delay|snooze|bring forward)(?: back)?"
     r"(?: the| my)? (?P<what>.+?)(?: back)?(?: (?P<when>(?:to|by|until|till|for|on) .+))?",
 )
+DUE = _patterns(
+    r"when (?:do|did|am|will|should|must|was) (?:i|we) "
+    r"(?:(?:have|need|want|going|supposed|meant) to )?(?P<what>.+)",
+)
 LOOK = _patterns(rf"(?:is|are) (?:there )?(?P<what>.+?)(?: already)? (?:on|in) {_INTO}")
 SHOW = _patterns(
     r"what(?:'s| is| do| did|s)? (?:i (?:still )?(?:have|need|want|got) to do|left to do|due"
