@@ -14,6 +14,7 @@ from tests.demo.agent_requests import agents_with_phrasings, phrasings
         ("Hi there, what's the time?", ["what's the time?"]),
         ("convert 6 feet to cm and 180 lb to kg", ["convert 6 feet to cm", "180 lb to kg"]),
         ("flip a coin, then tell me a joke", ["flip a coin", "tell me a joke"]),
+        ("what is 6 feet in metres then cos my aunt is there", ["what is 6 feet in metres"]),
         ("need the time in Rome and flip a coin", ["need the time in Rome", "flip a coin"]),
         (
             "area of Chad, flag of Chad, money of Chad",

@@ -1,9 +1,10 @@
 """The readings of words that no agent has answered."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.annotator import FollowUps
 from prolocutor.plugins.language.follow_up.grammar import grammar_or_english
 from prolocutor.plugins.language.follow_up.rereading import inner_requests
@@ -11,7 +12,7 @@ from prolocutor.plugins.language.follow_up.rereading import inner_requests
 annotate = FollowUps()
 
 
-def readings(*texts: str) -> list[str]:
+def readings(*texts: str, of: FollowUps = annotate) -> list[str]:
     """Return the readings of the last of these texts, each asked for after the one before."""
     utterances: list[dict[str, Any]] = [
         {"text": text, "attributes": {}, "annotations": {}}
@@ -22,7 +23,7 @@ def readings(*texts: str) -> list[str]:
     found = []
     while True:
         utterances[-1]["annotations"] = {"follow_up": noted}
-        noted = annotate({"utterances": utterances, "human_utterances": utterances[::2]})
+        noted = of({"utterances": utterances, "human_utterances": utterances[::2]})
         if not noted:
             return found
         found.append(noted["text"])
@@ -72,6 +73,22 @@ def test_a_question_that_leans_on_the_turn_before_gets_its_topic() -> None:
     assert readings(asked, "Yes, there is.", "do I have to book") == [
         "the pottery class on Tuesday: do I have to book"
     ]
+
+
+def test_unknown_words_become_the_nearest_words_that_agents_tell() -> None:
+    class Words(NamedTuple):
+        words: frozenset[str] = frozenset({"hauptstadt", "norwegen"})
+        complete: bool = False
+
+        def knows(self, word: str) -> bool:
+            return word in self.words
+
+    agents = FollowUps([AgentProfile(name="lands", vocabulary=lambda code: Words())])
+
+    assert readings("was ist die haupstadt von norwgen", of=agents) == [
+        "was ist die hauptstadt von norwegen"
+    ]
+    assert readings("was ist die haupstadt von norwgen") == []
 
 
 def test_a_remark_gets_no_topic() -> None:

@@ -154,6 +154,9 @@ class Framing:
         self._closed = _pattern(rf"(?:(?:{_any(told)}|{polite}|{hesitates})(?!\w)[\s,]*)+")
         self._kind = _pattern(rf"(?<![\w'])(?:{_any(words.kindness)})(?!\w)")
         self._conditions = _pattern(rf"(?:{_any(words.conditions)})(?!\w)")
+        self._explains = _pattern(
+            rf"(?:{because}|(?:{_any(words.conditions)})(?!\s(?:{verbs})\b))\s"
+        )
         asking = map(re.escape, [*words.questions, *words.forms_of_be, *words.helpers])
         opens = _any([*words.fillers, *words.politeness, *words.joints, *words.orders, *asking])
         self._may_open = _pattern(rf"[{re.escape(TRIMMED)}]*(?:{opens})")
@@ -191,6 +194,10 @@ class Framing:
             return said
         joined = self._grammar.joint.match(plain_of(said))
         return said if joined and joined["joint"] else text
+
+    def explains(self, clause: str) -> bool:
+        """Return whether a clause says why, or on which condition, something is asked."""
+        return self._explains.match(plain_of(clause.strip(" ,;"))) is not None
 
     def _is_whole(self, text: str) -> bool:
         """Return whether a text has no clause that is chat before a request."""

@@ -95,11 +95,11 @@ class Normalizer:
     def nearest_words(self, text: str, code: str) -> str:
         """Return a text with the nearest word of the agents for each that nobody knows.
 
-        The words stay as they are where the agents do not tell all words that they know.
+        The words stay as they are where no agent tells the words that it knows.
         """
         said = self.normalized(text, code).spelled
         words = self._words[grammar_or_english(code).code]
-        return words.respell_unknown(said) if words.complete else said
+        return words.respell_unknown(said) if words.of_agents else said
 
 
 class _Words:
@@ -126,6 +126,7 @@ class _Words:
         openers = grammar.questions | grammar.definite
         words = {one for one in agents | own if one.isalpha()}
         self.complete = boldly = any(one.complete for one in self._others)
+        self.of_agents = any(one.words for one in self._others)
         self._orders = frozenset("|".join(grammar.words.orders).split("|"))
         self._leads = frozenset(
             f"{lead}{one}" for lead in grammar.leads for one in grammar.indefinite if len(one) == 1

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Any, Final
 
+from prolocutor.plugins.language.follow_up.framing import framing_of
 from prolocutor.plugins.language.follow_up.grammar import (
     ENGLISH,
     LanguageGrammar,
@@ -119,8 +120,10 @@ def _split(text: str) -> list[str]:
         text = text[greeting.end() :]
     else:
         greeting = None
-    clauses = _cut_apart(text, _BREAK, _is_request, ENGLISH)
-    if len(clauses) > MAX_CLAUSES or not (len(clauses) > 1 or greeting):
+    every = _cut_apart(text, _BREAK, _is_request, ENGLISH)
+    clauses = [one for one in every if not framing_of(ENGLISH).explains(one)]
+    whole = len(clauses) == len(every) == 1 and not greeting
+    if len(clauses) > MAX_CLAUSES or whole:
         return []
     return [_drop_joint(clause) for clause in complete_clauses(clauses)]
 
