@@ -223,3 +223,27 @@ async def test_a_time_alone_moves_the_reminder_and_more_words_note_another(
             reply = await assistant.reply(text, user="ann")
 
     assert re.findall(r"\d\d:\d\d", reply.text) == hours
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "asked", "shown"),
+    [
+        ("jot down rice", "change it into pasta, rice is sold out", "show my list", "1. pasta"),
+        ("jot down rice, beans", "oops, without beans", "show my list", "1. rice"),
+        ("jot down three things: rice, beans", "5 * 5", "show my list", "1. rice\n2. beans"),
+        ("add rice, beans", "remove an entry", "the former, i.e. rice", "Removed: rice."),
+        ("add something", "okay, show me my list", "salt", "Added to your todo list as number 1"),
+        ("note to meet Tom at noon", "5 * 5", "when do I meet Tom", "Meet Tom, "),
+        ("7 + 8", "triple the outcome", "knock 5 off the total", "45 - 5 = 40"),
+        ("5 * 5", "when is Easter", "how many days away", " days until "),
+    ],
+)
+async def test_what_was_said_is_changed_and_asked_for_in_other_words(
+    said: str, then: str, asked: str, shown: str
+) -> None:
+    pytest.importorskip("dateutil")
+    async with build_assistant(patient(), store="memory:") as assistant:
+        for text in (said, then, asked):
+            reply = await assistant.reply(text, user="ann")
+
+    assert shown in reply.text

@@ -70,7 +70,7 @@ from prolocutor.plugins.language.language_wishes import (
     wished_language,
     without_wish,
 )
-from prolocutor.reading.languages import language_of_request, mended_parts, without_chat
+from prolocutor.reading.languages import denies, language_of_request, mended_parts, without_chat
 from prolocutor.reading.locales.locale import codes
 from prolocutor.reading.plain_text import compile_patterns
 
@@ -146,7 +146,7 @@ class FollowUps:
         turns = last_turns_of(state, text)
         spoken = spoken or (turns[-1].spoken if turns else "")
         code = spoken or (turns[-1].language if turns else "")
-        text = _mended(text, code)
+        text = _mended(text, code, begins=not turns)
         meant = self._normalizer.normalized(_mending_first(text, code), code)
         if meant.spelled != text:  # courtesies, too, were mistyped
             meant = self._normalizer.normalized(_unframed(meant.spelled, spoken), code)
@@ -392,8 +392,11 @@ _GAP: Final = re.compile(r"[\s,.;!]+")
 _LONGEST_UNDOING: Final = 40
 
 
-def _mended(text: str, code: str) -> str:
-    """Return a request as its own last words mend it: "80 by 0.5, I mean by 5"."""
+def _mended(text: str, code: str, *, begins: bool = False) -> str:
+    """Return a request as its own last words mend it: "80 by 0.5, I mean by 5".
+
+    `begins`: there is no turn before that they may mend.
+    """
     grammar = grammar_of(code or ENGLISH)
     if grammar is not None and _takes_itself_back(text, grammar):
         return grammar.words.replies["nevermind"].partition(",")[0].strip()
@@ -404,7 +407,8 @@ def _mended(text: str, code: str) -> str:
     if plain_of(parts[0]).lower().rpartition(" ")[2] in objects:
         return text  # "they make you wait"
     if not grammar.opens_request(parts[0]) and len(parts[0].split()) < LEAST_WORDS:
-        return text  # it mends the turn before
+        again = begins and len(parts[1].split()) >= len(parts[0].split()) > 1
+        return parts[1] if again else text  # it mends the turn before
     told = question_of(text[len(parts[0]) :].lstrip(" ,.;-"), LastTurn(parts[0], "", language=code))
     return told[0] if told is not None and told[1] >= LIKELY else text
 
@@ -414,10 +418,13 @@ def _mending_first(text: str, code: str) -> str:
     words, grammar = text.rstrip(TRIMMED).split(), grammar_or_english(code)
     if find_command(text):
         return text
-    for size in (3, 2):
+    for size in (3, 2, 1):
         head, tail = " ".join(words[:-size]), " ".join(words[-size:])
+        if size == 1 and (not head.endswith(",") or denies(tail)):
+            continue  # "to inches, oops"
         found = grammar.mending.match(f"{plain_of(tail)} ") if head else None
-        if found and found.end() > len(tail) and not grammar.opens_request(head):
+        asked = plain_of(head).lower().rpartition(" ")[2] in grammar.questions
+        if found and found.end() > len(tail) and not (asked or grammar.opens_request(head)):
             return f"{tail} {head.rstrip(TRIMMED)}"
     return text
 

@@ -139,6 +139,7 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     asked = rest.lower().split(maxsplit=1)[:1]  # "où" is no "ou"
     opened = None if {*asked} & grammar.accented else grammar.joint.match(plain_of(rest))
     joined = bool(opened and opened["joint"])
+    meant = opened is not None and grammar.mending.fullmatch(opened[0]) is not None  # "I mean"
     rest = rest[opened.end() :] if opened else rest
     mended = grammar.mending.match(plain_of(rest))
     if mended and mended.end() and _orders_anew(rest, mended.end(), grammar):
@@ -160,7 +161,7 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
         rest, tail = text.strip(TRIMMED), ""
     return Fragment(
         text, rest.strip(TRIMMED), clause or text, joined=joined, asks=asks,
-        mends=starred is not None or bool(mended and mended.end()),
+        mends=starred is not None or meant or bool(mended and mended.end()),
         counts=bool(tail) and grammar.thing.search(plain_of(tail)) is not None,
         closes=grammar.meant_closing.search(plain_of(tail)) is not None,
         polite=grammar.softening.search(f" {plain_of(tail)}") is not None,
