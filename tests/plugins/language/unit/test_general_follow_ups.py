@@ -635,3 +635,38 @@ def test_days_and_wishes_that_the_last_question_has_a_place_for_go_on_from_it(
     question: str, words: str, whole: str
 ) -> None:
     assert annotate(dialog(question, "Yes.", words))["text"] == whole
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "words", "whole"),
+    [
+        ("is the blue tent light or roomy?", "Light.", "and the brown hut",
+         "is the brown hut light or roomy"),
+        ("is the hotel pool or sauna free?", "No.", "and the pond", "is the pond or sauna free"),
+        ("how much is a wreath?", "9 euros.", "what if I want it posted",
+         "how much is a wreath if I want it posted"),
+        ("how much is a wreath?", "9 euros.", "and if it's delivered",
+         "how much is a wreath if it's delivered"),
+        ("is there somebody who mends kites?", "Yes.", "suppose I need it rushed",
+         "suppose I need kites rushed"),
+        ("¿Vale la pena pulir las mesas?", "Sí.", "¿podríais barnizarlas?",
+         "podríais barnizar las mesas"),
+        ("¿Arregláis botas?", "Sí.", "¿tenéis cordones?", ""),
+        ("Combien coûte le fil rouge et jaune ?", "2 euros.", "et le noir ?",
+         "Combien coûte le fil noir"),
+        ("Livrez-vous le samedi ?", "Oui.", "lundi, éventuellement ?", "Livrez-vous lundi"),
+        ("Wann ist der Kurs?", "Am Montag.", "kann man den später nachholen",
+         "kann man den Kurs später nachholen"),
+    ],
+)  # fmt: skip
+def test_follow_ups_keep_predicates_conditions_and_verbs_whole(
+    question: str, reply: str, words: str, whole: str
+) -> None:
+    assert annotate(dialog(question, reply, words)).get("text", "").rstrip("? ") == whole
+
+
+def test_how_long_something_takes_is_asked_of_no_person() -> None:
+    told = {"entities": [{"text": "Show"}, {"text": "Jan Behn", "type": "person"}]}
+    question, reply = "Wer tanzt in der Show?", "In der Show tanzt Jan Behn."
+    found = annotate(dialog(question, reply, "wie lange dauert die", **told))
+    assert found["text"] == "wie lange dauert die Show"

@@ -191,6 +191,12 @@ def supposed(said: Continuing) -> Found:
     points = grammar.thing.match(plain_of(part)) or grammar.inner_pointing.search(plain_of(part))
     if found is None or asks or points:
         return None
+    opened = plain_of(text).lower().split()
+    condition = next((n for n, one in enumerate(opened) if one in grammar.words.conditions), None)
+    if condition is not None and grammar.predicates.fullmatch(
+        plain_of(part)
+    ):  # "if it's delivered"
+        return attach_words(said.question, " ".join(text.split()[condition:])), LIKELY
     inner = msgspec.structs.replace(fragment_of(part, grammar), joined=True)
     typed = any(one.typed for one in grammar.slots(inner.rest, inside=True)[:1])
     if plain_of(text).lower().split()[0] in grammar.subjects and not typed:
@@ -346,6 +352,8 @@ def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
     verbs = grammar.be | grammar.helpers | grammar.questions
     if any(one in verbs for one in untyped) or SIGNS.search(rest):
         return True
+    if any(one.search(plain_of(rest)) for one in grammar.clitics):
+        return True  # "pintarlas"
     if "," in rest and not grammar.things.isdisjoint(untyped):
         return True  # "if it rains, is it off"
     if goes_on or not tokens:
@@ -711,8 +719,16 @@ def _like_word(part: Part, slot: Part, said: Continuing) -> Span | None:
     if sort := said.grammar.qualities(part.text):
         for found in _WORDS.finditer(slot.text):
             if found[0].islower() and sort & said.grammar.qualities(found[0]):
-                return slot.span[0] + found.start(), slot.span[0] + found.end()
+                start, end = slot.span[0] + found.start(), slot.span[0] + found.end()
+                return start, _end_of_pair(end, sort, said)
     return None
+
+
+def _end_of_pair(end: int, sort: frozenset[int], said: Continuing) -> int:
+    """Return where the quality ends that is joined to one that ends at a place: "red and blue"."""
+    joint = said.grammar.gap.match(said.question, end)
+    word = _WORDS.match(said.question, joint.end()) if joint and joint[0].strip(" ,;") else None
+    return word.end() if word and sort & said.grammar.qualities(word[0]) else end
 
 
 def _after_amount(slot: Part, said: Continuing) -> Span | None:
@@ -733,9 +749,9 @@ def _described(part: Part, slot: Part, inner: Span, said: Continuing) -> tuple[s
         new = f" {new}" if inner[0] == slot.span[1] else f"{new} "
     if not (part.article and slot.article) or said.grammar.words.heads_last:
         return new, inner
-    rest, span = said.fragment.rest, (slot.start, slot.span[1])
-    text = put_words(said.question, inner, new)[slot.span[0] : slot.span[1] + len(new)]
-    text = text[: slot.span[1] - slot.span[0] + len(new) - (inner[1] - inner[0])]
+    rest, span = said.fragment.rest, (slot.start, max(slot.span[1], inner[1]))
+    changed = put_words(said.question, inner, new)
+    text = changed[slot.span[0] : span[1] + len(changed) - len(said.question)]
     return f"{rest[part.start : part.span[0]]}{text}", span
 
 

@@ -589,7 +589,18 @@ class LanguageGrammar:
             slots.append(noun)
             at = end
         slots = self._with_verb(text, tokens, _numbered(text, slots), inside)
+        acts = (n for n, one in enumerate(slots) if self._is_relative(text, one))
+        if (n := next(acts, None)) is not None:
+            slots = _split_first(text, slots, n)
         return self._with_ranges(text, _numbered(text, slots))
+
+    def _is_relative(self, text: str, slot: Part) -> bool:
+        """Return whether a slot is a verb with its object: "somebody who *mends kites*"."""
+        before = plain_of(text[: slot.start]).lower().split()
+        bare = slot.kind == "noun" and slot.lead < 0 and not slot.article and " " in slot.text
+        if not (self.words.heads_last and bare and len(before) > 1):
+            return False
+        return before[-2] in self.subjects and self.asks_who.lower.fullmatch(before[-1]) is not None
 
     def _ends_noun(self, noun: Token, after: Token) -> bool:
         """Return whether a noun ends before a word: a German noun before a word that is none."""
@@ -760,6 +771,8 @@ class LanguageGrammar:
         after = slots[first + 1] if first + 1 < len(slots) else None
         if after is not None and after.lead < 0 and not after.typed and not after.article:
             bare = after.kind == "noun" and after.whole[0] - slot.span[1] <= 1
+            if self._is_choice_of_predicates(text, slot, after):
+                return _split_last(text, slots, first, self.is_plural)
             return _split_first(text, slots, first + 1) if bare else slots
         rest = [one for one in slots[first + 1 :] if one.lead < 0 and not one.article]
         if any(one.kind == "noun" for one in rest):
@@ -775,6 +788,12 @@ class LanguageGrammar:
             return slots
         parts = _split_last(text, slots, first, self.is_plural)
         return [*parts[: first + 1], *parts[first + 2 :]] if predicate else parts
+
+    def _is_choice_of_predicates(self, text: str, slot: Part, after: Part) -> bool:
+        """Return whether a slot holds the first of two predicates: "is the *tea hot* or cold"."""
+        between = plain_of(text[slot.span[1] : after.start]).lower().strip()
+        ends = not text[after.span[1] :].strip(TRIMMED) and " " not in after.text
+        return ends and " " in slot.text and between == plain_of(self.words.choice).lower()
 
     def _qualities(self, text: str) -> frozenset[int]:
         """Return the lists of `sizes` that all words of a text are in: "larger" is among sizes."""

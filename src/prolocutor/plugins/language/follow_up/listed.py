@@ -173,12 +173,13 @@ def two_things(said: Continuing) -> list[str]:
     """Return the two things that "both" are: those of the last reply, question, or two turns."""
     told = named_items(said, asked=False)
     new = [one for one in told if not in_text(one, said.question)]
-    for items in (told, new, named_items(said, asked=True)):
-        if len(items) == 2:
-            return items
     turn = said.turn
     pairs = ([old, name] for name, kind in turn.kinds for old, sort in turn.before if kind == sort)
-    return next((pair for pair in pairs if pair[0] != pair[1]), [])
+    before = next((pair for pair in pairs if pair[0] != pair[1]), [])
+    for items in (told, new, before, named_items(said, asked=True)):
+        if len(items) == 2 and not said.grammar.opens_clause(items[0]):
+            return items
+    return []
 
 
 def other_of_kind(said: Continuing) -> str:

@@ -236,6 +236,9 @@ def _fill_thing(said: Continuing, text: str) -> str:
     short = grammar.pointer.search(plain)
     short = None if _own_thing(text, grammar, grammar.pointer) else short
     if short and (topic := pointed_at(said, short[0])):
+        first, _, noun = topic.partition(" ")
+        if noun and plain_of(first).lower() in grammar.definite:
+            topic = f"{short[0]} {noun}" if grammar.agrees(short[0], first) else topic
         return put_words(text, short.span(), topic)
     found = next(iter(_find_pronouns(grammar.thing, text, grammar)), None)
     if found is None or _own_thing(text, grammar):
@@ -288,6 +291,7 @@ def _fill_clitic(said: Continuing, text: str) -> str:
         return text
     verb = text[slice(*found.span("verb"))].strip() if "verb" in found.re.groupindex else ""
     pronoun = found[0].removesuffix(found["verb"]).strip() if verb else found[0]
+    topic = topic_of(said, plural=True) if pronoun.endswith("s") else topic  # "las"
     topic = of_gender(said, pronoun, topic)
     return put_words(text, found.span(), f"{verb} {topic}")
 

@@ -94,6 +94,7 @@ def topic_of(said: Continuing, *, plural: bool | None = False) -> str:
     slot = (None if plural else said.told_slot) or main_slot(said, plural=plural)
     asks = plain_of(question).lower().partition(" ")[0] in said.grammar.questions
     led = asks and slot is not None and slot.lead >= 0  # "what's on at the Rex"
+    led = led and said.grammar.asks_who.match(plain_of(question)) is None
     if led and (answer := new[0] if new else _name_in(said, first=True)):
         return answer
     if slot is not None and slot.article != "the" and (answer := _one_of_kind(said, slot, new)):
@@ -214,8 +215,12 @@ def pointed_at(said: Continuing, pronoun: str) -> str:
 
     It is what only the reply names, else the topic.
     """
-    times = entity_types("time")
-    known = [one for one, kind in said.turn.kinds if kind not in times]
+    others, clause = entity_types("time"), plain_of(said.fragment.clause).lower()
+    short = said.spoken.pointer.search(clause)
+    before = clause[: short.start()].split()[-1:] if short else []
+    if said.spoken.of_goods.search(clause) or not said.spoken.subjects.isdisjoint(before):
+        others |= entity_types("person")  # "wie lange dauert die", "kann man den buchen"
+    known = [one for one, kind in said.turn.kinds if kind not in others]
     new = without_amounts([one for one in known if not in_text(one, said.question)], said.grammar)
     told = [] if said.turn.entities else [*_things_told(said), topic_of(said)]
     told.sort(key=lambda one: not in_text(stems_of(one)[-1], said.question))  # of the same kind

@@ -481,10 +481,14 @@ def aligned(said: Continuing) -> Found:
 
 def conditioned(said: Continuing) -> Found:
     """ "And if I have insurance?": a condition of the last question."""
-    clause = said.spoken.condition.search(plain_of(said.fragment.rest))
+    text, grammar = said.fragment.rest, said.spoken
+    clause = grammar.condition.search(plain_of(text))
+    if clause is None and grammar.thing.search(plain_of(text)):  # "what if I want it delivered"
+        text = said.fragment.text
+        clause = grammar.condition.search(plain_of(text))
     if clause is None or not said.fragment.joined:
         return None
-    return attach_words(said.question, said.fragment.rest[clause.start() :].strip(TRIMMED)), LIKELY
+    return attach_words(said.question, text[clause.start() :].strip(TRIMMED)), LIKELY
 
 
 def afterwards(said: Continuing) -> Found:
