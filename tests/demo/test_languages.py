@@ -228,3 +228,45 @@ def test_orders_are_read_by_their_parts_in_any_order(code: str, words: str, engl
 )
 def test_questions_about_other_things_are_no_orders(code: str, words: str) -> None:
     assert order_in(code, words) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "english"),
+    [
+        ("de", "hör mal, wie viele Menschen leben eigentlich so in Kenia", "population of kenya"),
+        ("de", "Hauptstadt Kenias", "capital of kenya"),
+        ("fr", "tiens, le Kenya, on y parle quoi déjà", "language is spoken in kenya"),
+        ("es", "oye, ¿y en Kenia con qué se paga?", "currency of kenya"),
+        ("es", "mira, ¿en Nairobi qué hora marcan?", "what time is it in nairobi"),
+    ],
+)
+def test_a_place_and_the_word_for_a_fact_make_a_question_in_any_order(
+    code: str, words: str, english: str
+) -> None:
+    assert str(heard_in(code, words)).endswith(english)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("de", "wie viele Einwohner hat die Hauptstadt von Kenia"),
+        ("de", "leben meine Freunde in Kenia"),
+        ("fr", "la capitale du Kenya et du Ghana"),
+    ],
+)
+def test_two_facts_two_places_or_other_words_make_no_question_about_a_place(
+    code: str, words: str
+) -> None:
+    assert heard_in(code, words) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "english"),
+    [
+        ("de", "ganz lieben Dank, bis morgen", "thank you, goodbye"),
+        ("fr", "t'es super gentil, à demain", "well done, goodbye"),
+        ("es", "eres un cielo, hasta pronto", "well done, goodbye"),
+    ],
+)
+def test_remarks_that_follow_each_other_are_each_heard(code: str, words: str, english: str) -> None:
+    assert heard_in(code, words) == english

@@ -10,4 +10,4 @@ def without_accents(text: str) -> str:
 
 def key_of(name: str) -> str:
     """Return how a name is looked up: in lower case, without accents, "ß" as "ss"."""
-    return without_accents(name.lower()).replace("ß", "ss").replace("-", " ")
+    return without_accents(name.lower()).replace("ß", "ss").replace("-", " ").replace("’", "'")

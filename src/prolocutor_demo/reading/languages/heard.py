@@ -71,12 +71,16 @@ _JOINT = {
     )
 }
 """What parts the items of a list, with the article of the next."""
+_CLAUSE = re.compile(r"\s*[,.;!?]+\s*")
+MOST_REMARKS = 3
 _LONGEST = 6
 _READING = threading.Lock()
 
 
 class _Wording(NamedTuple):
     greeting: re.Pattern[str]
+    facts: list[tuple[re.Pattern[str], str]]
+    chat: re.Pattern[str]
     sentences: list[tuple[re.Pattern[str], str]]
     words: dict[str, str]
     dates: dict[str, str]
@@ -89,6 +93,8 @@ def heard_in(code: str, text: str) -> str | None:
     """Return an utterance in English; None if it is not read."""
     wording = _wording(code)
     said = _plain(code, text)
+    if fact := _fact(said, text, wording, names_in(code)):
+        return fact
     spelled = [said, _UMLAUTS.sub(lambda found: found[0][0], said)] if code == "de" else [said]
     for one in dict.fromkeys(spelled):
         greeting = wording.greeting.match(without_accents(one))
@@ -96,7 +102,7 @@ def heard_in(code: str, text: str) -> str | None:
             found = _sentence(code, words, wording, text) or _word_by_word(words, wording.words)
             if found:
                 return found
-    return None
+    return _remarks(code, text, wording)
 
 
 def english_of(code: str, said: str) -> str | None:
@@ -146,6 +152,38 @@ def _sentence(code: str, said: str, wording: _Wording, typed: str) -> str | None
         if len(known) == len(values):
             return english.format(**known)
     return None
+
+
+def _remarks(code: str, text: str, wording: _Wording) -> str | None:
+    """Return two or three remarks that follow each other in English: "thank you, goodbye"."""
+    parts = [one for part in _CLAUSE.split(text) if (one := _plain(code, part))]
+    if not 1 < len(parts) <= MOST_REMARKS:
+        return None
+    said = [_sentence(code, one, wording, text) for one in parts if one not in wording.words]
+    fixed = {english for _, english in wording.sentences if "{" not in english}
+    return ", ".join(one for one in said if one) if fixed.issuperset(said) else None
+
+
+def _fact(said: str, typed: str, wording: _Wording, names: Names) -> str | None:
+    """Return a question about the only place that words name, in any order of words.
+
+    One word tells what is asked ("capital"); all that is neither this nor the name is chat.
+    """
+    plain = without_accents(said)
+    told = [(asked, english) for asked, english in wording.facts if asked.search(plain)]
+    if len(told) != 1:
+        return None
+    asked, english = told[0]
+    rest = wording.chat.sub(" | ", asked.sub(" | ", plain))
+    named = [" ".join(one.split()) for one in rest.split("|") if one.strip()]
+    if len(named) != 1:
+        return None
+    place = _country(named[0], names) or _country(named[0].removesuffix("s"), names)
+    if place is None and "{place}" in english:
+        city = re.search(re.escape(named[0]), without_accents(typed.lower()))
+        known = names.english_cities.get(key_of(named[0]))
+        place = known or (named[0] if city and typed[city.start()].isupper() else None)
+    return english.format(place=place, country=place) if place else None
 
 
 def _in_english(code: str, kind: str, said: str, wording: _Wording, typed: str) -> str | None:
@@ -251,8 +289,14 @@ def _read_wording(code: str) -> _Wording:
     part = rf"(?:{_either([*own, *map(without_accents, dates), *units])}|\d[\d:.]*)"
     kinds["moment"] = rf"{part}(?: {part}){{0,9}}"
     sentences = [(_pattern(one, kinds), english) for one, english in given["sentences"].items()]
-    greeting = re.compile(without_accents(rf"(?:{'|'.join(given['greeting'])}) "))
-    return _Wording(greeting, sentences, words, dates, moments, lists)
+    greeting = re.compile(without_accents(rf"(?:(?:{'|'.join(given['greeting'])}) )+"))
+    facts = [
+        (_pattern(rf"(?<!\w)(?:{one})(?!\w)", kinds), asked)
+        for one, asked in given["facts"].items()
+    ]
+    chat = "|".join((*given["chat"], *given["greeting"]))
+    chat = rf"(?<![\w'])(?:(?:{without_accents(chat).replace('ß', 's')})(?: |$|(?<=')))+"
+    return _Wording(greeting, facts, re.compile(chat), sentences, words, dates, moments, lists)
 
 
 def _either(phrases: Iterable[str]) -> str:
