@@ -197,6 +197,7 @@ def test_a_remark_in_english_is_left_out_of_a_name() -> None:
         ("es", "cuánto les falta", "how long is left on the timer"),
         ("es", "anota una cosa", "add something to my list"),
         ("es", "apunta jabón y también esponjas", "add jabón and esponjas"),
+        ("de", "ach so, Honig dazu", "add Honig"),
         ("de", "da fehlt noch Seife auf der Liste", "add Seife to my list"),
         ("de", "die Seife wieder runter", "remove Seife"),
         ("de", "setz Käse auf die Liste und Öl", "add Käse and Öl to my list"),
@@ -224,6 +225,7 @@ def test_orders_are_read_by_their_parts_in_any_order(code: str, words: str, engl
         ("de", "wie viel ist 3 mal 4 und ich brauche dann auch noch Seife auf der Liste"),
         ("de", "setz Öl auf die Liste und sag mir dann was daraufsteht"),
         ("fr", "ajoute 7"),
+        ("de", "was steht dazu"),
     ],
 )
 def test_questions_about_other_things_are_no_orders(code: str, words: str) -> None:
@@ -269,4 +271,19 @@ def test_two_facts_two_places_or_other_words_make_no_question_about_a_place(
     ],
 )
 def test_remarks_that_follow_each_other_are_each_heard(code: str, words: str, english: str) -> None:
+    assert heard_in(code, words) == english
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "english"),
+    [
+        ("de", "verdopple das", "double it"),
+        ("de", "zieh davon 4 ab", "subtract 4"),
+        ("fr", "enlève-lui 4", "subtract 4"),
+        ("fr", "divise-le par 4", "divide it by 4"),
+        ("es", "súmale 4", "add 4"),
+        ("es", "y la mitad de eso", "halve it"),
+    ],
+)
+def test_operations_upon_a_result_are_heard(code: str, words: str, english: str) -> None:
     assert heard_in(code, words) == english

@@ -25,7 +25,7 @@ _DIGIT: Final = re.compile(r"\d")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _SHORT: Final = frozenset("aiyà")
 _ELIDED: Final = re.compile(
-    r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}|\w-(?:t-)?(?:ils?|elles?|on|tu|vous|moi)\b"
+    r"\b(?:[ldjcnmt]|qu)['’][^\W\d_]{2}|\w-(?:t-)?(?:ils?|elles?|on|tu|vous|moi)\b"
 )
 """French: "l'heure", "y a-t-il"."""
 
@@ -33,6 +33,9 @@ _OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
 _MIN_SCORE: Final = 1.0
 """The least score of a language that is recognized."""
+
+_ORDERING: Final = 5
+"""The least number of letters of a verb that tells a language by itself, at the start."""
 
 _MIN_LEAD: Final = 0.5
 """The least lead of its score over the second language's."""
@@ -304,6 +307,24 @@ def _courtesy_of_others(own: str, every: tuple[str, ...]) -> tuple[FoldedPattern
     return first, last
 
 
+@cache
+def _ordering(every: tuple[str, ...]) -> dict[str, DetectedLanguage]:
+    """Return the language of each word by which orders begin in one language alone."""
+    known = {code: words for code in every if (words := find_words(code)) is not None}
+    told = {
+        code: {*_WORD.findall(" ".join((*words.orders, *words.mends)))}
+        for code, words in known.items()
+    }
+    return {
+        form: DetectedLanguage(code, 0.5)
+        for code, words in known.items()
+        for one in words.orders
+        for word in _WORD.findall(one)
+        if len(word) >= _ORDERING and not any(word in told[two] for two in known if two != code)
+        for form in {word, strip_accents(word)}
+    }
+
+
 @lru_cache(maxsize=1024)
 def _detect_language(said: str, every: tuple[str, ...]) -> DetectedLanguage | None:
     known = _known_languages(every)
@@ -325,5 +346,7 @@ def _detect_language(said: str, every: tuple[str, ...]) -> DetectedLanguage | No
     others = sum(scores.values()) - best
     second = max(score for other, score in scores.items() if other != code)
     if best < _MIN_SCORE or best - second < _MIN_LEAD:
-        return None
+        ordered = _ordering(every).get(opens[1]) if opens and best - second < _MIN_LEAD else None
+        told = ordered is not None and scores[ordered.code] >= best - _MIN_LEAD
+        return ordered if told else None
     return DetectedLanguage(code, round(best / (best + others), 2))

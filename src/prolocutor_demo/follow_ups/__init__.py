@@ -16,6 +16,7 @@ from prolocutor_demo.follow_ups.remarks import remark_of
 from prolocutor_demo.follow_ups.rules import RULES, sums
 from prolocutor_demo.follow_ups.worded import rules_in
 from prolocutor_demo.follow_ups.wordings import ALL_WORDINGS, WORDINGS
+from prolocutor_demo.reading.languages.heard import english_of
 
 ENGLISH: Final = "en"
 _EXCLAIMED: Final = re.compile(
@@ -41,6 +42,9 @@ def continues(turn: Any) -> dict[str, Any] | None:
 def _found(text: str, turn: LastTurn, language: str, given: Any) -> tuple[str, float, str] | None:
     spoken, frequent = given.spoken, given.is_frequent
     asked = language or spoken
+    heard = english_of(spoken or asked, text) if spoken != ENGLISH else None
+    if heard and (whole := _english_sum(heard, turn)):
+        return whole
     if spoken != asked and (rules := rules_in(spoken, frequent)):
         sum_ = _english_sum(text, turn) if spoken == ENGLISH else None
         if across := sum_ or rules.question_of(text, turn, rules_in(asked, frequent)):

@@ -62,6 +62,7 @@ class _Parts(NamedTuple):
     ends: re.Pattern[str]
     enclitic: re.Pattern[str]
     onto: re.Pattern[str]
+    added: re.Pattern[str]
     note: re.Pattern[str]
     another: re.Pattern[str]
     more: re.Pattern[str]
@@ -197,6 +198,8 @@ def _of_thing(code: str, parts: _Parts, plain: str, text: str) -> str | None:
     away = next((one.search(things) for name, one in parts.particles if name == "remove"), None)
     if verb is None and away is not None and things.count(" ") < LONGEST_NAME:
         verb, things = "remove", things[: away.start()]
+    if verb is None and (added := parts.added.fullmatch(things)):
+        verb, things = "add", added["things"]
     things = _bare(parts, things)
     pronoun = _pronoun(parts, things)
     if not things and verb in ("pause", "resume", "restart"):
@@ -317,6 +320,10 @@ def _parts(code: str) -> _Parts:
         article=re.compile(rf"^(?:{the})(?: |(?<='))"),
         ends=re.compile(rf"(?:^| )(?:{to}|{of}|{words['for']}|{the})$"),
         enclitic=re.compile(words["enclitic"]),
+        added=re.compile(
+            rf"(?P<things>(?!\d|(?:{words['asked']})\b)\S+(?: \S+){{0,{LONGEST_NAME - 1}}}?)"
+            rf" (?:{words.get('added', '(?!)')})"
+        ),
         onto=re.compile(rf" (?:{words['onto']})$"),
         more=re.compile(
             rf",? (?:{words['joint']}) (?:{verbs}|{words['tell']}|{words['asked']}"

@@ -146,3 +146,26 @@ def test_umlauts_of_known_words_are_read_where_keys_lack_them() -> None:
 
 def test_a_german_es_is_read_where_its_vowel_is_left_out() -> None:
     assert Normalizer().normalized("was wiegt's denn", "de").spelled == "was wiegt es denn"
+
+
+@pytest.mark.parametrize("said", ["add scalse", "add the stemp", "put envelopee"])
+def test_a_thing_in_an_order_keeps_its_name_though_another_is_near(said: str) -> None:
+    assert Normalizer([POST]).normalized(said, "en").spelled == said
+
+
+def test_a_thing_in_words_that_go_on_from_an_order_keeps_its_name() -> None:
+    normalizer = Normalizer([POST])
+    assert normalizer.normalized("and scalse", "en").spelled == "and scales"
+    assert normalizer.normalized("and scalse", "en", keeps=True).spelled == "and scalse"
+
+
+def test_an_order_has_the_words_of_the_cards_in_their_spelling() -> None:
+    assert Normalizer([POST]).normalized("track my parcle", "en").spelled == "track my parcel"
+
+
+def test_a_word_with_accents_is_no_slip_of_one_without() -> None:
+    words = Words(frozenset({"cuando", "señal"}), True)
+    agent = AgentProfile(name="signs", card={}, vocabulary=lambda code: words)
+    normalizer = Normalizer([agent])
+    assert normalizer.normalized("qué dice mi cuñado", "es").spelled == "qué dice mi cuñado"
+    assert normalizer.normalized("qué dice la señla", "es").spelled != "qué dice la señla"

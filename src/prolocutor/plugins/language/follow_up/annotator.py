@@ -147,9 +147,10 @@ class FollowUps:
         spoken = spoken or (turns[-1].spoken if turns else "")
         code = spoken or (turns[-1].language if turns else "")
         text = _mended(text, code, begins=not turns)
-        meant = self._normalizer.normalized(_mending_first(text, code), code)
+        keeps = not text.endswith("?") and _goes_on_from_order(turns)
+        meant = self._normalizer.normalized(_mending_first(text, code), code, keeps=keeps)
         if meant.spelled != text:  # courtesies, too, were mistyped
-            meant = self._normalizer.normalized(_unframed(meant.spelled, spoken), code)
+            meant = self._normalizer.normalized(_unframed(meant.spelled, spoken), code, keeps=keeps)
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
         found = self._returned(meant.spelled, turns, state, code) if turns else {}
@@ -374,6 +375,11 @@ def _mended_order(turn: LastTurn) -> Meaning | None:
     ordered = asked.commands.match(plain_of(turn.question)) is not None
     found = meaning_of(turn) if ordered and takes_back(turn.text, grammar, turn) else None
     return found if found is not None and found[1] >= SURE else None
+
+
+def _goes_on_from_order(turns: list[LastTurn]) -> bool:
+    grammar = grammar_or_english(turns[-1].language or turns[-1].spoken) if turns else None
+    return grammar is not None and bool(grammar.commands.match(plain_of(turns[-1].question)))
 
 
 def _takes_itself_back(text: str, grammar: LanguageGrammar) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Final
 
@@ -78,8 +78,12 @@ class Normalizer:
         """Return the texts of a skill's card in a language."""
         return " ".join(_texts(self._cards.get(skill), code))
 
-    def normalized(self, text: str, code: str) -> Normalized:
-        """Return a text of a language in agents' words; the same where nothing is to be changed."""
+    def normalized(self, text: str, code: str, *, keeps: bool = False) -> Normalized:
+        """Return a text of a language in agents' words; the same where nothing is to be changed.
+
+        In an order, or where the text goes on from one (`keeps`), words become only frequent words:
+        what is to be noted may have any name.
+        """
         grammar = grammar_or_english(code)
         words = self._words.get(grammar.code)
         if words is None:
@@ -89,7 +93,9 @@ class Normalizer:
         plain = plain_of(text)
         if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
             return Normalized(text, text)
-        said = words.respell(_said_once(cut_out(grammar.hesitation, text), grammar))
+        keeps = keeps or grammar.commands.match(plain.strip()) is not None
+        said = _said_once(cut_out(grammar.hesitation, text), grammar)
+        said = words.respell(said, keeps=keeps)
         return Normalized(said, without_courtesy(said, grammar))
 
     def nearest_words(self, text: str, code: str) -> str:
@@ -120,6 +126,11 @@ class _Words:
         frequent = {plain_of(one).lower() for one in grammar.words.frequent.split()}
         known = {*agents, *own, *frequent, *_alternatives(grammar.words.mends)}
         self._known = frozenset({*known, *(one.replace("ß", "ss") for one in known)})
+        said = (
+            *(word for one in self._others for word in one.words),
+            *grammar.words.frequent.split(),
+        )
+        self._accents = {_key(one): _accents(one) for one in said if not one.isascii()}
         self._short = {_key(short): meant for short, meant in grammar.words.shorthand}
         self._umlauts = "ü" in grammar.words.letters
         self._joints = frozenset(one for one in own if len(one) > 1)
@@ -137,9 +148,10 @@ class _Words:
         often = grammar.function | on_cards | self._orders
         self._spelling = Spelling(words, often & words, boldly=boldly)
 
-    def respell(self, text: str) -> str:
+    def respell(self, text: str, *, keeps: bool = False) -> str:
         """Return a text whose words are spelled as the agents spell them."""
-        return _WORD.sub(self._respell_word, self._with_blanks(text))
+        one = partial(self._respell_word, keeps=keeps)
+        return _WORD.sub(one, self._with_blanks(text))
 
     def _with_blanks(self, text: str) -> str:
         """Return a text with blanks where they belong: "pu tmilk", "th ecapital", "an d"."""
@@ -168,7 +180,7 @@ class _Words:
 
         return _WORD.sub(known, text)
 
-    def _respell_word(self, found: re.Match[str]) -> str:
+    def _respell_word(self, found: re.Match[str], *, keeps: bool) -> str:
         word = found[0]
         key = word.lower() if word.isascii() else plain_of(word).lower()
         if meant := self._in_frame(key, found):
@@ -192,7 +204,9 @@ class _Words:
             return f"{word[:-1]} {word[-1]}"
         right = self._spelling.word_for(key)
         if right not in self._spelling.frequent:
-            right = self._slipped(key) or right or self._inflected(key)
+            right = "" if keeps else self._slipped(key) or right or self._inflected(key)
+        if _accents(word) - self._accents.get(right, frozenset()):
+            return word
         if inner:
             return f"{right[:1].upper()}{right[1:]}" if _is_slip(key, right) else word
         return right or self._apart(key) or word
@@ -363,6 +377,15 @@ def _texts(value: object, code: str) -> Iterable[str]:
             yield from _texts(value.get(key), code)
         told = value.get("translations")
         yield from _texts(told.get(code) if isinstance(told, dict) else None, code)
+
+
+def _accents(word: str) -> frozenset[str]:
+    """Return the letters of a word that have an accent or are of one language alone."""
+    return (
+        frozenset()
+        if word.isascii()
+        else frozenset(word.lower()) - frozenset(plain_of(word.lower()))
+    )
 
 
 def _key(word: str) -> str:
