@@ -278,6 +278,9 @@ def test_remarks_that_follow_each_other_are_each_heard(code: str, words: str, en
     ("code", "words", "english"),
     [
         ("de", "verdopple das", "double it"),
+        ("de", "ups, ohne Honig", "leave out Honig"),
+        ("fr", "finalement sans les olives", "leave out olives"),
+        ("es", "mejor sin aceitunas", "leave out aceitunas"),
         ("de", "zieh davon 4 ab", "subtract 4"),
         ("fr", "enlève-lui 4", "subtract 4"),
         ("fr", "divise-le par 4", "divide it by 4"),
@@ -285,5 +288,5 @@ def test_remarks_that_follow_each_other_are_each_heard(code: str, words: str, en
         ("es", "y la mitad de eso", "halve it"),
     ],
 )
-def test_operations_upon_a_result_are_heard(code: str, words: str, english: str) -> None:
+def test_operations_upon_a_result_or_a_list_are_heard(code: str, words: str, english: str) -> None:
     assert heard_in(code, words) == english

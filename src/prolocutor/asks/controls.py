@@ -36,7 +36,8 @@ _TAKES_BACK: Final = (
     r"(?:(?:no+|nah|nein|nee|non|oh|sorry|ach|perdón|pardon)[\s,.]+)?"
     r"(?:no,? wait|wait|hang on|hold on|i meant?|actually|make (?:it|that)|scratch that"
     r"|warte|halt|ich meinte|doch lieber|moment|attends|attendez|je voulais dire|plutôt"
-    r"|espera|quise decir|quería decir|mejor|(?:no+|nein|nee|non|sorry|pardon|perdón)(?=,))"
+    r"|espera|quise decir|quería decir|mejor|(?:no+|nope|nein|nee|nö|non|sorry|o+ps|whoops|ups|oups"
+    r"|uy|hoppla|quatsch|entschuldigung|désolée?|pardon|perdón|perdona|disculpa)(?=,))"
     r"[\s,.:]+(?=\S+ \S|\S{3,}|\d)"
 )
 _CORRECTS: Final = re.compile(_TAKES_BACK)
@@ -90,6 +91,8 @@ def correction(text: str) -> str | None:
 
     >>> correction("no wait, call dad"), correction("Monday, no wait, Friday"), correction("no")
     ('call dad', 'friday', None)
+    >>> correction("quatsch, Johanna"), correction("oops, Friday")
+    ('johanna', 'friday')
     """
     plain_text = plain(text)[:_LONGEST_CORRECTION]
     matches = [_CORRECTS.match(plain_text), *_CORRECTS_LATER.finditer(plain_text)]

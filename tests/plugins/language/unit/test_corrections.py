@@ -22,6 +22,8 @@ from prolocutor.plugins.language.follow_up import annotate
         ("how far is Bonn in miles", "in yards, oops", "how far is Bonn in yards"),
         ("how far is Bonn", "I mean Ulm", "how far is Ulm"),
         ("order figs", "dates were what I wrote", "order dates"),
+        ("weck mich um 7 mit Jutta auf", "quatsch, Ulla", "weck mich um 7 mit Ulla auf"),
+        ("apunta velas", "perdón, cerillas", "apunta cerillas"),
     ],
 )  # fmt: skip
 def test_a_correction_takes_the_place_of_its_like(question: str, words: str, whole: str) -> None:
