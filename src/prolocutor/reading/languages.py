@@ -347,6 +347,6 @@ def _detect_language(said: str, every: tuple[str, ...]) -> DetectedLanguage | No
     second = max(score for other, score in scores.items() if other != code)
     if best < _MIN_SCORE or best - second < _MIN_LEAD:
         ordered = _ordering(every).get(opens[1]) if opens and best - second < _MIN_LEAD else None
-        told = ordered is not None and scores[ordered.code] >= best - _MIN_LEAD
-        return ordered if told else None
+        leads = ordered is not None and scores[ordered.code] >= best - _MIN_LEAD
+        return ordered if leads else None
     return DetectedLanguage(code, round(best / (best + others), 2))
