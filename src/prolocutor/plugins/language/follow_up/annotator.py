@@ -50,7 +50,7 @@ from prolocutor.plugins.language.follow_up.last_turn import (
 from prolocutor.plugins.language.follow_up.listed import things_of_reply
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer, cut_out
 from prolocutor.plugins.language.follow_up.pronouns import fill_pronoun
-from prolocutor.plugins.language.follow_up.rereading import inner_requests, with_topic
+from prolocutor.plugins.language.follow_up.rereading import inner_requests, put_topic_first
 from prolocutor.plugins.language.follow_up.returning import (
     TWO_TURNS,
     about,
@@ -192,7 +192,7 @@ class FollowUps:
                 tried.add(_bare(found["text"]))
                 yield found
         for turn in turns:
-            whole = with_topic(spelled, turn, grammar)
+            whole = put_topic_first(spelled, turn, grammar)
             if whole and _bare(whole) not in tried:
                 yield annotation_of(turn, whole, LIKELY)
 

@@ -51,8 +51,8 @@ def inner_requests(text: str, grammar: LanguageGrammar) -> Iterator[str]:
 def _starts(text: str, plain: str, grammar: LanguageGrammar) -> list[int]:
     """Return the places where a request may start, the likeliest first.
 
-    Within a clause that is a question in the order of its words ("what time is it"), or an order
-    after words of kindness ("would you be so kind as to tell me").
+    Within a clause, only a direct question ("what time is it") and an order after words of kindness
+    ("would you be so kind as to tell me") are such places.
     """
     marks = [0, *(one.end() for one in _MARK.finditer(plain))]
     words = [(one.start(), one[0].strip(TRIMMED)) for one in _WORD.finditer(plain)]
@@ -71,9 +71,9 @@ def _starts(text: str, plain: str, grammar: LanguageGrammar) -> list[int]:
             places.append((2, start))
         elif joined and ordered and grammar.opens_request(lead):
             places.append((2, start))  # "could you do me a favour and halve 187"
-        elif orders and not asked_first and _kind_of(grammar.code).search(lead):
+        elif orders and not asked_first and _kind_words(grammar.code).search(lead):
             places.append((1, start))
-        elif asked_first and _content_of(lead, grammar):
+        elif asked_first and _content_words(lead, grammar):
             continue
         elif word in grammar.questions and _asks(word, after, grammar):
             places.append((1, start))
@@ -89,7 +89,7 @@ def _asks(word: str, after: list[str], grammar: LanguageGrammar) -> bool:
 
 def _ends(plain: str, start: int, grammar: LanguageGrammar) -> Iterator[int]:
     """Return the places where a request that starts somewhere may end."""
-    condition = _any_of(grammar.code).search(plain, start + 1)
+    condition = _reason_words(grammar.code).search(plain, start + 1)
     if condition is not None:
         yield condition.start()
     if mark := _MARK.search(plain, start):
@@ -98,35 +98,35 @@ def _ends(plain: str, start: int, grammar: LanguageGrammar) -> Iterator[int]:
 
 
 @cache
-def _any_of(code: str) -> re.Pattern[str]:
+def _reason_words(code: str) -> re.Pattern[str]:
     """Return the pattern of words that open a clause about why or if something is asked."""
     words = grammar_or_english(code).words
-    return _any_word([*words.conditions, *words.reasons])
+    return _words_pattern([*words.conditions, *words.reasons])
 
 
 @cache
-def _kind_of(code: str) -> re.Pattern[str]:
+def _kind_words(code: str) -> re.Pattern[str]:
     """Return the pattern of words that ask kindly, or to be told."""
     words = grammar_or_english(code).words
-    return _any_word([*words.kindness, *words.politeness, *words.telling])
+    return _words_pattern([*words.kindness, *words.politeness, *words.telling])
 
 
 @cache
-def _chat_of(code: str) -> re.Pattern[str]:
+def _chat_words(code: str) -> re.Pattern[str]:
     """Return the pattern of words by which people speak of themselves, or kindly."""
     words = grammar_or_english(code).words
-    return _any_word([*words.speakers, *words.kindness, *words.courtesy, *words.politeness])
+    return _words_pattern([*words.speakers, *words.kindness, *words.courtesy, *words.politeness])
 
 
-def _any_word(phrases: list[str]) -> re.Pattern[str]:
+def _words_pattern(phrases: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'])(?:{'|'.join(map(plain_of, phrases)) or '(?!)'})(?![\w'])")
 
 
 def _is_chat(words: str, grammar: LanguageGrammar) -> bool:
-    """Return whether words around a request may be left out: none of them tells more of it.
+    """Return whether words around a request may be left out.
 
-    That are clauses in which people speak of themselves or kindly, and sentences of their own that
-    ask nothing.
+    Each clause must have no word of a meaning of its own, or be about the speakers, or kind, or a
+    sentence that asks nothing. Words with numbers are never left out.
     """
     if _DIGIT.search(words):
         return False
@@ -135,8 +135,8 @@ def _is_chat(words: str, grammar: LanguageGrammar) -> bool:
         clause, begun, start = words[start:end].strip(), start > 0, end
         asks = grammar.opens_request(clause)
         orders = asks and grammar.commands.search(clause) is not None
-        told = _content_of(clause, grammar)
-        if not told or (_chat_of(grammar.code).search(clause) and not orders):
+        told = _content_words(clause, grammar)
+        if not told or (_chat_words(grammar.code).search(clause) and not orders):
             continue
         sentence = mark[:1] in _SENTENCE or (begun and not mark)
         if not sentence or asks or fragment_of(clause, grammar).joined:
@@ -146,16 +146,16 @@ def _is_chat(words: str, grammar: LanguageGrammar) -> bool:
 
 def _has_content(part: str, grammar: LanguageGrammar) -> bool:
     words = plain_of(part).lower()
-    told = _content_of(words, grammar) or grammar.slots(part, inside=True)
+    told = _content_words(words, grammar) or grammar.slots(part, inside=True)
     return len(words.split()) >= LEAST_WORDS and bool(told)
 
 
-def _content_of(plain: str, grammar: LanguageGrammar) -> list[str]:
+def _content_words(plain: str, grammar: LanguageGrammar) -> list[str]:
     words: Iterable[str] = (one.strip(TRIMMED) for one in plain.split())
     return [one for one in words if one and one not in grammar.function and not is_frequent(one)]
 
 
-def with_topic(text: str, turn: LastTurn, grammar: LanguageGrammar) -> str:
+def put_topic_first(text: str, turn: LastTurn, grammar: LanguageGrammar) -> str:
     """Return a question with the subject of the last turn before it: "the tour: may I bring a dog".
 
     "" for a text that asks nothing, and after an order.
