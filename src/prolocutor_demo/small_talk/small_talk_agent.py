@@ -112,7 +112,8 @@ def _about_me(plain: str) -> _SmallTalkReply | None:
 
 def _passing(plain: str, state: SmallTalkState) -> _SmallTalkReply | None:
     """Return the reply to a greeting, thanks and the like, also after a greeting."""
-    for words in dict.fromkeys((plain, _GREETING.sub("", plain, count=1))):
+    greeted = _GREETING.sub("", plain, count=1)
+    for words in dict.fromkeys((plain, greeted, _LIKE_US.sub("you", greeted, count=1))):
         for passing in _WORDS.replies:
             if words and passing.said.fullmatch(words):
                 text = passing.reply[state.turns % len(passing.reply)]
@@ -239,6 +240,12 @@ _TO_ME = re.compile(
     r"(?:are|did|were|have) you [a-z' ]+|do you (?!know|have|think|remember|mean)[a-z' ]+"
     r"|(?:why|where|what|who) (?:are|do|did|were|makes?|made|is) you(?:r)?\b[a-z' ]*"
 )
+_LIKE_US = re.compile(
+    r"(?:(?<=\bdo )|(?<=\bcan )|(?<=\bare ))(?:ro|chat)?(?:bots|ais?|machines|computers|programs|assistants)"
+    r"(?: like you)?\b"
+)
+"""Those like the assistant, whom a question about it names: "do robots dream"."""
+
 _GREETING = re.compile(
     r"(?:hi|hello|hey|hiya|yo|good (?:morning|afternoon|evening|day)|ok|okay|oh|haha|hehe|lol"
     r"|wow)(?: there)? "
