@@ -770,3 +770,18 @@ def test_an_entry_has_no_words_of_another_request_or_of_doubt(
     talk = Talk("todo")
     talk.say(said)
     assert [one["text"] for one in talk.attributes["todo"]["items"]] == entries
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("such a lousy week", "sorry to hear"),
+        ("oh man, everything went wrong this morning", "sorry to hear"),
+        ("can computers dream", "more restful"),
+        ("do bots like you eat", "more restful"),
+        ("who is writing on the other side", "I am Prolocutor"),
+        ("thanks, no other questions for now", "Goodbye"),
+    ],
+)
+def test_small_talk_knows_complaints_farewells_and_those_like_it(said: str, told: str) -> None:
+    assert told in reply_of("small_talk", said)["text"]

@@ -24,7 +24,7 @@ _NOW = r"(?: (?:right |just )?now| at the moment| currently| these days| yet)?"
 _IN = r"(?:over )?(?:in|at|for|on|within) "
 _LATE = r"how late is it"
 _ASK = (
-    r"(?:(?:what )?(?:the )?(?:current |local |exact )?time(?: is it| it is)?|"
+    r"(?:(?:what )?(?:the )?(?:current |local |exact )?(?:time|hour)(?: is it| it is)?|"
     r"what is the (?:current |local |exact )?time(?: like)?|" + _LATE + ")"
 )
 _TIME = (

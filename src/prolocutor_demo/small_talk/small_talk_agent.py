@@ -241,8 +241,8 @@ _TO_ME = re.compile(
     r"|(?:why|where|what|who) (?:are|do|did|were|makes?|made|is) you(?:r)?\b[a-z' ]*"
 )
 _LIKE_US = re.compile(
-    r"(?:(?<=\bdo )|(?<=\bcan )|(?<=\bare ))(?:ro|chat)?(?:bots|ais?|machines|computers|programs|assistants)"
-    r"(?: like you)?\b"
+    r"(?:(?<=\bdo )|(?<=\bcan )|(?<=\bare ))"
+    r"(?:(?:ro|chat)?bots|ais?|machines|computers|programs|assistants)(?: like you)?\b"
 )
 """Those like the assistant, whom a question about it names: "do robots dream"."""
 

@@ -17,6 +17,8 @@ from prolocutor.plugins.language.follow_up.grammar import grammar_of
         ("en", "that's great, thanks! now track my order", "track my order"),
         ("en", "send a letter, thanks so much, have a great day", "send a letter"),
         ("en", "is the office open? thanks in advance, you're the best", "is the office open?"),
+        ("en", "forgive a silly question: where is my parcel?", "where is my parcel?"),
+        ("en", "parcels until Friday, just curious?", "parcels until Friday?"),
         ("de", "hallo, ich hoffe es geht dir gut. wo ist mein Paket?", "wo ist mein Paket?"),
         ("de", "kurze Frage: wo ist mein Paket? danke dir", "wo ist mein Paket?"),
         ("fr", "bonjour, j'espère que vous allez bien, où est mon colis ?", "où est mon colis ?"),

@@ -182,7 +182,7 @@ class Framing:
         while (request := self._after_chat(said)) != said:
             said = request  # "I hope you're well. would you be so kind as to tell me ..."
         after = self._after.search(plain_of(said))
-        asks = after is not None and after[0].startswith("?")
+        asks = after is not None and (after[0][0] == "?" or text.rstrip().endswith("?"))
         if after:
             said = said[: after.start()] + ("?" if asks else "")
         if "," not in said and len(said.split()) > LEAST_INDIRECT and self._begins(said):
