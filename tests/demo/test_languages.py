@@ -268,9 +268,12 @@ def test_two_facts_two_places_or_other_words_make_no_question_about_a_place(
         ("de", "ganz lieben Dank, bis morgen", "thank you, goodbye"),
         ("fr", "t'es super gentil, à demain", "well done, goodbye"),
         ("es", "eres un cielo, hasta pronto", "well done, goodbye"),
+        ("de", "alles fit bei dir", "how are you"),
+        ("fr", "quoi de neuf", "how are you"),
+        ("es", "nada más por hoy", "thank you"),
     ],
 )
-def test_remarks_that_follow_each_other_are_each_heard(code: str, words: str, english: str) -> None:
+def test_remarks_are_heard_each_by_itself(code: str, words: str, english: str) -> None:
     assert heard_in(code, words) == english
 
 
@@ -290,3 +293,10 @@ def test_remarks_that_follow_each_other_are_each_heard(code: str, words: str, en
 )
 def test_operations_upon_a_result_or_a_list_are_heard(code: str, words: str, english: str) -> None:
     assert heard_in(code, words) == english
+
+
+def test_sentences_are_said_each_before_one_message_is_made_of_them() -> None:
+    told = said_in("de", "You are welcome. Goodbye! Come back whenever you like.")
+    assert told == f"{said_in('de', 'You are welcome.')} " + str(
+        said_in("de", "Goodbye! Come back whenever you like.")
+    )

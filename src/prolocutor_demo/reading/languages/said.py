@@ -56,21 +56,43 @@ def said_in(code: str, text: str) -> str | None:
     text = re.sub(r"(?<=\d) %", "%", text)
     if _WORDLESS.fullmatch(text):
         return _NUMBER.sub(lambda found: _number(code, found[0]) or found[0], text)
+    return (
+        _sentences_said_in(code, text) or _message_said_in(code, text) or _lines_said_in(code, text)
+    )
+
+
+def _message_said_in(code: str, text: str) -> str | None:
     for message in _messages():
         if found := message.pattern.fullmatch(text):
             filled = _filled(code, message, found)
             if filled is not None:
                 return filled
-    return _each_said_in(code, text, "\n") or _each_said_in(code, text, " ")
+    return None
 
 
-def _each_said_in(code: str, text: str, gap: str) -> str | None:
-    """Return the lines or sentences of a reply in another language; None if one has no words."""
-    parts = text.split("\n") if gap == "\n" else _SENTENCE_END.split(text)
-    if len(parts) < 2:
-        return None
-    said = [one for part in parts if (one := said_in(code, part)) is not None]
-    return gap.join(said) if len(said) == len(parts) else None
+def _lines_said_in(code: str, text: str) -> str | None:
+    lines = text.split("\n")
+    said = [said_in(code, line) for line in lines if len(lines) > 1]
+    known = [one for one in said if one is not None]
+    return "\n".join(known) if known and len(known) == len(said) else None
+
+
+def _sentences_said_in(code: str, text: str) -> str | None:
+    """Return sentences in another language, one or two for each message; None if one has no words.
+
+    "You are welcome. Goodbye! Come back." is two messages, neither of which is "You are {text}."
+    """
+    parts, said = _SENTENCE_END.split(text), list[str]()
+    alone = len(parts) < 2
+    while parts and not alone:
+        one = said_in(code, parts[0])
+        taken = 1 if one is not None else 2
+        one = one or (_message_said_in(code, " ".join(parts[:2])) if said or parts[2:] else None)
+        if one is None:
+            return None
+        said.append(one)
+        parts = parts[taken:]
+    return " ".join(said) or None
 
 
 def in_words_of(code: str, text: str) -> str:
