@@ -617,7 +617,9 @@ def test_short_words_are_about_the_main_thing_of_the_question(
         ("Wann ist die Führung am Freitag?", "ich überleg es mir noch"),
         ("À quelle heure est la visite vendredi ?", "à samedi alors"),
         ("À quelle heure est la visite vendredi ?", "on verra ça plus tard"),
+        ("À quelle heure est la visite vendredi ?", "elle sera contente"),
         ("¿A qué hora es la visita del viernes?", "hasta el lunes"),
+        ("¿A qué hora es la visita del viernes?", "tengo que pensarlo"),
     ],
 )
 def test_farewells_and_plans_of_the_speaker_are_no_follow_ups(question: str, words: str) -> None:
