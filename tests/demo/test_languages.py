@@ -270,6 +270,9 @@ def test_two_facts_two_places_or_other_words_make_no_question_about_a_place(
         ("es", "eres un cielo, hasta pronto", "well done, goodbye"),
         ("de", "alles fit bei dir", "how are you"),
         ("fr", "quoi de neuf", "how are you"),
+        ("de", "mir geht's heute echt elend", "i had a bad day"),
+        ("fr", "j'ai passé une sale journée", "i had a bad day"),
+        ("es", "vaya día malo", "i had a bad day"),
         ("es", "nada más por hoy", "thank you"),
     ],
 )
