@@ -134,6 +134,7 @@ def test_words_that_an_order_points_back_to_stay() -> None:
     ("code", "indirect", "direct"),
     [
         ("en", "how much 12 x 12 is", "how much is 12 x 12"),
+        ("en", "what a third of 90 would be", "what would a third of 90 be"),
         ("de", "was die Hauptstadt von Peru ist", "was ist die Hauptstadt von Peru"),
         ("de", "wie spät es ist", "wie spät ist es"),
         ("en", "what day it is", "what day it is"),

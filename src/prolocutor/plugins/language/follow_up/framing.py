@@ -56,6 +56,8 @@ def as_direct_question(text: str, grammar: LanguageGrammar) -> str:
     lead = 2 if measures else 1
     verbs = grammar.be | grammar.helpers
     inner = plain[lead:-1]
+    if plain[-1] in grammar.be and plain[-2] in grammar.helpers and not verbs & {*plain[lead:-2]}:
+        return " ".join([*words[:lead], words[-2], *words[lead:-2], words[-1]])
     if plain[-1] not in grammar.be or (determines and not measures) or verbs & {*inner}:
         return text
     if (
