@@ -332,7 +332,8 @@ class Ledger:
     def close(self, now: float) -> list[LedgerEntry]:
         """Close the selection: skip startable skills; return skills asked in vain."""
         self.closed = True
-        self._offer_rereading()
+        if self.rereading is not None:
+            self._offer_rereading()
         vain = []
         for entry in self.skills():
             if entry.wave is None:
@@ -451,7 +452,7 @@ class Ledger:
 
     def _offer_rereading(self) -> None:
         """Let the words be read once more before anything follows the last skill."""
-        if self.rereading is not None and self.closed and not self.running:
+        if self.closed and not self.running:
             self.due.append(_REREAD)
 
     def _skill_settled(self, entry: LedgerEntry) -> None:
@@ -460,7 +461,8 @@ class Ledger:
         if wave is not None:
             wave.open -= 1
             self.running -= 1
-            self._offer_rereading()
+            if self.rereading is not None:
+                self._offer_rereading()
             if not wave.open:
                 self.due.append(_ANNOTATE)
         if not self.closed and not self.selecting:

@@ -57,7 +57,7 @@ class SlotWriter:
         draft: Draft,
         ledger: Ledger,
         selection: SkillSelection,
-        second: SecondReading,
+        second: SecondReading | None,
     ) -> None:
         self.faults: list[dict[str, str]] = []
         self.remarks: list[dict[str, str]] = []
@@ -76,7 +76,7 @@ class SlotWriter:
         stage = step.stage
         if stage is _SKILL:
             hypotheses = self._hypotheses(group)
-            if self._second.keeps(hypotheses):
+            if self._second is None or self._second.keeps(hypotheses):
                 draft.hypothesize(step.name, hypotheses)
         elif stage is _ANNOTATOR:
             if (note := group.annotation_value()) is not None:

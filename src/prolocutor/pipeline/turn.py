@@ -86,7 +86,9 @@ class Turn:
         )
         self.afterwards: list[Callable[[], None]] = []
         """Functions to call after the reply is stored."""
-        self._second = SecondReading(self._ledger, self.draft, start, prepared.readings)
+        self._second = None
+        if self._ledger.rereading is not None:
+            self._second = SecondReading(self._ledger, self.draft, start, prepared.readings)
         self.slots = SlotWriter(
             prepared, start, self.draft, self._ledger, self._selection, self._second
         )
@@ -235,6 +237,7 @@ class Turn:
     ) -> None:
         """Ask a service, by as many calls as it needs, unless its stage is over."""
         step, now = entry.step, monotonic()
+        reading = 0 if self._second is None else self._second.number
         left = self._started + step.end - now
         seconds = min(left, step.timeout)
         if seconds <= 0 or (not step.rerun and self.draft.opened.attempt > 1):
@@ -256,14 +259,14 @@ class Turn:
                 every,
                 words,
                 wishes,
-                self._second.number,
+                reading,
             )
         except BaseException as error:
             self._ledger.record_asked(entry, now)
             self._over(entry, wave, "failed", formatter_failure(error))
             return
         self._ledger.record_asked(entry, now, len(requests))
-        if self._variant.on_ask is not None and not self._second.number:
+        if self._variant.on_ask is not None and not reading:
             self._variant.on_ask(self, step)
         group = new_group(step, len(requests), wave, about)
         if step.formats_by_turn:
@@ -393,6 +396,7 @@ class Turn:
         """Go on with another reading of the words if no skill has answered."""
         shown = self.announcer is not None and self.announcer.shown_words is not None
         is_time = not shown and self.seconds_left(_SKILL) > 0
+        assert self._second is not None
         if reading := self._second.go_on(monotonic(), is_time=is_time):
             what = f"no skill answered; read again as: {reading}"
             self.remarks.append({"service": FOLLOW_UP, "what": what})
