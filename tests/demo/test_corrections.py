@@ -1,14 +1,19 @@
 """Words that correct a timer change it; words that ask for one more leave it."""
 
 import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
 
 import pytest
+import pytest_asyncio
 from msgspec.structs import replace
 
 from prolocutor.config.building import build_assistant
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.plan.pipeline import StageService
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SET = {
     "en": "set a timer for 10 minutes",
@@ -40,21 +45,37 @@ def patient() -> Settings:
     return replace(settings, pipeline=replace(pipeline, **slow), deadline=120.0)
 
 
-async def test_a_timer_is_changed_by_what_corrects_it_and_not_by_what_asks_for_another() -> None:
+Talk = Callable[..., Awaitable[str]]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def talk() -> AsyncIterator[Talk]:
+    """Says texts to the demo, each time as another person, and gives the text of the last reply."""
     pytest.importorskip("dateutil")
-    left = {}
+    persons = count()
     async with build_assistant(patient(), store="memory:") as assistant:
-        for language, words in (*CORRECTED, *MORE):
-            for text in (SET[language], words, "list my timers"):
-                reply = await assistant.reply(text, user=words)
-            left[words] = [line.partition(":")[0] for line in reply.text.splitlines()]
-        for text in (SET["en"], "no, make it 15", "wait, 20", "list my timers"):
-            reply = await assistant.reply(text, user="twice")
+
+        async def say(*texts: str) -> str:
+            user = f"person {next(persons)}"
+            replies = [await assistant.reply(text, user=user) for text in texts]
+            return replies[-1].text
+
+        yield say
+
+
+async def test_a_timer_is_changed_by_what_corrects_it_and_not_by_what_asks_for_another(
+    talk: Talk,
+) -> None:
+    left = {}
+    for language, words in (*CORRECTED, *MORE):
+        timers = await talk(SET[language], words, "list my timers")
+        left[words] = [line.partition(":")[0] for line in timers.splitlines()]
+    reply = await talk(SET["en"], "no, make it 15", "wait, 20", "list my timers")
 
     assert {words: left[words] for _, words in CORRECTED} == {w: ["Timer"] for _, w in CORRECTED}
     both = ["10 minute timer", "15 minute timer"]
     assert {words: left[words] for _, words in MORE} == {words: both for _, words in MORE}
-    assert reply.text.startswith(("Timer: 20 min", "Timer: 19 min"))
+    assert reply.startswith(("Timer: 20 min", "Timer: 19 min"))
 
 
 NOTHING = "There is nothing on your todo list."
@@ -70,32 +91,25 @@ NO_TIMER = "You have no timer running."
         ("set a tea timer for 3 minutes", "oh no, forget it", "my timers", NO_TIMER),
     ],
 )  # fmt: skip
-async def test_what_was_noted_is_taken_back(said: str, then: str, asked: str, shown: str) -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        for text in (said, then, asked):
-            reply = await assistant.reply(text, user="one")
+async def test_what_was_noted_is_taken_back(
+    said: str, then: str, asked: str, shown: str, talk: Talk
+) -> None:
+    reply = await talk(said, then, asked)
 
-    assert reply.text == shown
-
-
-async def test_what_was_removed_is_back_and_what_another_turn_added_stays() -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        said = ["add tea to my list", "add milk to my list", "remove tea from my list", "undo that"]
-        for text in (*said, "show my list"):
-            reply = await assistant.reply(text, user="one")
-
-    assert reply.text == "Your list:\n1. tea\n2. milk"
+    assert reply == shown
 
 
-async def test_an_answer_with_a_typing_mistake_completes_its_request() -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        await assistant.reply("set an egg timer", user="one")
-        reply = await assistant.reply("9 minuts", user="one")
+async def test_what_was_removed_is_back_and_what_another_turn_added_stays(talk: Talk) -> None:
+    said = ["add tea to my list", "add milk to my list", "remove tea from my list", "undo that"]
+    reply = await talk(*said, "show my list")
 
-    assert reply.text.startswith("Egg timer set for 9 minutes")
+    assert reply == "Your list:\n1. tea\n2. milk"
+
+
+async def test_an_answer_with_a_typing_mistake_completes_its_request(talk: Talk) -> None:
+    reply = await talk("set an egg timer", "9 minuts")
+
+    assert reply.startswith("Egg timer set for 9 minutes")
 
 
 MUM = "remind me to call mum"
@@ -113,24 +127,18 @@ MUM = "remind me to call mum"
     ],
 )
 async def test_an_answer_and_the_words_before_it_can_be_corrected(
-    said: tuple[str, ...], shown: str
+    said: tuple[str, ...], shown: str, talk: Talk
 ) -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        for text in (*said, "show my reminders"):
-            reply = await assistant.reply(text, user="one")
+    reply = await talk(*said, "show my reminders")
 
-    assert shown in reply.text
-    assert "2. " not in reply.text
+    assert shown in reply
+    assert "2. " not in reply
 
 
-async def test_what_an_answer_completed_is_gone_on_with() -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        for text in ("what's the capital", "Peru", "and Chile?"):
-            reply = await assistant.reply(text, user="one")
+async def test_what_an_answer_completed_is_gone_on_with(talk: Talk) -> None:
+    reply = await talk("what's the capital", "Peru", "and Chile?")
 
-    assert reply.text.startswith("The capital of Chile is Santiago")
+    assert reply.startswith("The capital of Chile is Santiago")
 
 
 @pytest.mark.parametrize(
@@ -153,14 +161,11 @@ async def test_what_an_answer_completed_is_gone_on_with() -> None:
     ],
 )
 async def test_nothing_is_done_that_nobody_ordered(
-    said: tuple[str, ...], asked: str, shown: str
+    said: tuple[str, ...], asked: str, shown: str, talk: Talk
 ) -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        for text in (*said, asked):
-            reply = await assistant.reply(text, user="one")
+    reply = await talk(*said, asked)
 
-    assert reply.text == shown
+    assert reply == shown
 
 
 @pytest.mark.parametrize(
@@ -176,33 +181,24 @@ async def test_nothing_is_done_that_nobody_ordered(
     ],
 )
 async def test_a_corrected_entry_has_no_words_of_the_entry_before(
-    said: tuple[str, ...], shown: str
+    said: tuple[str, ...], shown: str, talk: Talk
 ) -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        for text in (*said, "show my list"):
-            reply = await assistant.reply(text, user="one")
+    reply = await talk(*said, "show my list")
 
-    assert reply.text.splitlines()[1:] == [f"1. {shown}"]
+    assert reply.splitlines()[1:] == [f"1. {shown}"]
 
 
-async def test_a_day_after_an_order_goes_on_from_the_question_before_it() -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        said = ["which weekday is christmas eve", "add candles to my list", "and new year's day?"]
-        for text in (*said, "show my list"):
-            reply = await assistant.reply(text, user="one")
+async def test_a_day_after_an_order_goes_on_from_the_question_before_it(talk: Talk) -> None:
+    said = ["which weekday is christmas eve", "add candles to my list", "and new year's day?"]
+    reply = await talk(*said, "show my list")
 
-    assert reply.text == "Your list:\n1. candles"
+    assert reply == "Your list:\n1. candles"
 
 
-async def test_an_order_is_no_answer_though_any_words_are() -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        for text in ("add something to my list", "show my list"):
-            reply = await assistant.reply(text, user="one")
+async def test_an_order_is_no_answer_though_any_words_are(talk: Talk) -> None:
+    reply = await talk("add something to my list", "show my list")
 
-    assert reply.text == "There is nothing on your todo list. What shall I add to your todo list?"
+    assert reply == "There is nothing on your todo list. What shall I add to your todo list?"
 
 
 @pytest.mark.parametrize(
@@ -215,14 +211,11 @@ async def test_an_order_is_no_answer_though_any_words_are() -> None:
     ],
 )
 async def test_a_time_alone_moves_the_reminder_and_more_words_note_another(
-    then: tuple[str, ...], hours: list[str]
+    then: tuple[str, ...], hours: list[str], talk: Talk
 ) -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        for text in ("remind me to buy stamps on friday", *then, "show my reminders"):
-            reply = await assistant.reply(text, user="ann")
+    reply = await talk("remind me to buy stamps on friday", *then, "show my reminders")
 
-    assert re.findall(r"\d\d:\d\d", reply.text) == hours
+    assert re.findall(r"\d\d:\d\d", reply) == hours
 
 
 @pytest.mark.parametrize(
@@ -239,11 +232,8 @@ async def test_a_time_alone_moves_the_reminder_and_more_words_note_another(
     ],
 )
 async def test_what_was_said_is_changed_and_asked_for_in_other_words(
-    said: str, then: str, asked: str, shown: str
+    said: str, then: str, asked: str, shown: str, talk: Talk
 ) -> None:
-    pytest.importorskip("dateutil")
-    async with build_assistant(patient(), store="memory:") as assistant:
-        for text in (said, then, asked):
-            reply = await assistant.reply(text, user="ann")
+    reply = await talk(said, then, asked)
 
-    assert shown in reply.text
+    assert shown in reply
