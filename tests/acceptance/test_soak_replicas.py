@@ -11,7 +11,8 @@ from tests.postgresql_server import found
 pytest.importorskip("asyncpg")
 
 SOAK = Path(__file__).parents[2] / "bench" / "soak_replicas.py"
-pytestmark = pytest.mark.slow
+# `test_scaled.py` kills replicas under load at each run; this one also tests what looks for losses.
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 SOAKS = {
     "": ("kill,pause,cut,restart", []),

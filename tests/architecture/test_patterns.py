@@ -142,6 +142,8 @@ class Source:
 
 
 def held_in(value: Any, depth: int) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, plain_text.FoldedPattern):
+        value = value.lower
     if isinstance(value, re.Pattern):
         if isinstance(value.pattern, str):
             yield value
