@@ -43,7 +43,7 @@ class SecondReading:
         if self._held:
             return self._ask_skills(now)
         reader = self._ledger.rereading
-        if reader is None or _answers(one.value for one in self._draft.all_hypotheses()):
+        if reader is None or self._is_answered():
             return ""
         asked = self._skills_to_ask() if is_time and self._may_go_on(reader) else []
         if asked:
@@ -54,9 +54,15 @@ class SecondReading:
             self._held = asked
             self._ledger.reopen([reader, *asked])
             self._ledger.ask_again([reader])
-        elif self.number and self._first is not None:
-            self._draft.annotate(FOLLOW_UP, self._first)
+        else:
+            self.end()
         return ""
+
+    def end(self) -> None:
+        """Put the first reading back if no skill has answered a further one."""
+        if self._first is not None and not self._is_answered():
+            self._draft.annotate(FOLLOW_UP, self._first)
+            self._first = None
 
     def keeps(self, hypotheses: list[SkillReply]) -> bool:
         """Return whether hypotheses go into their slot: of a further reading, answers alone."""
@@ -88,6 +94,9 @@ class SecondReading:
         notes = [note for wave in self._ledger.waves for note in wave.notes.values()]
         is_left = self._is_free and self.number < self._most
         return is_left and reader.outcome == "done" and None not in notes
+
+    def _is_answered(self) -> bool:
+        return _answers(one.value for one in self._draft.all_hypotheses())
 
     def _reading(self) -> str:
         found = read_follow_up(slot_values(self._draft.annotation_slots))

@@ -342,6 +342,8 @@ class Turn:
         """Settle all remaining services when the turn is stopped or past its deadline."""
         words = self.announcer.shown_words if self.announcer is not None else None
         self._ledger.stop(now)
+        if self._second is not None:
+            self._second.end()
         if self.draft.reply is None and self._stop_signal.is_set:
             skill, text = words or ("", NOTHING_SAID)
             self.draft.say(STOPPED, skill, text, {}, {STOPPED: True})

@@ -9,7 +9,7 @@ from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.wiring import connect
 from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog.agent_state import dialog_to_state
-from prolocutor.dialog.inputs import TurnInput, TurnStart
+from prolocutor.dialog.inputs import StopSignal, TurnInput, TurnStart
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.functions import resolve
 from prolocutor.pipeline.engine import Engine
@@ -46,6 +46,7 @@ class Talk:
         attributes: bytes = b"{}",
         attempt: int = 1,
         listener: TurnListener | None = None,
+        stop: StopSignal | None = None,
         **start: Any,
     ) -> Turn:
         """Take one turn and store it; `start` are fields of `TurnStart`."""
@@ -61,7 +62,8 @@ class Talk:
         self.dialog_id = begun.dialog_id
         how = TurnStart(input=TurnInput(text, "ann"), **start)
         async with asyncio.timeout(PATIENCE):
-            turn = await self.engine.run(begun, how, asyncio.get_running_loop().time(), listener)
+            now = asyncio.get_running_loop().time()
+            turn = await self.engine.run(begun, how, now, listener, None, stop)
         await self.store.close_turn(
             TurnClosing(
                 opened=begun,

@@ -1,7 +1,9 @@
 """When no skill answers, the words are read again, and the skills asked about that reading."""
 
+import asyncio
 from typing import Any
 
+from prolocutor.dialog.inputs import StopSignal
 from prolocutor.dialog.turn_events import ServiceAsked, StageEnded, StageStarted
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
@@ -88,6 +90,28 @@ async def test_without_an_answer_all_is_as_it_was_after_the_first_reading() -> N
 
     assert await spoken(talk, "well") == "no idea"
     assert shop.asked == ["a bun", "a cake", "a pie"]
+    stored = (await talk.state())["utterances"][0]
+    assert stored["annotations"]["follow_up"] == first
+
+
+async def test_a_turn_that_is_stopped_in_a_further_reading_keeps_the_first() -> None:
+    first, stop = reading("a bun"), StopSignal()
+
+    async def shop(state: dict[str, Any]) -> list[dict[str, Any]]:
+        if state["human_utterances"][-1]["text"] == "a cake":
+            stop.set()
+            await asyncio.Event().wait()
+        return []
+
+    talk = Talk(
+        Pipeline(
+            annotators=[Service("follow_up", Reader(first, reading("a cake")))],
+            skills=[Service("shop", shop, rewrites=True)],
+        )
+    )
+
+    await talk.turn("well", stop=stop)
+
     stored = (await talk.state())["utterances"][0]
     assert stored["annotations"]["follow_up"] == first
 

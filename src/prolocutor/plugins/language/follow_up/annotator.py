@@ -166,11 +166,9 @@ class FollowUps:
         alone = _alone(meant.bare, said, *{text, meant.spelled})
         return {**(found or alone), "normalized": meant.bare}
 
-    def _read_again(
-        self, state: Mapping[str, Any], said: str, noted: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _read_again(self, state: Mapping[str, Any], said: str, noted: Any) -> dict[str, Any]:
         """Return the next reading of words that no agent has answered; `{}` if there is none."""
-        number = int(noted.get("reading", 0))
+        number = noted.get("reading", 0) if isinstance(noted, Mapping) else 0
         every = self._readings(state, said)
         found = next(islice(every, number, None), None)
         return {} if found is None else {**found, "reading": number + 1}
