@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from prolocutor.reading.locales.locale import Words, codes, find_words
-from prolocutor.reading.plain_text import FoldedPattern, strip_accents
+from prolocutor.reading.plain_text import FoldedPattern, fold_text, strip_accents
 
 MAX_CHARACTERS: Final = 400
 """The number of characters read of a text."""
@@ -102,7 +102,7 @@ def asks(text: str) -> bool:
     >>> asks("when is high tide"), asks("oh, um, what is due?"), asks("Friday")
     (True, True, False)
     """
-    said = strip_accents(text[:MAX_CHARACTERS])
+    said = fold_text(text[:MAX_CHARACTERS])
     return text.rstrip().endswith("?") or _opening("questions", codes()).match(said) is not None
 
 
@@ -112,7 +112,7 @@ def orders(text: str) -> bool:
     >>> orders("please set a timer"), orders("stell einen Wecker"), orders("a new bicycle")
     (True, True, False)
     """
-    return _opening("orders", codes()).match(strip_accents(text[:MAX_CHARACTERS])) is not None
+    return _opening("orders", codes()).match(fold_text(text[:MAX_CHARACTERS])) is not None
 
 
 def denies(text: str) -> bool:
@@ -121,7 +121,7 @@ def denies(text: str) -> bool:
     >>> denies("not four"), denies("vier Personen")
     (True, False)
     """
-    return _negations(codes()).search(strip_accents(text[:MAX_CHARACTERS])) is not None
+    return _negations(codes()).search(fold_text(text[:MAX_CHARACTERS])) is not None
 
 
 @cache
@@ -137,7 +137,7 @@ def is_courtesy(text: str) -> bool:
     >>> is_courtesy("hi there!"), is_courtesy("vielen Dank"), is_courtesy("hello, pay the bill")
     (True, True, False)
     """
-    said = strip_accents(text[:MAX_CHARACTERS])
+    said = fold_text(text[:MAX_CHARACTERS])
     return len(text) <= MAX_CHARACTERS and _courtesy(codes()).fullmatch(said) is not None
 
 
@@ -160,7 +160,7 @@ def without_framing(text: str, *fields: str) -> str:
     >>> without_framing("äh, drei bitte", "hesitation", "politeness")
     'drei'
     """
-    said = strip_accents(text)
+    said = fold_text(text)
     lead, tail = _framing(fields, codes())
     start = match.end() if len(text) <= MAX_CHARACTERS and (match := lead.match(said)) else 0
     end = match.start() if start < len(text) and (match := tail.search(said, start)) else len(text)
@@ -190,7 +190,7 @@ def mended_parts(text: str) -> tuple[str, str] | None:
     """
     if len(text) > _LONGEST_ANSWER:
         return None
-    found = [*_mending(codes()).finditer(strip_accents(text))]
+    found = [*_mending(codes()).finditer(fold_text(text))]
     return (text[: found[-1].start()], text[found[-1].end() :]) if found else None
 
 
@@ -269,7 +269,7 @@ def without_chat(text: str, code: str) -> str:
     'what is the time'
     """
     lead, tail = _courtesy_of_others(code, codes())
-    said = strip_accents(text)
+    said = fold_text(text)
     start = match.end() if (match := lead.match(said)) else 0
     end = match.start() if (match := tail.search(said, start)) else len(text)
     parts = _SENTENCE.split(text[start:end] if start < end else text)

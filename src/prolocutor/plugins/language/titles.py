@@ -60,7 +60,7 @@ def _subject(request: str, grammar: LanguageGrammar) -> str:
     is_joined = not between.isdisjoint(grammar.be)
     if is_joined and nouns[1:] and nouns[1].lead < 0:
         return request  # "which river is longer"
-    ends = plain_of(last).lower() in grammar.be  # "was die Hauptstadt von Peru ist"
+    ends = plain_of(last) in grammar.be  # "was die Hauptstadt von Peru ist"
     asks_of_it = any(one in grammar.be or "'" in one for one in asking) or ends
     if asking and not asks_of_it and not is_joined:
         return request
@@ -83,4 +83,4 @@ def _order_end(request: str, parts: list[Part], grammar: LanguageGrammar) -> int
 
 
 def _words(text: str) -> set[str]:
-    return {*_WORD.findall(plain_of(text).lower())}
+    return {*_WORD.findall(plain_of(text))}

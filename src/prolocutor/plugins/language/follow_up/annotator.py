@@ -328,10 +328,10 @@ def _alone(bare: str, said: str, *spelled: str) -> dict[str, Any]:
 
 def _denies_order(text: str, last: LastTurn, grammar: LanguageGrammar) -> bool:
     """Return whether words deny the order of the last turn in its own words: "don't add wine"."""
-    words = plain_of(text).lower().strip(TRIMMED).split()
+    words = plain_of(text).strip(TRIMMED).split()
     denied = next((n for n in (3, 2, 1) if grammar.undoing.fullmatch(" ".join(words[:n]))), 0)
     ordered = grammar.commands.match(plain_of(last.question)) is not None
-    said = {*plain_of(last.question).lower().split()}
+    said = {*plain_of(last.question).split()}
     return ordered and bool(words[denied:]) and denied > 0 and {*words[denied:]} <= said
 
 
@@ -408,7 +408,7 @@ def _mended(text: str, code: str, *, begins: bool = False) -> str:
     if parts is None or grammar is None:
         return text
     objects = {*grammar.subjects, *grammar.things, *grammar.persons, *grammar.words.speakers}
-    if plain_of(parts[0]).lower().rpartition(" ")[2] in objects:
+    if plain_of(parts[0]).rpartition(" ")[2] in objects:
         return text  # "they make you wait"
     if not grammar.opens_request(parts[0]) and len(parts[0].split()) < LEAST_WORDS:
         again = begins and len(parts[1].split()) >= len(parts[0].split()) > 1
@@ -427,7 +427,7 @@ def _mending_first(text: str, code: str) -> str:
         if size == 1 and (not head.endswith(",") or denies(tail)):
             continue  # "to inches, oops"
         found = grammar.mending.match(f"{plain_of(tail)} ") if head else None
-        asked = plain_of(head).lower().rpartition(" ")[2] in grammar.questions
+        asked = plain_of(head).rpartition(" ")[2] in grammar.questions
         if found and found.end() > len(tail) and not (asked or grammar.opens_request(head)):
             return f"{tail} {head.rstrip(TRIMMED)}"
     return text

@@ -191,7 +191,7 @@ def supposed(said: Continuing) -> Found:
     points = grammar.thing.match(plain_of(part)) or grammar.inner_pointing.search(plain_of(part))
     if found is None or asks or points:
         return None
-    opened = plain_of(text).lower().split()
+    opened = plain_of(text).split()
     condition = next((n for n, one in enumerate(opened) if one in grammar.words.conditions), None)
     if condition is not None and grammar.predicates.fullmatch(
         plain_of(part)
@@ -199,15 +199,15 @@ def supposed(said: Continuing) -> Found:
         return attach_words(said.question, " ".join(text.split()[condition:])), LIKELY
     inner = msgspec.structs.replace(fragment_of(part, grammar), joined=True)
     typed = any(one.typed for one in grammar.slots(inner.rest, inside=True)[:1])
-    if plain_of(text).lower().split()[0] in grammar.subjects and not typed:
+    if plain_of(text).split()[0] in grammar.subjects and not typed:
         return None  # "we'd be glad"
     if typed and grammar.how_much.match(plain_of(text)) and said.grammar.heads_be(said.question):
         noun = head_noun(said)
         if noun and said.grammar.is_plural(noun) and not any(one.typed for one in said.slots):
             return put_words(text, found.span("part"), f"{part} {noun}"), LIKELY  # "six loaves"
     words = plain_of(text[found.end("part") :]).split()
-    asked = next((one for one in words if one.lower() in grammar.questions), "").lower()
-    if asked and asked not in plain_of(said.question).lower().split():
+    asked = next((one for one in words if one in grammar.questions), "")
+    if asked and asked not in plain_of(said.question).split():
         return None  # it goes on from another question
     compares = any(grammar.bare(one) in grammar.ranking for one in words)
     question = topic_of(said) if compares else said.question
@@ -271,7 +271,7 @@ def fragment_parts(said: Continuing) -> list[Part]:
     """Return the parts of words that are no clause of their own; none for others."""
     fragment, grammar = said.fragment, said.spoken
     rest = fragment.rest
-    plain = plain_of(rest).lower()
+    plain = plain_of(rest)
     if grammar.other.fullmatch(plain):
         return []
     if (headed := _headed_part(rest, said)) is not None:
@@ -312,11 +312,11 @@ def _headed_part(rest: str, said: Continuing) -> Part | None:
     may_head = grammar.headless.search(plain)  # quicker than the whole pattern
     found = grammar.headed.fullmatch(plain) if may_head else None
     known = grammar.function - grammar.possessives
-    if found is None or (found["kind"] or "").lower() in known:
+    if found is None or (found["kind"] or "") in known:
         return None
-    if grammar.commands.fullmatch((found["kind"] or "").lower()):
+    if grammar.commands.fullmatch(found["kind"] or ""):
         return None  # "remove one"
-    if (found["kind"] or "").lower().rpartition(" ")[2] in grammar.helpers | grammar.be:
+    if (found["kind"] or "").rpartition(" ")[2] in grammar.helpers | grammar.be:
         return None  # "my sister had one"
     said_as = next(name for name in ("kind", "more", "sort") if found[name])
     a, b = found.span(said_as)
@@ -325,7 +325,7 @@ def _headed_part(rest: str, said: Continuing) -> Part | None:
         return Part((a, b), (a, b), typed.kind, rest[a:b], start=a)  # "the Monday one"
     article = "the" if found["the"] else "a" if found["a"] or said_as == "sort" else ""
     start = next((found.start(name) for name in ("the", "a") if found[name]), a)
-    lead = grammar.leads[found["lead"].lower()] if found["lead"] else -1
+    lead = grammar.leads[found["lead"]] if found["lead"] else -1
     kind = "name" if rest[a].isupper() else "noun"
     return Part((a, b), (0, b), kind, rest[a:b], lead, article, start=start, headless=True)
 
@@ -338,7 +338,7 @@ def _asks_of_names(said: Continuing) -> bool:
 
 def _is_named(said: Continuing) -> bool:
     """Return whether words that open as a clause are a thing: "and my account", "and order 12"."""
-    rest = plain_of(said.fragment.rest).lower()
+    rest = plain_of(said.fragment.rest)
     first, _, more = rest.partition(" ")
     if not said.fragment.joined or (not more or first in said.grammar.possessives):
         return said.fragment.joined
@@ -348,7 +348,7 @@ def _is_named(said: Continuing) -> bool:
 def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
     """Return whether words are more than a fragment: they have a verb, a sign or a choice."""
     tokens = grammar.tokens(rest)
-    untyped = [plain_of(one.text).lower() for one in tokens[1:] if one.kind not in TYPED]
+    untyped = [plain_of(one.text) for one in tokens[1:] if one.kind not in TYPED]
     verbs = grammar.be | grammar.helpers | grammar.questions
     if any(one in verbs for one in untyped) or SIGNS.search(rest):
         return True
@@ -358,17 +358,17 @@ def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
         return True  # "if it rains, is it off"
     if goes_on or not tokens:
         return False
-    words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
+    words = [plain_of(one.text) for one in tokens if one.kind != "mark"]
     acts = len(words) > 1 and grammar.is_verb(words[0])
     inner = grammar.things | (grammar.small - grammar.possessives - grammar.joining)
-    choice = plain_of(grammar.words.choice).lower()
+    choice = plain_of(grammar.words.choice)
     opens = tokens[0].kind in ("lead", "the", "a", *TYPED)
     long = len(words) > MOST_BARE and not opens
     return long or acts or choice in words or any(one in inner for one in untyped)
 
 
 def _is_small(before: str, grammar: LanguageGrammar) -> bool:
-    words = plain_of(before).lower().split()
+    words = plain_of(before).split()
     return len(words) < 2 and all(one in grammar.small for one in words)
 
 
@@ -385,7 +385,7 @@ def _joined(
         if last is None:
             joined.append(one)
             continue
-        between = plain_of(rest[last.span[1] : one.span[0]]).lower().strip()
+        between = plain_of(rest[last.span[1] : one.span[0]]).strip()
         bare = one.lead < 0 and not one.typed and not last.typed and one.kind != "verb"
         of = compounds and one.lead == OF and last.kind != "verb"
         of = of and not rest[last.span[1] : one.whole[0]].strip()
@@ -450,8 +450,8 @@ def _has_words(part: Part, said: Continuing) -> bool:
 
 def _is_place_of(slot: Part, said: Continuing) -> bool:
     """Return whether a part is the place that a thing is of: "the library of *Lyon*"."""
-    kinds = {plain_of(name).lower(): kind for name, kind in said.turn.kinds}
-    kind = kinds.get(plain_of(slot.text).lower(), "")
+    kinds = {plain_of(name): kind for name, kind in said.turn.kinds}
+    kind = kinds.get(plain_of(slot.text), "")
     named = slot.lead == OF and slot.kind == "name" and not slot.article
     alone = not any(one.lead == WITHIN and not one.typed for one in said.slots)
     return named and alone and (not kind or kind in entity_types("place"))
@@ -460,9 +460,9 @@ def _is_place_of(slot: Part, said: Continuing) -> bool:
 def _slot_by_agent(part: Part, said: Continuing) -> Part | None:
     """Return the slot that the agent itself says such words may stand in."""
     for values in said.turn.fillings.values():
-        known = {plain_of(one).lower() for one in values}
-        if plain_of(part.text).lower() in known:
-            return next((one for one in said.slots if plain_of(one.text).lower() in known), None)
+        known = {plain_of(one) for one in values}
+        if plain_of(part.text) in known:
+            return next((one for one in said.slots if plain_of(one.text) in known), None)
     return None
 
 
@@ -649,14 +649,14 @@ def _is_start(slot: Part, said: Continuing) -> bool:
 
 def _counts_things(slot: Part, said: Continuing) -> bool:
     """Return whether a measure counts things, in no unit: "two pizzas"."""
-    unit = plain_of(slot.text).lower().rpartition(" ")[2]
+    unit = plain_of(slot.text).rpartition(" ")[2]
     counts = slot.kind == "measure" and slot is said.direct_object
     return counts and len(unit) > LONGEST_SIGN and unit not in said.grammar.units
 
 
 def _is_count(part: Part, said: Continuing) -> bool:
     """Return whether a part counts persons or things, in no unit: "three nurses"."""
-    noun = plain_of(part.text).lower().rpartition(" ")[2]
+    noun = plain_of(part.text).rpartition(" ")[2]
     counts = part.kind == "measure" and noun not in said.spoken.units
     return counts and len(noun) > LONGEST_SIGN and part.lead < 0
 
@@ -917,9 +917,9 @@ def _span_of_list(slot: Part, span: Span, said: Continuing) -> Span:
 
 def _continues_list(one: Part, after: Part, said: Continuing) -> bool:
     """Return whether a part follows another in a list: of names, or of what "and X" adds to."""
-    between = plain_of(said.question[one.span[1] : after.start]).lower().strip(" ,")
+    between = plain_of(said.question[one.span[1] : after.start]).strip(" ,")
     comma = said.question[one.span[1] : after.start].lstrip().startswith(",")
-    conjunction = plain_of(said.grammar.words.conjunction).lower()
+    conjunction = plain_of(said.grammar.words.conjunction)
     listed = between == conjunction or (comma and not between)
     alike = one.kind == after.kind and (one.kind == "name" or said.fragment.joined)
     return listed and alike and after.lead in (-1, one.lead)
@@ -927,8 +927,8 @@ def _continues_list(one: Part, after: Part, said: Continuing) -> bool:
 
 def _end_of_name(slot: Part, said: Continuing) -> int:
     """Return where the thing ends that an agent names and a slot opens: "*corte de pelo*"."""
-    rest = plain_of(said.question[slot.span[0] :]).lower()
-    named = [one for one in said.turn.entities if rest.startswith(plain_of(one).lower())]
+    rest = plain_of(said.question[slot.span[0] :])
+    named = [one for one in said.turn.entities if rest.startswith(plain_of(one))]
     return max([slot.span[1], *(slot.span[0] + len(one) for one in named)])
 
 
@@ -953,18 +953,18 @@ def _figures(text: str) -> int:
 
 
 def _unit(part: Part, said: Continuing) -> str:
-    plain = plain_of(part.text).lower()
+    plain = plain_of(part.text)
     return said.grammar.amount.lower.sub("", plain, count=1).strip().rstrip("s")
 
 
 def _has_lead(part: Part, said: Continuing, lead: int) -> bool:
     """Return whether a preposition stands inside a part: "four bags *of* bark"."""
-    return any(said.spoken.leads.get(one) == lead for one in plain_of(part.text).lower().split())
+    return any(said.spoken.leads.get(one) == lead for one in plain_of(part.text).split())
 
 
 def _is_time(part: Part, said: Continuing) -> bool:
     """Return whether a measure is in a unit of time: "three days"."""
-    return not said.grammar.units.isdisjoint(plain_of(part.text).lower().split())
+    return not said.grammar.units.isdisjoint(plain_of(part.text).split())
 
 
 def _year_span(part: Part, slot: Part) -> Span | None:

@@ -109,9 +109,9 @@ class Continuing(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def told_slot(self) -> Part | None:
         """The slot with an indefinite article that the reply is about: "*A puppy* pays 15"."""
-        reply = plain_of(self.turn.reply).lower().partition(" ")[2]
+        reply = plain_of(self.turn.reply).partition(" ")[2]
         told = (one for one in self.slots if one.article == "a" and one.kind in ("noun", "name"))
-        return next((one for one in told if reply.startswith(plain_of(one.text).lower())), None)
+        return next((one for one in told if reply.startswith(plain_of(one.text))), None)
 
     @cached_property
     def asked_noun(self) -> Part | None:
@@ -191,8 +191,8 @@ def _orders_anew(text: str, lead: int, grammar: LanguageGrammar) -> bool:
     """Return whether a verb that may also correct orders something new: "mets un minuteur"."""
     verb = grammar.commands.match(plain_of(text))
     first = plain_of(text[lead:]).split(maxsplit=1)[:1]
-    whole = verb is not None and verb[0] == plain_of(text[:lead]).lower().strip(TRIMMED)
-    return whole and first != [] and first[0].lower() in grammar.indefinite
+    whole = verb is not None and verb[0] == plain_of(text[:lead]).strip(TRIMMED)
+    return whole and first != [] and first[0] in grammar.indefinite
 
 
 # -- texts ----------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def _orders_anew(text: str, lead: int, grammar: LanguageGrammar) -> bool:
 
 def in_text(name: str, text: str) -> bool:
     """Return whether a text has a name, whatever its accents and capitals."""
-    return plain_of(name).lower() in plain_of(text).lower()
+    return plain_of(name) in plain_of(text)
 
 
 def put_words(text: str, span: Span, new: str) -> str:

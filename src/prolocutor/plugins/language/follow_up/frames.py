@@ -99,7 +99,7 @@ class Frames:
         return word in grammar.function or word in grammar.joining or word in self._words
 
     def _plain_word(self, word: str) -> str:
-        plain = plain_of(word).lower().strip(".,!?;:'\"")
+        plain = plain_of(word).strip(".,!?;:'\"")
         return _NUMBER if plain[:1].isdigit() or plain in self._grammar.numbers else plain
 
 

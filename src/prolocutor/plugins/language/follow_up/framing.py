@@ -20,6 +20,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     grammar_of,
     opener,
     plain_of,
+    unaccented,
 )
 from prolocutor.reading.plain_text import FoldedPattern
 
@@ -44,7 +45,7 @@ def as_direct_question(text: str, grammar: LanguageGrammar) -> str:
     Any other text is returned as it is.
     """
     words = text.rstrip(TRIMMED).split()
-    plain = [plain_of(word).lower() for word in words]
+    plain = [plain_of(word) for word in words]
     if len(words) < LEAST_INDIRECT - grammar.words.verbs_last:
         return text
     if plain[0] not in grammar.questions:
@@ -173,7 +174,7 @@ class Framing:
         mends = grammar.mending.match(plain, start)
         if mends and max(start, chat) < mends.end() < len(text):
             rest = self.request_in(text[mends.end() :]).lstrip("¿¡")
-            first = plain_of(rest).lower().partition(" ")[0]
+            first = plain_of(rest).partition(" ")[0]
             # A question mends nothing: the words before it are hesitation.
             return rest if first in grammar.questions else f"{text[: mends.end()]}{rest}"
         if opened and opened["joint"] and self._is_whole(text):
@@ -207,7 +208,7 @@ class Framing:
 
     def _begins(self, text: str) -> bool:
         """Return whether a text begins as a request does, or names its subject."""
-        first = plain_of(text).lower().lstrip("¿¡").partition(" ")[0]
+        first = plain_of(text).lstrip("¿¡").partition(" ")[0]
         names = first in self._grammar.definite or first[:1].isdigit()
         return names or self._grammar.opens_request(text)
 
@@ -231,7 +232,7 @@ class Framing:
                 continue
             if closed and clause:
                 return rest
-            if clause and (self._refers_back(rest) or self._names_thing(lead, rest)):
+            if clause and (self._refers_back(rest) or self._names_thing(text[:start], rest)):
                 break
             if self._is_chat(lead) if clause else self._leads_in(lead, rest, closed=closed):
                 return rest
@@ -241,7 +242,7 @@ class Framing:
         """Remove the words that join a request to the chat before it."""
         plain = plain_of(text)
         opened = self._grammar.joint.match(plain)
-        if opened is None or plain.lower().partition(" ")[0] in self._grammar.questions:
+        if opened is None or plain.partition(" ")[0] in self._grammar.questions:
             return text
         rest = text[opened.end() :]
         return rest if self._grammar.opens_request(rest) else text
@@ -264,7 +265,7 @@ class Framing:
         joined = self._joined.search(lead)
         if joined is None or self._begins(lead) or self._speaks.search(lead) is None:
             return False
-        and_alone = joined[0].strip().lower() == self._grammar.words.conjunction
+        and_alone = joined[0].strip() == self._grammar.words.conjunction
         return not and_alone and self._orders(rest) and _DIGIT.search(rest) is not None
 
     def _is_content(self, lead: str) -> bool:
@@ -274,7 +275,7 @@ class Framing:
 
     def _is_chat(self, lead: str) -> bool:
         """Return whether clauses before a request are about the speakers."""
-        first = lead.lower().split(maxsplit=1)[0].strip(TRIMMED)
+        first = lead.split(maxsplit=1)[0].strip(TRIMMED)
         if first in self._grammar.leads or self._conditions.match(lead):
             return False
         if self._turns.search(lead) is not None:
@@ -286,17 +287,17 @@ class Framing:
 
     def _refers_back(self, rest: str) -> bool:
         """Return whether an order names its thing by a pronoun, so by the words before it."""
-        words = {one.strip(TRIMMED) for one in plain_of(rest).lower().split()}
+        words = {one.strip(TRIMMED) for one in plain_of(rest).split()}
         return self._orders(rest) and not words.isdisjoint(self._grammar.things)
 
     def _names_thing(self, lead: str, rest: str) -> bool:
         """Return whether a question is about the thing that the words before it are led to: "I'd
         rather go to the market, when is it".
         """
-        grammar = self._grammar
-        if grammar.dummies.search(rest):
+        grammar, plain = self._grammar, plain_of(rest)
+        if grammar.dummies.search(plain):
             return False
-        pointed = grammar.thing.search(rest) or grammar.pointer.search(rest)
+        pointed = grammar.thing.search(plain) or grammar.pointer.search(plain)
         parts = grammar.slots(lead) if pointed else []
         return any(one.lead == TO and one.kind in ("noun", "name") for one in parts)
 
@@ -305,7 +306,7 @@ class Framing:
 
         `closed`: all of them are such as frame a request.
         """
-        if lead.lower().split()[-1] in self._grammar.things:
+        if lead.split()[-1] in self._grammar.things:
             return False  # its subject
         if self._orders(rest):
             kind = self._kind if closed and " " in rest.strip() else self._kindly  # "my wish list"
@@ -343,4 +344,4 @@ def _any(phrases: Iterable[str]) -> str:
 
 
 def _pattern(pattern: str) -> FoldedPattern:
-    return FoldedPattern(plain_of(pattern))
+    return FoldedPattern(unaccented(pattern))

@@ -105,8 +105,8 @@ def _without_reason(text: str, question: str, grammar: LanguageGrammar) -> str:
     "parsnips, leeks went bad"; "" where there is none.
     """
     meant, _, told = text.rpartition(", ")
-    said = {*plain_of(question).lower().split()} - grammar.function
-    words = plain_of(told).lower().split()
+    said = {*plain_of(question).split()} - grammar.function
+    words = plain_of(told).split()
     words = words[1:] if words[:1] and words[0] in grammar.definite else words
     is_clause = len(words) > 2 and words[0].strip(TRIMMED) in said and words[1].isalpha()
     joins = is_clause and (words[1] in grammar.leads or words[1] == grammar.words.conjunction)

@@ -10,11 +10,14 @@ from typing import Final
 import msgspec
 
 from prolocutor.reading.locales.locale import Words, codes, find_words
-from prolocutor.reading.plain_text import FoldedPattern, strip_accents
+from prolocutor.reading.plain_text import FoldedPattern, fold_text, strip_accents
 
 TRIMMED: Final = " \t?!.,;:¿¡"
 MOST_KEPT: Final = 1_000
 """Texts of which it is kept whether they describe a noun."""
+
+MOST_FOLDED: Final = 4_000
+"""Texts and words of which the plain form is kept."""
 
 SHORT: Final = 3
 """Letters of a short word: "one", "you"."""
@@ -241,7 +244,7 @@ class LanguageGrammar:
             rf"(?<![\w'])(?:{_any(words.conditions)}) (?=(?:{subjects})(?!\w))"
         )
         first = {one.partition(" ")[0] for one in words.how_much}
-        self.measuring = _set(words.determiners) | {plain_of(one).lower() for one in first}
+        self.measuring = _set(words.determiners) | {plain_of(one) for one in first}
         self.adverbs = _set(words.adverbs)
         self.how_much = _whole(words.how_much)
         ones = "|".join(words.ones)
@@ -363,7 +366,7 @@ class LanguageGrammar:
         self.asks_noun = _pattern(rf"\W*{determined}")
         self.asking = _pattern(rf"\W*(?:(?:{leads}) )?{determined}")
         self.uncontracted = {
-            plain_of(one).lower(): apart
+            plain_of(one): apart
             for apart, one in words.contractions
             if apart.count(" ") == 1
             and apart.replace(" ", "").isalpha()
@@ -384,13 +387,12 @@ class LanguageGrammar:
 
     def _read_tokens(self, text: str, entities: tuple[str, ...], inside: bool) -> list[Token]:
         plain = plain_of(text)
-        typed = self.typed_parts(plain)
+        typed = self.typed_parts(text)
         fixed: list[tuple[int, int, str]] = []
-        lowered = plain.lower()
         for entity in entities:
             if self._has_parts(entity):
                 continue
-            start = lowered.find(plain_of(entity).lower())
+            start = plain.find(plain_of(entity))
             end = start + len(entity)
             if (
                 start >= 0
@@ -402,7 +404,7 @@ class LanguageGrammar:
                 counted = counted and not (plain[start].isdigit() and _HOUSE_NAME.search(entity))
                 named = any(one.isupper() or one.isdigit() for one in entity)
                 kind = "measure" if counted else "entity" if named else "thing"
-                first, *more = plain_of(entity).lower().split()
+                first, *more = plain_of(entity).split()
                 described = kind != "measure" and entity[0].islower() and first not in self.leads
                 if described and not self.leads.keys().isdisjoint(more):
                     continue  # "pista de tenis" has parts
@@ -429,17 +431,18 @@ class LanguageGrammar:
         words = plain_of(entity).split()
         if len(words) < 2:
             return False
-        if words[0].lower() in self.definite | self.indefinite:
+        if words[0] in self.definite | self.indefinite:
             rest = " ".join(words[1:])
-            timed = rest.lower() in self.units or self.kinds.fullmatch(rest)
+            timed = rest in self.units or self.kinds.fullmatch(rest)
             return bool(timed or self.feast.fullmatch(rest))
         labelled = words[-1].isalnum() and not words[-1].isalpha() and not words[-1].isdigit()
-        return labelled and all(one.islower() and one.isalpha() for one in words[:-1])
+        return labelled and all(one.islower() and one.isalpha() for one in entity.split()[:-1])
 
-    def typed_parts(self, plain: str) -> list[tuple[int, int, str]]:
+    def typed_parts(self, text: str) -> list[tuple[int, int, str]]:
         """Return start, end and kind of the dates, hours, measures, numbers and codes of a text."""
         found: list[tuple[int, int, str]] = []
-        for one in self.kinds.finditer(plain):
+        plain = unaccented(text)
+        for one in self.kinds.finditer(plain_of(text)):
             kind, (start, end) = str(one.lastgroup), one.span()
             if found and start < found[-1][1]:
                 continue
@@ -468,7 +471,7 @@ class LanguageGrammar:
         """Return whether a word for a number is no article: "for one", at the end."""
         if not _is_in(one[0], self.indefinite):
             return True
-        before = plain[: one.start()].lower().split()
+        before = plain_of(plain[: one.start()]).split()
         return bool(before) and before[-1] in self.leads and not plain[one.end() :].strip(TRIMMED)
 
     def _house(self, plain: str, start: int) -> int | None:
@@ -477,7 +480,7 @@ class LanguageGrammar:
         return found.end() if found else None
 
     def _is_no_unit(self, word: str) -> bool:
-        plain = plain_of(word).lower()
+        plain = plain_of(word)
         if plain in self.subjects and len(plain) > SHORT:  # "two people"
             return False
         if self.words.heads_last and self.predicates.fullmatch(plain):
@@ -493,17 +496,17 @@ class LanguageGrammar:
                 continue
             if phrase := self.long_leads.match(plain, at, end):
                 start = phrase.end()
-                lead = " ".join(phrase[0].lower().split())
+                lead = " ".join(phrase[0].split())
                 yield Token(at, start, text[at:start], "lead", self.leads[lead])
                 continue
             if one[0] in ",;:?!¿¡":
                 yield Token(at, stop, one[0], "mark")
                 continue
-            if not _ABBREVIATED.match(plain, at):
+            if not _ABBREVIATED.match(text, at):
                 stop = at + len(one[0].rstrip("."))
             if stop == at:
                 continue
-            word = plain[at:stop].lower().replace("’", "'")
+            word = plain[at:stop]
             lead = next((e for e in self.elided if word.startswith(e) and len(word) > len(e)), "")
             if lead:
                 yield Token(at, at + len(lead), text[at : at + len(lead)], *self._kind(lead, ""))
@@ -524,12 +527,12 @@ class LanguageGrammar:
 
     def is_definite(self, text: str, part: Part) -> bool:
         """Return whether a part has a definite article, not "my" or "your"."""
-        article = plain_of(text[part.start : part.span[0]]).lower().strip()
+        article = plain_of(text[part.start : part.span[0]]).strip()
         return article in self.definite
 
     def opens_clause(self, text: str) -> bool:
         """Return whether a text begins as a whole question, order or statement does."""
-        plain = plain_of(text).lower()
+        plain = plain_of(text)
         first = plain.split(maxsplit=1)[0] if plain.split() else ""
         return (
             first in self.questions or first in self.be or first in self.helpers
@@ -538,7 +541,7 @@ class LanguageGrammar:
 
     def opens_request(self, text: str) -> bool:
         """Return whether a text begins as a question or an order does, after its opening words."""
-        plain = plain_of(text).lower().strip(TRIMMED)
+        plain = plain_of(text).strip(TRIMMED)
         opened = self.joint.match(plain)
         plain = plain[opened.end() :] if opened else plain
         first = plain.split(maxsplit=1)[0].rstrip(",") if plain.split() else ""
@@ -553,7 +556,7 @@ class LanguageGrammar:
         tokens = self.tokens(text, entities, inside=inside)
         if (
             len(tokens) > 1
-            and plain_of(tokens[1].text).lower() in self.particles
+            and plain_of(tokens[1].text) in self.particles
             and self.commands.match(plain_of(tokens[0].text))
         ):  # "turn on the light"
             tokens[1] = msgspec.structs.replace(tokens[1], kind="word", lead=-1)
@@ -596,11 +599,11 @@ class LanguageGrammar:
 
     def _is_relative(self, text: str, slot: Part) -> bool:
         """Return whether a slot is a verb with its object: "somebody who *mends kites*"."""
-        before = plain_of(text[: slot.start]).lower().split()
+        before = plain_of(text[: slot.start]).split()
         bare = slot.kind == "noun" and slot.lead < 0 and not slot.article and " " in slot.text
         if not (self.words.heads_last and bare and len(before) > 1):
             return False
-        return before[-2] in self.subjects and self.asks_who.lower.fullmatch(before[-1]) is not None
+        return before[-2] in self.subjects and self.asks_who.fullmatch(before[-1]) is not None
 
     def _ends_noun(self, noun: Token, after: Token) -> bool:
         """Return whether a noun ends before a word: a German noun before a word that is none."""
@@ -627,9 +630,9 @@ class LanguageGrammar:
         """Return whether a word names the asked measure: "how deep is"."""
         if at == 0 or at + 1 >= len(tokens) or tokens[at].kind != "content":
             return False
-        before = plain_of(tokens[at - 1].text).lower()
+        before = plain_of(tokens[at - 1].text)
         far = tokens[at + 1].kind == "word" and at + 2 < len(tokens)  # "how far away is"
-        after = {plain_of(one.text).lower() for one in tokens[at + 1 : at + 2 + far]}
+        after = {plain_of(one.text) for one in tokens[at + 1 : at + 2 + far]}
         asks = before in self.questions and before not in self.determining
         return asks and not after.isdisjoint(self.be | self.helpers)
 
@@ -639,7 +642,7 @@ class LanguageGrammar:
         a, b = chunk[0].start, chunk[-1].end
         kinds = {one.kind for one in chunk}
         typed = next((one.kind for one in chunk if one.kind in TYPED), None)
-        unit = article == "a" and len(chunk) == 1 and plain_of(text[a:b]).lower() in self.units
+        unit = article == "a" and len(chunk) == 1 and plain_of(text[a:b]) in self.units
         feast = self.feast.fullmatch(plain_of(text[a:b])) is not None
         month = len(chunk) == 1 and self.month.match(plain_of(text[a:b])) is not None
         kind = (
@@ -671,7 +674,7 @@ class LanguageGrammar:
         said = [one for one in tokens if one.kind != "mark"]
         if len(said) > 1 and said[0].kind == "lead" and _is_in(said[1].text, self.questions):
             said = said[1:]  # "at what time ..."
-        words = [plain_of(one.text).lower() for one in said]
+        words = [plain_of(one.text) for one in said]
         if not words:
             return slots
         if not inside and tokens[0].kind == "content" and self.orders.match(words[0]):
@@ -717,7 +720,7 @@ class LanguageGrammar:
                 return slots if slot.article else _split_first(text, slots, n)
             after = slots[n + 1] if n + 1 < len(slots) else None
             adverbial = asks and words[0] != "who" and not self._has_determiner(words)
-            rests = [plain_of(text[one.span[1] :]).lower().split(maxsplit=1) for one in slots[n:]]
+            rests = [plain_of(text[one.span[1] :]).split(maxsplit=1) for one in slots[n:]]
             if any(one and one[0] in self.be | self.helpers for one in rests):
                 return slots  # "will my coat be ready"
             if " " not in slot.text or (slot.entity and slot.core is None):
@@ -742,7 +745,7 @@ class LanguageGrammar:
 
     def heads_be(self, text: str) -> bool:
         """Return whether a form of *be* opens a question, possibly after a question word."""
-        first, second, *_ = [*plain_of(text).lower().split(maxsplit=2), "", ""]
+        first, second, *_ = [*plain_of(text).split(maxsplit=2), "", ""]
         return first in self.be or (first in self.questions and second in self.be)
 
     def _inner_verb(self, slot: Part) -> Span | None:
@@ -777,10 +780,10 @@ class LanguageGrammar:
         rest = [one for one in slots[first + 1 :] if one.lead < 0 and not one.article]
         if any(one.kind == "noun" for one in rest):
             return slots  # "is the pottery class on Thursday full"
-        words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
+        words = [plain_of(one.text) for one in tokens if one.kind != "mark"]
         last = slot.text.rpartition(" ")[2]
         whole = words[0] in self.be and words[1] not in self.here and slot.article != "a"
-        predicate = self.predicates.fullmatch(plain_of(last).lower())
+        predicate = self.predicates.fullmatch(plain_of(last))
         says = predicate or (whole and (after is None or not after.article))
         if last == slot.text or not last.islower() or (slot.entity and slot.core is None):
             return slots
@@ -791,13 +794,13 @@ class LanguageGrammar:
 
     def _is_choice_of_predicates(self, text: str, slot: Part, after: Part) -> bool:
         """Return whether a slot holds the first of two predicates: "is the *tea hot* or cold"."""
-        between = plain_of(text[slot.span[1] : after.start]).lower().strip()
+        between = plain_of(text[slot.span[1] : after.start]).strip()
         ends = not text[after.span[1] :].strip(TRIMMED) and " " not in after.text
-        return ends and " " in slot.text and between == plain_of(self.words.choice).lower()
+        return ends and " " in slot.text and between == plain_of(self.words.choice)
 
     def _qualities(self, text: str) -> frozenset[int]:
         """Return the lists of `sizes` that all words of a text are in: "larger" is among sizes."""
-        words = [one for one in text.split() if plain_of(one).lower() not in self.comparing]
+        words = [one for one in text.split() if plain_of(one) not in self.comparing]
         found = [self.described.get(self.bare(one), set()) for one in words]
         return frozenset(set.intersection(*found)) if found else frozenset()
 
@@ -806,7 +809,7 @@ class LanguageGrammar:
 
         In German it begins with a small letter where the last question has capitals.
         """
-        words = plain_of(part.text).lower().split()
+        words = plain_of(part.text).split()
         if part.typed or self.words.heads_last or part.entity:
             return False
         if self.qualities(part.text):
@@ -819,7 +822,7 @@ class LanguageGrammar:
 
     def bare(self, word: str) -> str:
         """Return a word without its ending of case, gender, number or degree."""
-        bare = self.inflected.lower.sub("", plain_of(word).lower())
+        bare = self.inflected.lower.sub("", plain_of(word))
         return bare[:-1] if len(bare) > 2 and bare[-1] == bare[-2] else bare
 
     def month_in(self, part: Part, slot: Part) -> Span | None:
@@ -832,14 +835,14 @@ class LanguageGrammar:
 
     def is_owner(self, text: str, part: Part) -> bool:
         """Return whether a part is in the genitive of a language: "das Büro *der Schule*"."""
-        article = plain_of(text[part.start : part.span[0]]).lower().strip()
+        article = plain_of(text[part.start : part.span[0]]).strip()
         before = text[: part.start].rpartition(" ")[0].rpartition(" ")[2]
         return part.lead < 0 and article in self.owning and before[:1].isupper()
 
     def time_role(self, part: Part) -> str:
         """Return whether a part is a "point" in time or a "length" of time; "" for neither."""
         if part.kind == "measure":
-            timed = plain_of(part.text).lower().rpartition(" ")[2] in self.units
+            timed = plain_of(part.text).rpartition(" ")[2] in self.units
             return ("point" if part.lead == WITHIN else "length") if timed else ""
         if part.kind not in ("date", "hour"):
             return ""
@@ -852,7 +855,7 @@ class LanguageGrammar:
 
     def agrees(self, pronoun: str, article: str) -> bool | None:
         """Return whether a noun with an article has the gender of a pronoun; None if unknown."""
-        pronoun, article = plain_of(pronoun).lower(), plain_of(article).lower()
+        pronoun, article = plain_of(pronoun), plain_of(article)
         genders = [articles for pronouns, articles in self.genders if pronoun in pronouns]
         known = any(article in articles for _, articles in self.genders)
         return any(article in one for one in genders) if genders and known else None
@@ -863,16 +866,16 @@ class LanguageGrammar:
 
     def is_relation(self, text: str) -> bool:
         """Return whether a noun is a property of things: "price", "opening hours"."""
-        return plain_of(text).lower() in self.relations
+        return plain_of(text) in self.relations
 
     def is_of_thing(self, text: str) -> bool:
         """Return whether an owner that a text opens with is the first of the list: "its price"."""
         first = self.words.owners[:1]
-        return plain_of(text).lower().split(maxsplit=1)[:1] == [plain_of(one) for one in first]
+        return plain_of(text).split(maxsplit=1)[:1] == [plain_of(one) for one in first]
 
     def is_verb(self, word: str) -> bool:
         """Return whether a word is a form of a frequent verb."""
-        plain = plain_of(word).lower()
+        plain = plain_of(word)
         return plain in self.verbs or (plain[-1:] == "s" and plain[:-1] in self.verbs)
 
     def _has_determiner(self, words: list[str]) -> bool:
@@ -1075,7 +1078,15 @@ def grammar_or_english(code: str) -> LanguageGrammar:
     return grammar
 
 
+@lru_cache(MOST_FOLDED)
 def plain_of(text: str) -> str:
+    """Return a text of the same length in lower case, without accents, with straight
+    apostrophes.
+    """
+    return fold_text(text if text.isascii() else text.replace("’", "'"))
+
+
+def unaccented(text: str) -> str:
     """Return a text of the same length without accents, with straight apostrophes."""
     return text if text.isascii() else strip_accents(text.replace("’", "'"))
 
@@ -1092,20 +1103,20 @@ def _replace_found(pattern: FoldedPattern, new: str, text: str) -> str:
 @lru_cache(MOST_KEPT)
 def stems_of(text: str) -> tuple[str, ...]:
     """Return the words of a text in small letters, without the letter that makes a plural."""
-    words = _STEMMED.findall(plain_of(text).lower())
+    words = _STEMMED.findall(plain_of(text))
     return tuple(one[:-1] if len(one) > 3 and one[-1] == "s" else one for one in words) or ("",)
 
 
 def _set(phrases: Iterable[str]) -> set[str]:
-    return {plain_of(one).lower() for one in phrases}
+    return {plain_of(one) for one in phrases}
 
 
 def _is_in(word: str, words: set[str]) -> bool:
-    return plain_of(word).lower() in words
+    return plain_of(word) in words
 
 
 def _pattern(pattern: str) -> FoldedPattern:
-    return FoldedPattern(plain_of(pattern))
+    return FoldedPattern(unaccented(pattern))
 
 
 def _any(phrases: list[str]) -> str:

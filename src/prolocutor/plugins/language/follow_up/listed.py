@@ -134,7 +134,7 @@ def ranked_hour(said: Continuing, rank: str) -> str:
 
 def _place_of(rank: str, grammar: LanguageGrammar) -> tuple[bool, bool] | None:
     """Return whether words rank hours, and whether the least is meant; None for other words."""
-    *more, word = plain_of(rank).lower().split()
+    *more, word = plain_of(rank).split()
     place = grammar.ranking.get(grammar.bare(word))
     return place and (place[0], place[1] ^ any(one in grammar.less for one in more))
 
@@ -153,7 +153,7 @@ def _priced(said: Continuing, reply: str) -> list[ListedItem]:
             things, last = f"{things} {one.text}", 0  # "the Flex 20 plan"
             continue
         last = one.span[1] if one.kind == "name" and not things else 0
-        unit = plain_of(one.text).lower().rpartition(" ")[2]
+        unit = plain_of(one.text).rpartition(" ")[2]
         digits = _AMOUNT.search(one.text)
         if one.kind in ("measure", "number") and one.article != "a" and digits and things:
             value = read_value(digits[0])
@@ -227,7 +227,7 @@ def listed_items(text: str, grammar: LanguageGrammar) -> list[ListedItem]:
             bare = next(iter(names_in(bare, grammar)[-1:]), bare)
         if n == len(pieces) - 1:
             bare = _without_way(bare, grammar)
-        if not bare or plain_of(bare).lower() in grammar.function:
+        if not bare or plain_of(bare) in grammar.function:
             continue
         if not grammar.courtesy.fullmatch(f"{plain_of(bare)} "):
             items.append(ListedItem(bare, *(found[1:] if found else ())))
@@ -246,7 +246,7 @@ def _pieces(span: Span, masked: str, text: str, grammar: LanguageGrammar) -> lis
 
 def _amount_in(piece: str, grammar: LanguageGrammar) -> tuple[int, float, str] | None:
     """Return where an amount stands in a part of a list, its value, and its kind."""
-    typed = [one for one in grammar.typed_parts(plain_of(piece)) if one[2] != "code"]
+    typed = [one for one in grammar.typed_parts(piece) if one[2] != "code"]
     typed.sort(key=lambda one: one[2] == "number")  # "one in Rome for 9 euros"
     start, end, kind = next(iter(typed), (0, 0, "date"))
     digits = _AMOUNT.search(piece[start:end])
@@ -263,7 +263,7 @@ def _without_way(item: str, grammar: LanguageGrammar) -> str:
     ends = (
         n
         for n, one in enumerate(words)
-        if grammar.leads.get(plain_of(one).lower()) in _WAYS
+        if grammar.leads.get(plain_of(one)) in _WAYS
         or (n and one.islower() and grammar.is_verb(one) and words[n - 1][:1].isupper())
     )
     return " ".join(words[: next(ends, None)]) or item
@@ -276,7 +276,7 @@ def _without_amount(piece: str, amount: tuple[int, float, str], grammar: Languag
     """Return a part of a list without its amount and the verb or preposition before that."""
     words = piece[: amount[0]].rstrip(" (€$£¥").split()
     known = grammar.leads.keys() | grammar.be | grammar.helpers
-    while words and plain_of(words[-1]).lower() in known:
+    while words and plain_of(words[-1]) in known:
         words.pop()
     return " ".join(words)
 
@@ -289,11 +289,11 @@ def _bare_item(item: str, grammar: LanguageGrammar, *, opens: bool) -> str:
     joint = grammar.joint.match(plain_of(item))
     words = (item[joint.end() :] if joint else item).split()
     verbs = grammar.be | grammar.helpers
-    while words and plain_of(words[-1]).lower() in grammar.leads:
+    while words and plain_of(words[-1]) in grammar.leads:
         words.pop()
-    verb = next((n for n, one in enumerate(words) if n and plain_of(one).lower() in verbs), None)
+    verb = next((n for n, one in enumerate(words) if n and plain_of(one) in verbs), None)
     words = words[verb + 1 :] if opens and verb is not None else words[:verb]
     before = 0
     for known in (grammar.leads, grammar.definite | grammar.indefinite, grammar.leads):
-        before += plain_of("".join(words[before : before + 1])).lower() in known
+        before += plain_of("".join(words[before : before + 1])) in known
     return " ".join(words[before:])

@@ -106,4 +106,4 @@ def read(reply: Any) -> dict[str, Any]:
 
 def _words_of(text: str) -> list[str]:
     """Return the words of a text in small letters, without accents and marks."""
-    return re.findall(r"\w+", plain_of(text).lower())
+    return re.findall(r"\w+", plain_of(text))

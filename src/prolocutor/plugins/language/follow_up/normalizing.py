@@ -123,7 +123,7 @@ class _Words:
         on_cards = set(_card_words(cards, code))
         agents |= on_cards
         own = _own_words(code)
-        frequent = {plain_of(one).lower() for one in grammar.words.frequent.split()}
+        frequent = {plain_of(one) for one in grammar.words.frequent.split()}
         known = {*agents, *own, *frequent, *_alternatives(grammar.words.mends)}
         self._known = frozenset({*known, *(one.replace("ß", "ss") for one in known)})
         said = (
@@ -173,16 +173,17 @@ class _Words:
         """Return a text in which each unknown word in small letters is the nearest known word."""
 
         def known(found: re.Match[str]) -> str:
-            key = plain_of(found[0])
-            if not key.isalpha() or not key.islower() or key in self._known or self._is_right(key):
-                return found[0]
-            return self._spelling.nearest(key) or found[0]
+            word, key = found[0], plain_of(found[0])
+            small = word.islower() and word.isalpha()
+            if not small or key in self._known or self._is_right(key):
+                return word
+            return self._spelling.nearest(key) or word
 
         return _WORD.sub(known, text)
 
     def _respell_word(self, found: re.Match[str], *, keeps: bool) -> str:
         word = found[0]
-        key = word.lower() if word.isascii() else plain_of(word).lower()
+        key = plain_of(word)
         if meant := self._in_frame(key, found):
             return meant
         if found.start() == 0 and key not in self._known and (order := self._order(key)):
@@ -280,7 +281,7 @@ def _said_once(text: str, grammar: LanguageGrammar) -> str:
     """
 
     def once(found: re.Match[str]) -> str:
-        first = plain_of(found[1]).lower().split()[0]
+        first = plain_of(found[1]).split()[0]
         doubled = first in grammar.function or grammar.commands.fullmatch(first)
         return found[1] if doubled else found[0]
 
@@ -346,7 +347,7 @@ def _own_words(code: str) -> frozenset[str]:
     lists = (one for one in msgspec.structs.astuple(grammar.words) if isinstance(one, list))
     phrases = (one for some in lists for one in some if isinstance(one, str))
     plain = (word for one in phrases if not _PATTERN.search(one) for word in one.split())
-    own = {*grammar.function, *(plain_of(one).lower() for one in plain)}
+    own = {*grammar.function, *(plain_of(one) for one in plain)}
     return frozenset(one for one in own if one.replace("'", "").isalpha())
 
 
@@ -359,7 +360,7 @@ def _card_words(cards: Iterable[object], code: str) -> Iterable[str]:
     count = 0
     for card in cards:
         for value in _texts(card, code):
-            for word in _WORD.findall(plain_of(value).lower()):
+            for word in _WORD.findall(plain_of(value)):
                 count += 1
                 if count > MOST_CARD_WORDS:
                     return
@@ -381,12 +382,8 @@ def _texts(value: object, code: str) -> Iterable[str]:
 
 def _accents(word: str) -> frozenset[str]:
     """Return the letters of a word that have an accent or are of one language alone."""
-    return (
-        frozenset()
-        if word.isascii()
-        else frozenset(word.lower()) - frozenset(plain_of(word.lower()))
-    )
+    return frozenset() if word.isascii() else frozenset(word.lower()) - frozenset(plain_of(word))
 
 
 def _key(word: str) -> str:
-    return plain_of(word).lower()
+    return plain_of(word)

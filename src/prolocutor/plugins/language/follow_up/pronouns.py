@@ -20,6 +20,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     WITH,
     LanguageGrammar,
     plain_of,
+    unaccented,
 )
 from prolocutor.plugins.language.follow_up.listed import (
     named_items,
@@ -52,7 +53,7 @@ def fill_pronoun(said: Continuing) -> Found:
     goes_on = said.fragment.joined or said.fragment.asks or " " in rest
     if SIGNS.search(rest) or not (goes_on or grammar.opens_clause(rest)):
         return None
-    if not said.fragment.asks and plain.lower().partition(" ")[0] in grammar.possessives:
+    if not said.fragment.asks and plain.partition(" ")[0] in grammar.possessives:
         return None  # "my aunt has lost her bag"
     whole = _fill_item(said, rest)
     if grammar.subjectless.fullmatch(plain.strip(TRIMMED)) and (topic := topic_of(said)):
@@ -76,7 +77,7 @@ def fill_pronoun(said: Continuing) -> Found:
     if whole == rest:
         return None
     if grammar.owner.match(plain):
-        first, second = [*plain_of(said.question).lower().split()[:2], "", ""][:2]
+        first, second = [*plain_of(said.question).split()[:2], "", ""][:2]
         if first in grammar.questions and (second in grammar.be or first.endswith("s")):
             lead = said.question.split()[: 2 if second in grammar.be else 1]
             whole = f"{' '.join(lead)} {whole}"
@@ -99,10 +100,10 @@ def _fill_owner(said: Continuing, text: str) -> str:
     if any(_find_pronouns(one, text[: found.start()], grammar) for one in pointers):
         return text  # "does it lose its leaves"
     noun = text[slice(*found.span("noun"))]
-    if not grammar.function.isdisjoint(plain_of(noun).lower().split()[:1]):
+    if not grammar.function.isdisjoint(plain_of(noun).split()[:1]):
         return text  # "give it to her before four", "habt ihr auch ..."
     head, _, more = noun.partition(" ")
-    apart = bool(more) and plain_of(more).lower() in grammar.function
+    apart = bool(more) and plain_of(more) in grammar.function
     owned = grammar.words.owned.format(relation=head if apart else noun, owner=owner)
     return put_words(text, found.span(), f"{owned} {more}" if apart else owned)
 
@@ -112,7 +113,7 @@ def _fill_person(said: Continuing, text: str) -> str:
     found = _find_pronouns(grammar.person, text, grammar)
     if not found:
         return text
-    pronoun = plain_of(found[0][0]).lower()
+    pronoun = plain_of(found[0][0])
     if pronoun not in grammar.persons_or_things:
         who = person_of(said)
     elif who := named_person(said):
@@ -185,7 +186,7 @@ def _fill_ranked(said: Continuing, text: str) -> str:
 
 def _has_article(item: str, said: Continuing) -> bool:
     """Return whether the last reply names an item with its article."""
-    before = plain_of(said.turn.reply.partition(item)[0]).lower().split()[-1:]
+    before = plain_of(said.turn.reply.partition(item)[0]).split()[-1:]
     return not said.grammar.definite.isdisjoint(before)
 
 
@@ -193,7 +194,7 @@ def _fill_noun(said: Continuing, text: str) -> str:
     """ "Do you have a cheaper one": the noun that is left out is that of the topic."""
     grammar = said.spoken
     found = grammar.left_out.search(plain_of(text))
-    if found is None or found["kind"].lower() in grammar.function:
+    if found is None or found["kind"] in grammar.function:
         return text
     if grammar.inner_other.search(found[0]) or any(
         one.search(found[0]) for one in grammar.inner_ordinals
@@ -237,7 +238,7 @@ def _fill_thing(said: Continuing, text: str) -> str:
     short = None if _own_thing(text, grammar, grammar.pointer) else short
     if short and (topic := pointed_at(said, short[0])):
         first, _, noun = topic.partition(" ")
-        if noun and plain_of(first).lower() in grammar.definite:
+        if noun and plain_of(first) in grammar.definite:
             topic = f"{short[0]} {noun}" if grammar.agrees(short[0], first) else topic
         return put_words(text, short.span(), topic)
     found = next(iter(_find_pronouns(grammar.thing, text, grammar)), None)
@@ -246,8 +247,8 @@ def _fill_thing(said: Continuing, text: str) -> str:
     typed = (one.span() for one in grammar.kinds.finditer(plain))
     if any(a <= found.start() < b for a, b in typed):  # "this week"
         return text
-    plural = found[0].lower() in grammar.plurals
-    either = None if not plural and plain_of(found[0]).lower() in grammar.demonstratives else plural
+    plural = found[0] in grammar.plurals
+    either = None if not plural and plain_of(found[0]) in grammar.demonstratives else plural
     topic = of_gender(said, found[0], topic_of(said, plural=either))
     if topic and (start := _start_of_count(text, found, grammar)) is not None:
         return put_words(text, (start, found.end()), topic)  # "1,000 of those"
@@ -299,7 +300,7 @@ def _fill_clitic(said: Continuing, text: str) -> str:
 def _start_of_count(text: str, found: re.Match[str], grammar: LanguageGrammar) -> int | None:
     """Return where "of" stands between a number and a pronoun; None if it does not."""
     of = re.search(r"(?<=\d )([\w']+) $", plain_of(text[: found.start()]))
-    return of.start() if of is not None and grammar.leads.get(of[1].lower()) == OF else None
+    return of.start() if of is not None and grammar.leads.get(of[1]) == OF else None
 
 
 def _own_thing(text: str, grammar: LanguageGrammar, pronoun: FoldedPattern | None = None) -> bool:
@@ -320,9 +321,9 @@ def _own_thing(text: str, grammar: LanguageGrammar, pronoun: FoldedPattern | Non
 def _substitute(pattern: FoldedPattern, text: str, new: str, grammar: LanguageGrammar) -> str:
     """Replace pronouns; of "it takes to climb it" the second alone."""
     found = _find_pronouns(pattern, text, grammar)
-    if len(found) > 1 and found[0][0].lower() == found[-1][0].lower():
+    if len(found) > 1 and found[0][0] == found[-1][0]:
         infinitive = plain_of(grammar.words.prepositions[TO][0])
-        between = plain_of(text[found[0].end() : found[-1].start()]).lower().split()
+        between = plain_of(text[found[0].end() : found[-1].start()]).split()
         found = found[1:] if infinitive in between else found
     pieces, at = [], 0
     for one in found:
@@ -349,12 +350,12 @@ def _find_pronouns(
 
 
 def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> bool:
-    after = plain[one.end() :].lower().replace("?", " ").split()
-    before = plain[: one.start()].lower().split()
+    after = plain[one.end() :].replace("?", " ").split()
+    before = plain[: one.start()].split()
     last = before[-1] if before else ""
     if last in grammar.subjects:
         return False
-    if plain_of(one[0]).lower() not in grammar.demonstratives or not after:
+    if plain_of(one[0]) not in grammar.demonstratives or not after:
         return True
     word = after[0]
     if word in grammar.be or word in grammar.helpers:  # "a cake that is ..."
@@ -370,7 +371,7 @@ def _is_article(word: re.Match[str], text: str, grammar: LanguageGrammar) -> boo
     """Return whether a word is an article that differs from a place or pronoun by an accent."""
     said = text[word.start() : word.end()]
     is_article = (
-        said == plain_of(said) and said.lower() in grammar.definite - grammar.demonstratives
+        said.lower() == plain_of(said) and said.lower() in grammar.definite - grammar.demonstratives
     )
     return is_article and bool(text[word.end() :].strip(TRIMMED))
 
@@ -385,14 +386,14 @@ def _fill_place(said: Continuing, text: str) -> str:
     one = found[-1]
     before, after = text[: one.start()].rstrip(), text[one.end() :]
     words = before.split()
-    last = plain_of(words[-1]).lower() if words else ""
+    last = plain_of(words[-1]) if words else ""
     if (
         last in grammar.leads
         and not in_text(where, said.question)
         and (said.grammar.commands.match(plain_of(said.question)))
     ):
         return text  # "on there" after "tell me a joke" is nothing that the joke names
-    follows = plain[one.end() :].lower().split()[:1]
+    follows = plain[one.end() :].split()[:1]
     exists = (last in grammar.be and after.strip(TRIMMED)) or (follows and follows[0] in grammar.be)
     if exists or _own_thing(text, grammar, grammar.place):  # "is there a train"
         return text
@@ -401,5 +402,5 @@ def _fill_place(said: Continuing, text: str) -> str:
     if last in grammar.goes and not grammar.dummies.search(plain):
         lead = grammar.words.prepositions[TO][0]
     if last in grammar.be:
-        return f"{before} {plain[slice(*one.span())]} {lead} {where}"
+        return f"{before} {unaccented(text)[slice(*one.span())]} {lead} {where}"
     return f"{before} {lead} {where}{after}" if before else f"{lead} {where}{after}"

@@ -18,10 +18,12 @@ from prolocutor.plugins.language.follow_up.grammar import (
     LanguageGrammar,
     grammar_or_english,
     plain_of,
+    unaccented,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.plugins.language.follow_up.topics import topic_of
 from prolocutor.reading.languages import is_frequent
+from prolocutor.reading.plain_text import FoldedPattern
 
 LEAST_WORDS: Final = 2
 """Words of the shortest request that is sought among others."""
@@ -38,7 +40,7 @@ def inner_requests(text: str, grammar: LanguageGrammar) -> Iterator[str]:
     A part begins where a clause does, or at a word that asks or orders; it ends at a mark, before
     words that make a condition, or with the text. The words around it are chat.
     """
-    plain = plain_of(text).lower()
+    plain = plain_of(text)
     for start in _starts(text, plain, grammar):
         for end in dict.fromkeys(_ends(plain, start, grammar)):
             part = text[start:end].strip(f"{TRIMMED}-–")
@@ -98,28 +100,29 @@ def _ends(plain: str, start: int, grammar: LanguageGrammar) -> Iterator[int]:
 
 
 @cache
-def _reason_words(code: str) -> re.Pattern[str]:
+def _reason_words(code: str) -> FoldedPattern:
     """Return the pattern of words that open a clause about why or if something is asked."""
     words = grammar_or_english(code).words
     return _words_pattern([*words.conditions, *words.reasons])
 
 
 @cache
-def _kind_words(code: str) -> re.Pattern[str]:
+def _kind_words(code: str) -> FoldedPattern:
     """Return the pattern of words that ask kindly, or to be told."""
     words = grammar_or_english(code).words
     return _words_pattern([*words.kindness, *words.politeness, *words.telling])
 
 
 @cache
-def _chat_words(code: str) -> re.Pattern[str]:
+def _chat_words(code: str) -> FoldedPattern:
     """Return the pattern of words by which people speak of themselves, or kindly."""
     words = grammar_or_english(code).words
     return _words_pattern([*words.speakers, *words.kindness, *words.courtesy, *words.politeness])
 
 
-def _words_pattern(phrases: list[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'])(?:{'|'.join(map(plain_of, phrases)) or '(?!)'})(?![\w'])")
+def _words_pattern(phrases: list[str]) -> FoldedPattern:
+    phrases = [*map(unaccented, phrases)]
+    return FoldedPattern(rf"(?<![\w'])(?:{'|'.join(phrases) or '(?!)'})(?![\w'])")
 
 
 def _is_chat(words: str, grammar: LanguageGrammar) -> bool:
@@ -145,7 +148,7 @@ def _is_chat(words: str, grammar: LanguageGrammar) -> bool:
 
 
 def _has_content(part: str, grammar: LanguageGrammar) -> bool:
-    words = plain_of(part).lower()
+    words = plain_of(part)
     told = _content_words(words, grammar) or grammar.slots(part, inside=True)
     return len(words.split()) >= LEAST_WORDS and bool(told)
 

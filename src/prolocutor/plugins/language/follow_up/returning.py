@@ -85,7 +85,7 @@ def returned(
     if not rest.strip(TRIMMED):
         return None if turn is None else ((turn.question, LIKELY), turn)
     topic = (turn and named_by_word(topic, [turn], grammar)) or topic
-    article = found[0].lower().rpartition(" ")[2]
+    article = found[0].rpartition(" ")[2]
     if article in grammar.definite | grammar.possessives:
         topic = f"{article} {topic}"
     fragment = fragment_of(rest, grammar)
@@ -114,7 +114,7 @@ def named_first(text: str, grammar: LanguageGrammar) -> tuple[str, str] | None:
         return None
     rest = fragment_of(text, grammar).rest
     thing, _, asked = rest.partition(", ")
-    first = plain_of(thing).lower().split()
+    first = plain_of(thing).split()
     names = 1 < len(first) <= MOST_NAMING and first[0] in grammar.definite | grammar.possessives
     names = names and len(grammar.slots(thing, inside=True)) == 1
     points = (grammar.thing, grammar.owner, grammar.person)
@@ -131,7 +131,7 @@ def about(turn: LastTurn, topic: str) -> LastTurn:
 def _first_lead(said: str, grammar: LanguageGrammar) -> re.Match[str] | None:
     """Return the gap before the first preposition after a topic: "conversion for 200 euros"."""
     gaps = re.finditer(r"(?<=[^\W\d_]{3})\s+(?=([^\W\d_]+) )", said)
-    return next((one for one in gaps if plain_of(one[1]).lower() in grammar.leads), None)
+    return next((one for one in gaps if plain_of(one[1]) in grammar.leads), None)
 
 
 def fitting_turn(
@@ -195,7 +195,7 @@ def owning_turn(
 
 def _points_to_place(text: str, grammar: LanguageGrammar) -> bool:
     """Return whether a question points to a place: "what's the currency there", not "on there"."""
-    plain = plain_of(text).lower()
+    plain = plain_of(text)
     found = grammar.place.search(plain)
     before = plain[: found.start()].split() if found else []
     if len(before) < 2 or grammar.commands.match(plain):
@@ -262,7 +262,7 @@ def add_topic(topic: str, rest: str, grammar: LanguageGrammar) -> str:
     """Return a whole question with the topic at its end, unless it names it already."""
     if _stems(topic, grammar) <= _stems(rest, grammar):
         return rest
-    last = plain_of(rest).lower().strip(TRIMMED).rpartition(" ")[2]
+    last = plain_of(rest).strip(TRIMMED).rpartition(" ")[2]
     known = not grammar.words.heads_last and topic.partition(" ")[0] in grammar.definite
     bare = known or last in grammar.helpers | grammar.be
     lead = "" if bare else f"{grammar.words.place_lead} "
@@ -274,7 +274,7 @@ def _about(turn: LastTurn) -> str:
 
 
 def _stems(text: str, grammar: LanguageGrammar) -> set[str]:
-    words = (one.lower() for one in _WORD.findall(plain_of(text)))
+    words = _WORD.findall(plain_of(text))
     return {one[:STEM] for one in words if one not in grammar.function}
 
 
@@ -284,7 +284,7 @@ def with_one_list(turn: LastTurn) -> LastTurn:
     """
     asked = grammar_or_english(turn.language or turn.spoken)
     joint = asked.words.conjunction
-    rest = plain_of(fragment_of(turn.text, asked).rest).lower().split()
+    rest = plain_of(fragment_of(turn.text, asked).rest).split()
     if joint not in rest:
         return turn
     question = turn.question
@@ -292,7 +292,7 @@ def with_one_list(turn: LastTurn) -> LastTurn:
     for first, second in pairwise(parts):
         run = [first]
         for one in parts[parts.index(first) + 1 :]:
-            between = plain_of(question[run[-1].span[1] : one.span[0]]).lower()
+            between = plain_of(question[run[-1].span[1] : one.span[0]])
             words = between.replace(",", " ").split()
             joined = joint in words or "," in between
             if not joined or any(w != joint and w not in asked.leads for w in words):
@@ -314,16 +314,12 @@ def told_first(text: str, grammar: LanguageGrammar) -> dict[str, Any]:
     """
     plain = plain_of(text)
     inner = grammar.inner_question.search(plain)
-    if (
-        inner is None
-        or grammar.commands.match(plain)
-        or plain.split()[0].lower() in (grammar.questions)
-    ):
+    if inner is None or grammar.commands.match(plain) or plain.split()[0] in (grammar.questions):
         return {}
     told, asked = text[: inner.start()].strip(TRIMMED), text[inner.end() :]
     names = [one.text for one in grammar.slots(told) if one.kind == "name"]
     speakers = {*grammar.words.speakers}
-    if len(names) != 1 or speakers.isdisjoint(plain_of(told).lower().split()):
+    if len(names) != 1 or speakers.isdisjoint(plain_of(told).split()):
         return {}
     pronouns = (grammar.place, grammar.thing, grammar.person, grammar.owner)
     if not any(one.search(plain_of(asked)) for one in pronouns):
@@ -358,7 +354,7 @@ def pointed_back(
     pointed = grammar.earlier.search(plain_of(text))
     if pointed is None or len(state["utterances"]) < TWO_TURNS - 2:
         return {}
-    noun = (pointed["noun"] or pointed["last"]).lower()
+    noun = pointed["noun"] or pointed["last"]
     if noun[:1].isdigit():
         return {"text": f"{text[: pointed.start()]}{noun}{text[pointed.end() :]}", "of": "",
                 "confidence": SURE}  # fmt: skip

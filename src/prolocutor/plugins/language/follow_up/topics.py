@@ -61,7 +61,7 @@ def names_in(text: str, grammar: LanguageGrammar) -> list[str]:
     if not found or not text.startswith(found[0]):
         return found
     first, _, more = found[0].partition(" ")
-    opens = plain_of(first).lower() in grammar.openers
+    opens = plain_of(first) in grammar.openers
     return [*([more] if more else []), *found[1:]] if opens else found
 
 
@@ -92,7 +92,7 @@ def topic_of(said: Continuing, *, plural: bool | None = False) -> str:
     if asks_for_it and (answer := new[0] if new else _told_of_asked(said)):
         return answer
     slot = (None if plural else said.told_slot) or main_slot(said, plural=plural)
-    asks = plain_of(question).lower().partition(" ")[0] in said.grammar.questions
+    asks = plain_of(question).partition(" ")[0] in said.grammar.questions
     led = asks and slot is not None and slot.lead >= 0  # "what's on at the Rex"
     led = led and said.grammar.asks_who.match(plain_of(question)) is None
     if led and (answer := new[0] if new else _name_in(said, first=True)):
@@ -136,13 +136,13 @@ def _subject_told(said: Continuing) -> str:
 
 def _identifies(said: Continuing) -> bool:
     """Return whether a question asks what is something, and the reply says it: "X is the Y"."""
-    grammar, first = said.grammar, plain_of(said.question).lower().strip(TRIMMED).partition(" ")[0]
+    grammar, first = said.grammar, plain_of(said.question).strip(TRIMMED).partition(" ")[0]
     slot = next((one for one in said.slots if one.kind != "verb"), None)
     asks = grammar.heads_be(said.question) or first.endswith("'s")
     if not asks or slot is None or slot.lead >= 0 or first not in grammar.questions:
         return False
     if first in grammar.adverbs:  # "where is the biggest shop": "The biggest shop is Corner Hall"
-        told = plain_of(said.turn.reply).lower().partition(plain_of(slot.text).lower())[2].split()
+        told = plain_of(said.turn.reply).partition(plain_of(slot.text))[2].split()
         named = said.turn.reply.partition(slot.text)[2].split()[1:2]
         return bool(named) and told[0] in grammar.be and named[0][:1].isupper()
     return (
@@ -159,7 +159,7 @@ def _asks_where_one_may(said: Continuing) -> bool:
     grammar = said.grammar
     if grammar.asks_where.match(plain_of(said.question)) is None:
         return False
-    words = [one.strip(TRIMMED) for one in plain_of(said.question).lower().split()[1:4]]
+    words = [one.strip(TRIMMED) for one in plain_of(said.question).split()[1:4]]
     speakers = grammar.subjects | grammar.plurals
     speaks = any(one.rpartition("-")[2] in speakers for one in words)
     dropped = bool(grammar.words.subjectless) and words[:1] != [] and words[0] in grammar.helpers
@@ -199,7 +199,7 @@ def _is_new(slot: Part, said: Continuing) -> bool:
 def _phrase_of(text: str, slots: list[Part], slot: Part, grammar: LanguageGrammar) -> str:
     """Return a slot of a text with its article and the places after it: "the kiosk in Bay Road"."""
     words = text[slot.whole[0] : slot.start].strip() if slot.lead >= 0 else ""
-    article = grammar.uncontracted.get(plain_of(words).lower(), "").partition(" ")[2]
+    article = grammar.uncontracted.get(plain_of(words), "").partition(" ")[2]
     end = slot.span[1]
     for after in slots[slots.index(slot) + 1 :]:
         if after.lead not in (WITHIN, OF) or after.typed or after.whole[0] - end != 1:
@@ -215,7 +215,7 @@ def pointed_at(said: Continuing, pronoun: str) -> str:
 
     It is what only the reply names, else the topic.
     """
-    others, clause = entity_types("time"), plain_of(said.fragment.clause).lower()
+    others, clause = entity_types("time"), plain_of(said.fragment.clause)
     short = said.spoken.pointer.search(clause)
     before = clause[: short.start()].split()[-1:] if short else []
     if said.spoken.of_goods.search(clause) or not said.spoken.subjects.isdisjoint(before):
@@ -252,7 +252,7 @@ def _one_of_kind(said: Continuing, slot: Part, new: list[str]) -> str:
     alike = alike or [one for one in _things_told(said) if noun == stems_of(one)[-1]]
     if alike or new or not said.grammar.heads_be(said.question):
         return alike[0] if alike else ""
-    exists = not said.grammar.here.isdisjoint(plain_of(said.question).lower().split()[1:2])
+    exists = not said.grammar.here.isdisjoint(plain_of(said.question).split()[1:2])
     return _name_in(said) if exists else ""
 
 
@@ -316,7 +316,7 @@ def main_slot(said: Continuing, *, plural: bool | None = False) -> Part | None:
 
 def is_own(slot: Part, said: Continuing) -> bool:
     """Return whether a slot is a thing of the speaker: "my dog"."""
-    article = plain_of(said.question[slot.start : slot.span[0]]).lower().strip()
+    article = plain_of(said.question[slot.start : slot.span[0]]).strip()
     return article in said.grammar.possessives
 
 
@@ -344,7 +344,7 @@ def of_gender(said: Continuing, pronoun: str, topic: str) -> str:
 def _may_be_head(said: Continuing, n: int) -> bool:
     """Return whether a slot may be what a question is about: no verb, day or bare number."""
     slot, after = said.slots[n], said.slots[n + 1] if n + 1 < len(said.slots) else None
-    if slot.lead >= 0 or slot.kind == "verb" or plain_of(slot.text).lower() in said.grammar.degrees:
+    if slot.lead >= 0 or slot.kind == "verb" or plain_of(slot.text) in said.grammar.degrees:
         return False
     if slot.article == "" and slot.kind == "noun" and said.grammar.is_verb(slot.text) and after:
         return False  # "how much does it cost to mend a clock"
@@ -376,7 +376,7 @@ def _phrase(said: Continuing, slot: Part) -> str:
         counts = (
             slot.kind in ("measure", "number")
             or (slot.kind == "noun" and not slot.article and after.kind == "name")
-            or (said.grammar.owning_end.search(slot.text) is not None)
+            or (said.grammar.owning_end.search(plain_of(slot.text)) is not None)
         )
         joins = (after.lead >= 0 and not after.typed) or (counts and _follows(slot, after))
         joins = joins or said.grammar.is_owner(said.question, after)
@@ -396,14 +396,14 @@ def _counted(said: Continuing) -> bool:
 
 def _bare_whole(said: Continuing, slot: Part) -> str:
     words = said.question[slice(*slot.whole)].split()
-    while words and plain_of(words[0]).lower() in said.grammar.leads:
+    while words and plain_of(words[0]) in said.grammar.leads:
         words = words[1:]
     return " ".join(words)
 
 
 def _with_article(said: Continuing, name: str) -> str:
     for one in said.slots:
-        if plain_of(one.text).lower() == plain_of(name).lower():
+        if plain_of(one.text) == plain_of(name):
             return _bare_whole(said, one) or name
     return name
 
@@ -522,5 +522,5 @@ def head_noun(said: Continuing) -> str:
     if slot.kind == "noun":
         words = [one for one in slot.text.split() if not said.grammar.qualities(one)]
         return " ".join(words) or slot.text
-    kinds = {plain_of(name).lower(): kind for name, kind in said.turn.kinds}
-    return kinds.get(plain_of(slot.text).lower()) or slot.text
+    kinds = {plain_of(name): kind for name, kind in said.turn.kinds}
+    return kinds.get(plain_of(slot.text)) or slot.text

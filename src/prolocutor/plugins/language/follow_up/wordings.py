@@ -27,6 +27,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     Span,
     plain_of,
     stems_of,
+    unaccented,
 )
 from prolocutor.plugins.language.follow_up.listed import (
     named_items,
@@ -122,7 +123,7 @@ def _swap_places(said: Continuing, start: Part, goal: Part) -> str:
 def _place(said: Continuing, slot: Part) -> tuple[str, str]:
     """Return the preposition of a slot, and its place with its article; "zum" is "zu dem"."""
     lead = said.question[slot.whole[0] : slot.start].strip() if slot.lead >= 0 else ""
-    apart = said.grammar.uncontracted.get(plain_of(lead).lower(), lead)
+    apart = said.grammar.uncontracted.get(plain_of(lead), lead)
     lead, _, article = apart.partition(" ") if apart != lead else (lead, "", "")
     return lead, f"{article} {said.question[slot.start : slot.span[1]]}".strip()
 
@@ -203,16 +204,16 @@ def _ordinal(plain: str, grammar: LanguageGrammar, count: int) -> int | None:
 
 def _chosen(said: Continuing, item: str) -> Found:
     """Put a thing that is named in place of its like, else of what the question is about."""
-    asked = plain_of(said.question).lower()
-    entities = {plain_of(one).lower() for one in said.turn.entities}
-    known = [one for one in said.slots if plain_of(one.text).lower() in entities]
+    asked = plain_of(said.question)
+    entities = {plain_of(one) for one in said.turn.entities}
+    known = [one for one in said.slots if plain_of(one.text) in entities]
     nouns = [one for one in said.slots if one.kind in ("noun", "name")]
     head = 0 if not (said.grammar.words.heads_last or said.grammar.words.nouns_capital) else -1
     alike = [one for one in nouns if stems_of(one.text)[head] == stems_of(item)[head]]
     named = [one for one in nouns if one.kind == "name"]
     bare = [one for one in nouns if one.lead < 0 and one.kind == "noun"]
     slot = next(iter([*alike, *known[:1], *named[-1:], *bare[-1:]]), None)
-    if slot is None or slot is said.asked_noun or plain_of(item).lower() in asked:
+    if slot is None or slot is said.asked_noun or plain_of(item) in asked:
         return item, LIKELY
     return put_words(said.question, slot.span, item), LIKELY
 
@@ -237,11 +238,11 @@ def owned_otherwise(said: Continuing) -> Found:
     if len(owners) != 1 or not asked or owners[0].end() < len(rest):
         return None
     asked = [one for one in asked if one.end() < len(said.question.rstrip(TRIMMED))]
-    article = plain_of(rest[: owners[0].start()]).lower().strip()
+    article = plain_of(rest[: owners[0].start()]).strip()
     if not asked or article not in {"", *said.spoken.definite}:
         return None
     return put_words(
-        said.question, asked[-1].span(), plain_of(rest)[slice(*owners[0].span())]
+        said.question, asked[-1].span(), unaccented(rest)[slice(*owners[0].span())]
     ), SURE
 
 
@@ -273,9 +274,9 @@ def mistyped(said: Continuing) -> Found:
     new = said.fragment.rest
     if not said.fragment.mends or not new.isalnum():
         return None
-    key = plain_of(new).lower()
-    words = [one for one in _SAID.finditer(plain_of(said.question)) if one[0].lower() != key]
-    near = [one for one in words if _is_nearly(one[0].lower(), key)]
+    key = plain_of(new)
+    words = [one for one in _SAID.finditer(plain_of(said.question)) if one[0] != key]
+    near = [one for one in words if _is_nearly(one[0], key)]
     return (put_words(said.question, near[0].span(), new), SURE) if len(near) == 1 else None
 
 
@@ -398,7 +399,7 @@ def _is_act(parts: Sequence[Part], grammar: LanguageGrammar) -> bool:
     if len(parts) < 2:
         return False
     first, after = parts[:2]
-    named = after.kind == "name" and grammar.is_verb(plain_of(first.text).lower())
+    named = after.kind == "name" and grammar.is_verb(plain_of(first.text))
     follows = after.start == first.span[1] + 1 and (bool(after.article) or named)
     return follows and not first.article and max(first.lead, after.lead) < 0
 
@@ -406,7 +407,7 @@ def _is_act(parts: Sequence[Part], grammar: LanguageGrammar) -> bool:
 def asked_otherwise(said: Continuing) -> Found:
     """ "And when?", "how often?", "why not?", "how much for a car?": other words that ask."""
     fragment, grammar = said.fragment, said.spoken
-    words = plain_of(fragment.rest).lower().split()
+    words = plain_of(fragment.rest).split()
     lead = 1 if len(words) > 1 and words[0] in grammar.leads else 0
     if not words[lead:] or words[lead] not in grammar.questions:
         return None
@@ -423,7 +424,7 @@ def asked_otherwise(said: Continuing) -> Found:
     )
     if not bare or not (fragment.joined or fragment.asks or lead or len(ask) > 1):
         return None
-    asked = [plain_of(one).lower() for one in said.question.split()]
+    asked = [plain_of(one) for one in said.question.split()]
     verbs = grammar.be | grammar.helpers
     if not asked or not (fragment.joined or len(words) > 1 or " ".join(words) in grammar.adverbs):
         return None
@@ -461,7 +462,7 @@ def _dwellers_asked(said: Continuing) -> Found:
     rest, grammar = said.fragment.rest, said.spoken
     *_, people, lead = ["", "", *grammar.words.dwellers.partition("{place}")[0].split()]
     counts = grammar.counts.match(plain_of(rest))
-    if counts is None or plain_of(rest[counts.end() :]).strip().lower() != plain_of(people).lower():
+    if counts is None or plain_of(rest[counts.end() :]).strip() != plain_of(people):
         return None
     small = said.question.islower()  # names are typed in small letters, too
     led = [one for one in said.slots if one.lead >= 0 and not one.typed]
@@ -471,7 +472,7 @@ def _dwellers_asked(said: Continuing) -> Found:
 
 def aligned(said: Continuing) -> Found:
     """ "And somebody born in 2001?": from the first word on that the question has too."""
-    first, _, more = plain_of(said.fragment.rest).lower().partition(" ")
+    first, _, more = plain_of(said.fragment.rest).partition(" ")
     common = said.spoken.leads.keys() | said.spoken.definite
     if not (said.fragment.joined and more) or first in common or len(first) < 3:
         return None
@@ -504,14 +505,14 @@ def of_place(said: Continuing) -> Found:
     """ "Is there a sauna?", "is breakfast included?": a question that lacks its place."""
     grammar, rest = said.spoken, said.fragment.clause
     plain = plain_of(rest)
-    says = grammar.heads_be(rest) and plain.lower().split()[0] in grammar.be | grammar.adverbs
+    says = grammar.heads_be(rest) and plain.split()[0] in grammar.be | grammar.adverbs
     predicate = grammar.predicated.search(plain) if says else None
     exists = grammar.exists.match(plain)
     asks = predicate is not None or exists is not None
     start = exists.end() if exists else 0
     if not asks or len(plain.split()) > _SHORT or grammar.thing.search(plain, start):
         return None
-    inner = {*plain.lower().split()[1:]} if predicate else set()
+    inner = {*plain.split()[1:]} if predicate else set()
     if not inner.isdisjoint(grammar.small):
         return None
     parts = grammar.slots(rest[start : predicate.start() if predicate else None], inside=True)
@@ -534,7 +535,7 @@ def of_topic(said: Continuing) -> Found:
     plain = plain_of(rest)
     if (
         not (grammar.words.owned and said.turn.entities)
-        or grammar.definite.isdisjoint(plain.lower().split())
+        or grammar.definite.isdisjoint(plain.split())
         or not grammar.opens_request(rest)
         or grammar.commands.match(plain)
         or grammar.idioms.fullmatch(plain)

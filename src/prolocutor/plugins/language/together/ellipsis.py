@@ -98,7 +98,7 @@ def _asks_property(clause: str, grammar: LanguageGrammar) -> bool:
     if len(parts) != 1 or parts[0].kind not in ("noun", "name") or parts[0].article == "a":
         return False
     (one,) = parts
-    asking = plain_of(clause[: one.start]).lower().split()
+    asking = plain_of(clause[: one.start]).split()
     openers = grammar.questions | grammar.be
     return (
         one.lead < 0
@@ -139,7 +139,7 @@ def _has_its_like(clause: str, before: str, grammar: LanguageGrammar) -> bool:
         return True
     if grammar.code == ENGLISH:
         return _is_like_measure(parts, before, grammar)
-    first = plain_of(clause).lower().split(maxsplit=1)[0]
+    first = plain_of(clause).split(maxsplit=1)[0]
     owned = grammar.owner.match(plain_of(clause)) is not None
     return owned or first in grammar.leads or bool(parts and parts[0].typed)
 
