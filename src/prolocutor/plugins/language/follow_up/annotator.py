@@ -245,8 +245,9 @@ class FollowUps:
     def _follow_up(self, text: str, turns: list[LastTurn], spoken: str) -> dict[str, Any]:
         if not turns:
             return {}
-        asked = any(names_language(one.question) for one in turns)
-        spoken = ("" if asked else wished_language(text)) or spoken
+        wished = wished_language(text)
+        if wished and not any(names_language(one.question) for one in turns):
+            spoken = wished
         grammar = grammar_or_english(spoken or turns[-1].language)
         fragment = fragment_of(text, grammar)
         if fragment.joined and is_courtesy(fragment.rest):
@@ -328,30 +329,30 @@ def _alone(bare: str, said: str, *spelled: str) -> dict[str, Any]:
 
 def _denies_order(text: str, last: LastTurn, grammar: LanguageGrammar) -> bool:
     """Return whether words deny the order of the last turn in its own words: "don't add wine"."""
-    words = plain_of(text).strip(TRIMMED).split()
+    words, question = plain_of(text).strip(TRIMMED).split(), plain_of(last.question)
+    if grammar.commands.match(question) is None:
+        return False
     denied = next((n for n in (3, 2, 1) if grammar.undoing.fullmatch(" ".join(words[:n]))), 0)
-    ordered = grammar.commands.match(plain_of(last.question)) is not None
-    said = {*plain_of(last.question).split()}
-    return ordered and bool(words[denied:]) and denied > 0 and {*words[denied:]} <= said
+    return denied > 0 and words[denied:] != [] and {*words[denied:]} <= {*question.split()}
 
 
 def _alike(text: str, turns: list[LastTurn], grammar: LanguageGrammar) -> list[LastTurn]:
     """Return those of several turns with a part of a kind that words have; all where none has."""
-    kinds = {one.kind for one in grammar.slots(text, inside=True) if one.typed}
-    if len(turns) < 2 or not kinds:
+    if len(turns) < 2:
         return turns
+    kinds = {one.kind for one in grammar.slots(text, inside=True) if one.typed}
     found = [turn for turn in turns if kinds & {one.kind for one in grammar.slots(turn.question)}]
-    return found or turns
+    return found if kinds and found else turns
 
 
 def _with_turn_before(
     turns: list[LastTurn], text: str, state: Mapping[str, Any], code: str
 ) -> list[LastTurn]:
     """Return the last turn with the entities of the turn before, where words mean two things."""
-    grammar = grammar_or_english(code)
-    plain = plain_of(text)
-    points = grammar.inner_pointing.search(plain) or grammar.ranked_one.search(plain)
-    if len(turns) != 1 or points is None:
+    grammar, plain = grammar_or_english(code), plain_of(text)
+    if len(turns) != 1 or not (
+        grammar.inner_pointing.search(plain) or grammar.ranked_one.search(plain)
+    ):
         return turns
     earlier = earlier_turns_of(state, text)
     replies = tuple(one.reply for one in earlier[1:MOST_BEFORE])

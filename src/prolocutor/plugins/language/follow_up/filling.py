@@ -311,12 +311,14 @@ def _headed_part(rest: str, said: Continuing) -> Part | None:
     plain = plain_of(rest)
     may_head = grammar.headless.search(plain)  # quicker than the whole pattern
     found = grammar.headed.fullmatch(plain) if may_head else None
-    known = grammar.function - grammar.possessives
-    if found is None or (found["kind"] or "") in known:
+    if found is None:
         return None
-    if grammar.commands.fullmatch(found["kind"] or ""):
+    kind = found["kind"] or ""
+    if kind in grammar.function and kind not in grammar.possessives:
+        return None
+    if grammar.commands.fullmatch(kind):
         return None  # "remove one"
-    if (found["kind"] or "").rpartition(" ")[2] in grammar.helpers | grammar.be:
+    if kind.rpartition(" ")[2] in grammar.auxiliaries:
         return None  # "my sister had one"
     said_as = next(name for name in ("kind", "more", "sort") if found[name])
     a, b = found.span(said_as)
@@ -326,8 +328,8 @@ def _headed_part(rest: str, said: Continuing) -> Part | None:
     article = "the" if found["the"] else "a" if found["a"] or said_as == "sort" else ""
     start = next((found.start(name) for name in ("the", "a") if found[name]), a)
     lead = grammar.leads[found["lead"]] if found["lead"] else -1
-    kind = "name" if rest[a].isupper() else "noun"
-    return Part((a, b), (0, b), kind, rest[a:b], lead, article, start=start, headless=True)
+    sort = "name" if rest[a].isupper() else "noun"
+    return Part((a, b), (0, b), sort, rest[a:b], lead, article, start=start, headless=True)
 
 
 def _asks_of_names(said: Continuing) -> bool:
@@ -349,8 +351,7 @@ def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
     """Return whether words are more than a fragment: they have a verb, a sign or a choice."""
     tokens = grammar.tokens(rest)
     untyped = [plain_of(one.text) for one in tokens[1:] if one.kind not in TYPED]
-    verbs = grammar.be | grammar.helpers | grammar.questions
-    if any(one in verbs for one in untyped) or SIGNS.search(rest):
+    if not grammar.asking_words.isdisjoint(untyped) or SIGNS.search(rest):
         return True
     if any(one.search(plain_of(rest)) for one in grammar.clitics):
         return True  # "pintarlas"
@@ -360,11 +361,10 @@ def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
         return False
     words = [plain_of(one.text) for one in tokens if one.kind != "mark"]
     acts = len(words) > 1 and grammar.is_verb(words[0])
-    inner = grammar.things | (grammar.small - grammar.possessives - grammar.joining)
-    choice = plain_of(grammar.words.choice)
     opens = tokens[0].kind in ("lead", "the", "a", *TYPED)
     long = len(words) > MOST_BARE and not opens
-    return long or acts or choice in words or any(one in inner for one in untyped)
+    choice = plain_of(grammar.words.choice)
+    return long or acts or choice in words or not grammar.clausal.isdisjoint(untyped)
 
 
 def _is_small(before: str, grammar: LanguageGrammar) -> bool:

@@ -90,7 +90,7 @@ class Frames:
         """Return the conjunction that an article was meant as, where it cannot be one: "an in"."""
         grammar = self._grammar
         joint = grammar.words.conjunction
-        led = after in grammar.leads or after in grammar.definite | grammar.indefinite
+        led = after in grammar.leads or after in grammar.any_article
         unfit = led or (len(article) > 1 and after[:1].isalpha() and after[:1] not in _VOWELS)
         return joint if unfit and joint.startswith(article) and article != joint[:1] else ""
 

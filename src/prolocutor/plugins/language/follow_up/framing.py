@@ -55,7 +55,7 @@ def as_direct_question(text: str, grammar: LanguageGrammar) -> str:
     measures = plain[0] in {one.split()[0] for one in grammar.words.how_much}
     determines = plain[0] in grammar.determining and plain[1] not in grammar.definite
     lead = 2 if measures else 1
-    verbs = grammar.be | grammar.helpers
+    verbs = grammar.auxiliaries
     inner = plain[lead:-1]
     if plain[-1] in grammar.be and plain[-2] in grammar.helpers and not verbs & {*plain[lead:-2]}:
         return " ".join([*words[:lead], words[-2], *words[lead:-2], words[-1]])
@@ -75,16 +75,16 @@ def _with_verb_second(
     """Return a question whose verb is at its end with the verb after what is asked for: "wie lange
     *dauert* die Fahrt".
     """
-    first = grammar.definite | grammar.indefinite | grammar.possessives | grammar.subjects
+    first = grammar.any_article | grammar.possessives | grammar.subjects
     first |= grammar.things | grammar.persons | grammar.leads.keys()
     asked = 3 if " ".join(plain[:2]) in grammar.determining else 2
     asked = 1 if asked == 2 and plain[1] in first else asked
     verb = plain[-1]
-    acts = verb in grammar.be | grammar.helpers or grammar.is_verb(verb)
+    acts = verb in grammar.auxiliaries or grammar.is_verb(verb)
     finite = words[-1].islower() and _FINITE.search(verb) is not None
     acts = acts or (finite and verb not in grammar.function)
     subject = len(plain) > asked + 1 and (plain[asked] in first or words[asked][0].isupper())
-    inner = {*plain[asked:-1]} & (grammar.be | grammar.helpers)
+    inner = {*plain[asked:-1]} & grammar.auxiliaries
     if not acts or not subject or inner:
         return text
     apart = None if grammar.is_verb(verb) else _SEPARABLE.fullmatch(words[-1])

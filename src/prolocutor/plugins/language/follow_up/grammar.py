@@ -108,8 +108,11 @@ class LanguageGrammar:
         self.elided = tuple(one for one in (*self.definite, *self.leads) if one.endswith("'"))
         long_leads = (one.replace(" ", r"\s+") for one in self.leads if " " in one)
         self.long_leads = _pattern(rf"(?:{'|'.join(long_leads) or '(?!)'})(?![\w'-])")
+        self.any_article = self.definite | self.indefinite
         self.be, self.helpers = _set(words.forms_of_be), _set(words.helpers)
         self.questions, self.subjects = _set(words.questions), _set(words.subjects)
+        self.auxiliaries = self.be | self.helpers
+        self.asking_words = self.auxiliaries | self.questions
         self.accented = {one for one in words.questions if not one.isascii()}
         self.determining = _set(words.determiners)
         self.plurals = _set(words.plurals)
@@ -128,7 +131,7 @@ class LanguageGrammar:
         self.small, self.numbers = _set(words.small), _set(words.numbers)
         self.things, self.persons = _set(words.things), _set(words.persons)
         self.function = (
-            self.definite | self.indefinite | self.be | self.helpers | self.questions
+            self.any_article | self.asking_words
             | self.subjects | self.small | self.things | self.persons | set(self.leads)
             | _set(words.owners) | _set(words.places)
         )  # fmt: skip
@@ -347,6 +350,7 @@ class LanguageGrammar:
         self.subjectless = _whole(words.subjectless)
         self.person = _words_pattern(words.persons)
         self.persons_or_things = self.things & self.persons
+        self.clausal = self.things | (self.small - self.possessives - self.joining)
         self.asks_who = _pattern(rf"\W*(?:{_any(words.asks_who)})(?![\w'])")
         self.asks_where = _pattern(rf"\W*(?:{_any(words.asks_where)})(?![\w'])")
         self.of_goods = _pattern(rf"(?<![\w'])(?:{_any(words.of_goods)})(?![\w'])")
@@ -431,7 +435,7 @@ class LanguageGrammar:
         words = plain_of(entity).split()
         if len(words) < 2:
             return False
-        if words[0] in self.definite | self.indefinite:
+        if words[0] in self.any_article:
             rest = " ".join(words[1:])
             timed = rest in self.units or self.kinds.fullmatch(rest)
             return bool(timed or self.feast.fullmatch(rest))
@@ -507,8 +511,9 @@ class LanguageGrammar:
             if stop == at:
                 continue
             word = plain[at:stop]
-            lead = next((e for e in self.elided if word.startswith(e) and len(word) > len(e)), "")
-            if lead:
+            if word.startswith(self.elided) and (
+                lead := next((e for e in self.elided if word.startswith(e) and word != e), "")
+            ):
                 yield Token(at, at + len(lead), text[at : at + len(lead)], *self._kind(lead, ""))
                 at, word = at + len(lead), word[len(lead) :]
             opens = not (inside or plain[:at].strip(TRIMMED))
@@ -535,8 +540,8 @@ class LanguageGrammar:
         plain = plain_of(text)
         first = plain.split(maxsplit=1)[0] if plain.split() else ""
         return (
-            first in self.questions or first in self.be or first in self.helpers
-            or first in self.subjects or self.orders.match(plain) is not None
+            first in self.asking_words or first in self.subjects
+            or self.orders.match(plain) is not None
         )  # fmt: skip
 
     def opens_request(self, text: str) -> bool:
@@ -545,8 +550,7 @@ class LanguageGrammar:
         opened = self.joint.match(plain)
         plain = plain[opened.end() :] if opened else plain
         first = plain.split(maxsplit=1)[0].rstrip(",") if plain.split() else ""
-        asks = first in self.questions or first in self.be or first in self.helpers
-        return asks or self.commands.match(plain) is not None
+        return first in self.asking_words or self.commands.match(plain) is not None
 
     def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Part]:
         """Return the slots of a question, in their order."""
@@ -634,7 +638,7 @@ class LanguageGrammar:
         far = tokens[at + 1].kind == "word" and at + 2 < len(tokens)  # "how far away is"
         after = {plain_of(one.text) for one in tokens[at + 1 : at + 2 + far]}
         asks = before in self.questions and before not in self.determining
-        return asks and not after.isdisjoint(self.be | self.helpers)
+        return asks and not after.isdisjoint(self.auxiliaries)
 
     def _slot(
         self, text: str, starts: Span, lead: int, article: str, chunk: Sequence[Token]
@@ -721,7 +725,7 @@ class LanguageGrammar:
             after = slots[n + 1] if n + 1 < len(slots) else None
             adverbial = asks and words[0] != "who" and not self._has_determiner(words)
             rests = [plain_of(text[one.span[1] :]).split(maxsplit=1) for one in slots[n:]]
-            if any(one and one[0] in self.be | self.helpers for one in rests):
+            if any(one and one[0] in self.auxiliaries for one in rests):
                 return slots  # "will my coat be ready"
             if " " not in slot.text or (slot.entity and slot.core is None):
                 if after is not None and after.lead >= 0:

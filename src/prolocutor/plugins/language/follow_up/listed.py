@@ -275,7 +275,7 @@ _WAYS: Final = (TO, FROM, FOR)
 def _without_amount(piece: str, amount: tuple[int, float, str], grammar: LanguageGrammar) -> str:
     """Return a part of a list without its amount and the verb or preposition before that."""
     words = piece[: amount[0]].rstrip(" (€$£¥").split()
-    known = grammar.leads.keys() | grammar.be | grammar.helpers
+    known = grammar.leads.keys() | grammar.auxiliaries
     while words and plain_of(words[-1]) in known:
         words.pop()
     return " ".join(words)
@@ -288,12 +288,12 @@ def _bare_item(item: str, grammar: LanguageGrammar, *, opens: bool) -> str:
     """
     joint = grammar.joint.match(plain_of(item))
     words = (item[joint.end() :] if joint else item).split()
-    verbs = grammar.be | grammar.helpers
+    verbs = grammar.auxiliaries
     while words and plain_of(words[-1]) in grammar.leads:
         words.pop()
     verb = next((n for n, one in enumerate(words) if n and plain_of(one) in verbs), None)
     words = words[verb + 1 :] if opens and verb is not None else words[:verb]
     before = 0
-    for known in (grammar.leads, grammar.definite | grammar.indefinite, grammar.leads):
+    for known in (grammar.leads, grammar.any_article, grammar.leads):
         before += plain_of("".join(words[before : before + 1])) in known
     return " ".join(words[before:])

@@ -139,6 +139,7 @@ class _Words:
         self.complete = boldly = any(one.complete for one in self._others)
         self.of_agents = any(one.words for one in self._others)
         self._orders = frozenset("|".join(grammar.words.orders).split("|"))
+        self._heads = self._joints | self._orders
         self._leads = frozenset(
             f"{lead}{one}" for lead in grammar.leads for one in grammar.indefinite if len(one) == 1
         )
@@ -157,9 +158,10 @@ class _Words:
         """Return a text with blanks where they belong: "pu tmilk", "th ecapital", "an d"."""
         words = text.split(" ")
         for n, (one, two) in enumerate(pairwise(words), 1):
-            first, rest = f"{one}{two[:1]}", two[1:].lower()
-            if len(one) < 2 or two.isupper() or first.lower() not in self._joints | self._orders:
+            first = f"{one}{two[:1]}"
+            if len(one) < 2 or two.isupper() or first.lower() not in self._heads:
                 continue
+            rest = two[1:].lower()
             if not rest and not {two, _key(two)} & (self._known | self._short.keys()):
                 words[n - 1 : n + 1] = [first, ""]
             elif rest and self._knows(rest) and not any(map(self._knows, (_key(one), _key(two)))):

@@ -359,7 +359,7 @@ def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> b
         return True
     word = after[0]
     if word in grammar.be or word in grammar.helpers:  # "a cake that is ..."
-        return not last or last in grammar.function - grammar.indefinite
+        return not last or (last in grammar.function and last not in grammar.indefinite)
     acts = len(after) == 1 or (grammar.words.heads_last and grammar.is_verb(word))
     if last in grammar.helpers and acts:  # "how long does that take"
         return True
@@ -370,10 +370,9 @@ def _stands_alone(one: re.Match[str], plain: str, grammar: LanguageGrammar) -> b
 def _is_article(word: re.Match[str], text: str, grammar: LanguageGrammar) -> bool:
     """Return whether a word is an article that differs from a place or pronoun by an accent."""
     said = text[word.start() : word.end()]
-    is_article = (
-        said.lower() == plain_of(said) and said.lower() in grammar.definite - grammar.demonstratives
-    )
-    return is_article and bool(text[word.end() :].strip(TRIMMED))
+    plain = plain_of(said)
+    is_article = plain in grammar.definite and plain not in grammar.demonstratives
+    return is_article and said.lower() == plain and text[word.end() :].strip(TRIMMED) != ""
 
 
 def _fill_place(said: Continuing, text: str) -> str:

@@ -84,7 +84,7 @@ def _starts(text: str, plain: str, grammar: LanguageGrammar) -> list[int]:
 
 def _asks(word: str, after: list[str], grammar: LanguageGrammar) -> bool:
     """Return whether a question word and the words after it begin a question, not a clause."""
-    verbs, said = grammar.be | grammar.helpers, " ".join([word, *after])
+    verbs, said = grammar.auxiliaries, " ".join([word, *after])
     determines = "'" in word or any(said.startswith(f"{one} ") for one in grammar.determining)
     return determines or bool(after and after[0] in verbs)
 

@@ -264,7 +264,7 @@ def add_topic(topic: str, rest: str, grammar: LanguageGrammar) -> str:
         return rest
     last = plain_of(rest).strip(TRIMMED).rpartition(" ")[2]
     known = not grammar.words.heads_last and topic.partition(" ")[0] in grammar.definite
-    bare = known or last in grammar.helpers | grammar.be
+    bare = known or last in grammar.auxiliaries
     lead = "" if bare else f"{grammar.words.place_lead} "
     return f"{rest.strip(TRIMMED)} {lead}{topic}"
 

@@ -425,7 +425,7 @@ def asked_otherwise(said: Continuing) -> Found:
     if not bare or not (fragment.joined or fragment.asks or lead or len(ask) > 1):
         return None
     asked = [plain_of(one) for one in said.question.split()]
-    verbs = grammar.be | grammar.helpers
+    verbs = grammar.auxiliaries
     if not asked or not (fragment.joined or len(words) > 1 or " ".join(words) in grammar.adverbs):
         return None
     if asked[0] in grammar.be and grammar.determined.fullmatch(" ".join(ask)):
@@ -472,9 +472,11 @@ def _dwellers_asked(said: Continuing) -> Found:
 
 def aligned(said: Continuing) -> Found:
     """ "And somebody born in 2001?": from the first word on that the question has too."""
+    if not said.fragment.joined:
+        return None
     first, _, more = plain_of(said.fragment.rest).partition(" ")
-    common = said.spoken.leads.keys() | said.spoken.definite
-    if not (said.fragment.joined and more) or first in common or len(first) < 3:
+    common = first in said.spoken.leads or first in said.spoken.definite
+    if not more or common or len(first) < 3:
         return None
     place = re.search(rf"\s{re.escape(first)}(?![\w'-])", plain_of(said.question), re.IGNORECASE)
     return (said.question[: place.start() + 1] + said.fragment.rest, LIKELY) if place else None
