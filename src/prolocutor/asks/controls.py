@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Final, Literal, TypeAlias
 
@@ -180,7 +180,12 @@ def find_command(text: str) -> Control | None:
     >>> find_command("Never mind, thanks."), find_command("yes")
     ('nevermind', None)
     """
-    plain_text, controls = plain(text).strip(" .,!"), _controls(codes())
+    return _find_command(text, codes())
+
+
+@lru_cache(maxsize=64)  # the words of a turn, asked for by several
+def _find_command(text: str, every: tuple[str, ...]) -> Control | None:
+    plain_text, controls = plain(text).strip(" .,!"), _controls(every)
     control = controls.get(plain_text) or controls.get(bare(text)) or _strip_leads(plain_text)
     control = control or controls.get(plain_text.strip("?¿ ")) or _same_in_each_part(plain_text)
     return control or _leaves_in_a_row(plain_text)

@@ -188,9 +188,12 @@ def mended_parts(text: str) -> tuple[str, str] | None:
     >>> mended_parts("three, no four"), mended_parts("drei, nicht vier")
     (('three', 'four'), None)
     """
-    if len(text) > _LONGEST_ANSWER:
-        return None
-    found = [*_mending(codes()).finditer(fold_text(text))]
+    return _mended_parts(text, codes()) if len(text) <= _LONGEST_ANSWER else None
+
+
+@lru_cache(maxsize=64)
+def _mended_parts(text: str, every: tuple[str, ...]) -> tuple[str, str] | None:
+    found = [*_mending(every).finditer(fold_text(text))]
     return (text[: found[-1].start()], text[found[-1].end() :]) if found else None
 
 

@@ -368,7 +368,8 @@ def _mended_order(turn: LastTurn) -> Meaning | None:
     """
     asked = grammar_or_english(turn.language or turn.spoken)
     grammar = grammar_of(turn.spoken) or asked
-    said = continuing(turn.text, turn, asked, grammar)
+    mends = fragment_of(turn.text, grammar).mends
+    said = continuing(turn.text, turn, asked, grammar) if mends else None
     if said is not None and (slip := mistyped(said)):
         return (*slip, turn.language)
     ordered = asked.commands.match(plain_of(turn.question)) is not None

@@ -185,7 +185,10 @@ def supposed(said: Continuing) -> Found:
     What is compared is the topic with that part, all else is the question.
     """
     text, grammar = said.fragment.text.strip(TRIMMED), said.spoken
-    found = next((o for p in grammar.suppositions if (o := p.fullmatch(plain_of(text)))), None)
+    plain = plain_of(text)
+    if grammar.supposing.search(plain) is None:
+        return None
+    found = next((o for p in grammar.suppositions if (o := p.fullmatch(plain))), None)
     part, comma, more = (text[slice(*found.span("part"))] if found else "").partition(",")
     asks = grammar.inner_question.search(plain_of(more)) is not None
     points = grammar.thing.match(plain_of(part)) or grammar.inner_pointing.search(plain_of(part))

@@ -125,7 +125,10 @@ def takes_back(text: str, grammar: LanguageGrammar, last: LastTurn | None = None
     return (
         fragment.mends
         or grammar.instead.search(plain_of(text)) is not None
-        or any(one.fullmatch(plain) for one in grammar.contrasts)
+        or (
+            grammar.contrasting.search(plain) is not None
+            and any(one.fullmatch(plain) for one in grammar.contrasts)
+        )
     )
 
 

@@ -228,6 +228,7 @@ class LanguageGrammar:
             _pattern(r"(?P<old>[^,]+?),? no[nt]?[,;:] (?P<new>.+)"),
             _pattern(rf"(?P<new>[^,]+?) (?:{_any(words.in_place_of)}) (?P<old>[^,]+)"),
         ]
+        self.contrasting = _pattern(rf"(?:{no})|no[nt]?[,;:]|(?:{_any(words.in_place_of)})")
         polite_words = [*words.courtesy, words.conjunction or "(?!)"]
         self.courtesy = _whole(polite_words, rf"(?:{gap}|$)", many=True)
         self.again, self.returning = _whole(words.again), _whole(words.back)
@@ -238,6 +239,8 @@ class LanguageGrammar:
             _pattern(rf"{around}{one.replace('{part}', '(?P<part>.+?)')}{closes}")
             for one in words.suppositions
         ]
+        told = [one.partition("{part}") for one in words.suppositions]
+        self.supposing = _pattern(_any([before or after for before, _, after in told]))
         self.orders = _pattern(rf"(?:{_any([*words.orders, *words.statements])})(?![\w])")
         self.commands = _pattern(rf"(?:{_any(words.orders)})(?![\w])")
         self.idioms = _whole(words.idioms)
@@ -257,6 +260,8 @@ class LanguageGrammar:
             )
             for one in [*words.ordinals, *([words.last] if words.last else [])]
         ]
+        choosing = [self.both, self.other, *self.ordinals]
+        self.choosing = _pattern(_any([one.pattern for one in choosing]))
         rank = "|".join(words.superlatives) or "(?!)"
         self.ranked = _pattern(
             rf"(?P<the>(?:{'|'.join(words.articles) or '(?!)'}) )?(?P<rank>{rank})"

@@ -148,10 +148,9 @@ def points(said: Continuing) -> Found:
     rest, grammar = said.fragment.rest, said.spoken
     plain = plain_of(rest)
     ranked = grammar.ranked.fullmatch(plain)
-    patterns = (grammar.both, grammar.other, *grammar.ordinals)
     kind = grammar.ranked_one.fullmatch(plain)
     rank = ranked["rank"] if ranked is not None else kind["kind"] if kind is not None else ""
-    if not rank and not any(one.fullmatch(plain) for one in patterns):
+    if not rank and not grammar.choosing.fullmatch(plain):
         return None
     old = grammar.ranks.search(plain_of(said.question))
     if ranked is not None and old is not None:
@@ -249,6 +248,8 @@ def owned_otherwise(said: Continuing) -> Found:
 def contrasted(said: Continuing) -> Found:
     """ "Not Paris, Berlin", "print, not paint": one is said in place of what the question has."""
     whole = said.fragment.text.strip(TRIMMED)
+    if said.spoken.contrasting.search(plain_of(whole)) is None:
+        return _repaired(said)
     for text in (said.fragment.rest, whole, whole.partition(", ")[2]):
         plain = plain_of(text)
         for pattern in said.spoken.contrasts:
