@@ -91,7 +91,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     pointers: Phrases = []
     plurals: Phrases = []
     plural_nouns: Phrases = []
-    limits: Phrases = []
     genitives: Phrases = []
     owning: Phrases = []
     persons: Phrases = []

@@ -56,7 +56,7 @@ def meant(*texts: str, **changes: Any) -> str | None:
         ("¿Qué hora es en Tokio?", "", "¿Cuánto es 12 por 8?", None),
         ("wie spät ist es in tokio", "", "und new york", "wie spät ist es in new york"),
         ("wie groß ist peru", "", "zurück zu chile, was ist die hauptstadt",
-         "Was ist die hauptstadt von chile"),
+         "was ist die hauptstadt in chile"),
         ("was ist 20% von 150", "", "und wenn ich 25% nehme", "was ist 25% von 150"),
         ("20 grad celsius in fahrenheit", "", "andersrum", "20 fahrenheit in grad celsius"),
         ("capitale de la norvege", "", "quelle heure est il la bas",

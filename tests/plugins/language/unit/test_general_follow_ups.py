@@ -645,8 +645,6 @@ def test_days_and_wishes_that_the_last_question_has_a_place_for_go_on_from_it(
         ("is the blue tent light or roomy?", "Light.", "and the brown hut",
          "is the brown hut light or roomy"),
         ("is the hotel pool or sauna free?", "No.", "and the pond", "is the pond or sauna free"),
-        ("how much is a wreath?", "9 euros.", "what if I want it posted",
-         "how much is a wreath if I want it posted"),
         ("how much is a wreath?", "9 euros.", "and if it's delivered",
          "how much is a wreath if it's delivered"),
         ("is there somebody who mends kites?", "Yes.", "suppose I need it rushed",

@@ -189,12 +189,13 @@ def supposed(said: Continuing) -> Found:
     if grammar.supposing.search(plain) is None:
         return None
     found = next((o for p in grammar.suppositions if (o := p.fullmatch(plain))), None)
-    part, comma, more = (text[slice(*found.span("part"))] if found else "").partition(",")
-    asks = grammar.inner_question.search(plain_of(more)) is not None
-    points = grammar.thing.match(plain_of(part)) or grammar.inner_pointing.search(plain_of(part))
-    if found is None or asks or points:
+    if found is None:
         return None
-    opened = plain_of(text).split()
+    part, comma, more = text[slice(*found.span("part"))].partition(",")
+    asks = grammar.inner_question.search(plain_of(more)) is not None
+    if asks or grammar.thing.match(plain_of(part)) or grammar.inner_pointing.search(plain_of(part)):
+        return None
+    opened = plain.split()
     condition = next((n for n, one in enumerate(opened) if one in grammar.words.conditions), None)
     if condition is not None and grammar.predicates.fullmatch(
         plain_of(part)
@@ -202,9 +203,9 @@ def supposed(said: Continuing) -> Found:
         return attach_words(said.question, " ".join(text.split()[condition:])), LIKELY
     inner = msgspec.structs.replace(fragment_of(part, grammar), joined=True)
     typed = any(one.typed for one in grammar.slots(inner.rest, inside=True)[:1])
-    if plain_of(text).split()[0] in grammar.subjects and not typed:
+    if opened[0] in grammar.subjects and not typed:
         return None  # "we'd be glad"
-    if typed and grammar.how_much.match(plain_of(text)) and said.grammar.heads_be(said.question):
+    if typed and grammar.how_much.match(plain) and said.grammar.heads_be(said.question):
         noun = head_noun(said)
         if noun and said.grammar.is_plural(noun) and not any(one.typed for one in said.slots):
             return put_words(text, found.span("part"), f"{part} {noun}"), LIKELY  # "six loaves"
@@ -217,7 +218,7 @@ def supposed(said: Continuing) -> Found:
     turn = msgspec.structs.replace(said.turn, question=question)
     whole = filled(Continuing(said.grammar, grammar, turn, inner))
     if whole is None or whole[0].startswith(question.rstrip(TRIMMED)):
-        return (said.fragment.text, GUESS) if grammar.condition.search(plain_of(text)) else None
+        return (said.fragment.text, GUESS) if grammar.condition.search(plain) else None
     if compares:
         return put_words(text, found.span("part"), whole[0]), LIKELY
     return f"{whole[0].rstrip(TRIMMED)}{comma}{more}" if comma else whole[0], LIKELY

@@ -26,12 +26,9 @@ from prolocutor.plugins.language.follow_up.wordings import (
     afterwards,
     aligned,
     asked_otherwise,
-    conditioned,
     contrasted,
     corrected,
-    narrowed,
     of_place,
-    of_topic,
     owned_otherwise,
     points,
     repeats,
@@ -44,8 +41,8 @@ Meaning = tuple[str, float, str]
 """A whole question, how sure it is, and its language."""
 
 RULES: Final[tuple[Rule, ...]] = (
-    repeats, returns, narrowed, owned_otherwise, points, contrasted, corrected, asked_otherwise,
-    supposed, conditioned, afterwards, filled, aligned, fill_pronoun, of_place, of_topic,
+    repeats, returns, owned_otherwise, points, contrasted, corrected, asked_otherwise, supposed,
+    afterwards, filled, aligned, fill_pronoun, of_place,
 )  # fmt: skip
 
 

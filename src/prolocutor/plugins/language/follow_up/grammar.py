@@ -283,12 +283,6 @@ class LanguageGrammar:
             rf"(?:(?:{ones})$|\b(?:{_any([*words.comparing, *words.something])}) )"
         )
         self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
-        counts = rf"(?:{_any(words.numbers)}|\d+)"
-        ranks = "|".join([rank, *(two for some in words.ordinals for two in some), *words.last])
-        self.limited = _pattern(
-            rf"(?:{_any(words.limits)}) (?:(?:{_any(words.articles)}) )?"
-            rf"(?:(?:{ranks})(?: {counts})?|{counts}(?: (?:{ranks}))?)(?: (?:{ones}))?"
-        )
         self.genitive = _pattern(rf"(?<![\w'-])(?:{_any(words.genitives)})(?![\w'])")
         self.inner_ordinals = [
             _pattern(rf"(?<![\w']){the}(?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
@@ -534,11 +528,6 @@ class LanguageGrammar:
         if word in self.function or word == "'s":
             return "word", -1
         return ("name" if first.isupper() else "content"), -1
-
-    def is_definite(self, text: str, part: Part) -> bool:
-        """Return whether a part has a definite article, not "my" or "your"."""
-        article = plain_of(text[part.start : part.span[0]]).strip()
-        return article in self.definite
 
     def opens_clause(self, text: str) -> bool:
         """Return whether a text begins as a whole question, order or statement does."""

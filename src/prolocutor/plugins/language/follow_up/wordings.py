@@ -217,18 +217,6 @@ def _chosen(said: Continuing, item: str) -> Found:
     return put_words(said.question, slot.span, item), LIKELY
 
 
-def narrowed(said: Continuing) -> Found:
-    """ "Only the first two": the last request of what it is about, with a limit."""
-    text = said.fragment.text.strip(TRIMMED)
-    if said.spoken.limited.fullmatch(plain_of(text)) is None:
-        return None
-    thing = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
-    if thing is None or thing is said.asked_noun:
-        return f"{said.question.rstrip(' ?.!')}, {text}", LIKELY
-    of = said.grammar.words.prepositions[OF][0]
-    return put_words(said.question, (thing.start, thing.start), f"{text} {of} "), SURE
-
-
 def owned_otherwise(said: Continuing) -> Found:
     """ "The adults'?": another owner of the same thing, in the words of the last question."""
     rest = said.fragment.text.strip(TRIMMED)[-len(said.fragment.rest) :]
@@ -483,18 +471,6 @@ def aligned(said: Continuing) -> Found:
     return (said.question[: place.start() + 1] + said.fragment.rest, LIKELY) if place else None
 
 
-def conditioned(said: Continuing) -> Found:
-    """ "And if I have insurance?": a condition of the last question."""
-    text, grammar = said.fragment.rest, said.spoken
-    clause = grammar.condition.search(plain_of(text))
-    if clause is None and grammar.thing.search(plain_of(text)):  # "what if I want it delivered"
-        text = said.fragment.text
-        clause = grammar.condition.search(plain_of(text))
-    if clause is None or not said.fragment.joined:
-        return None
-    return attach_words(said.question, text[clause.start() :].strip(TRIMMED)), LIKELY
-
-
 def afterwards(said: Continuing) -> Found:
     """ "And after that?": later than the hour that the reply names."""
     if not said.spoken.afterwards.fullmatch(plain_of(said.fragment.rest)):
@@ -530,34 +506,3 @@ def of_place(said: Continuing) -> Found:
 
 _SHORT: Final = 6
 """Words of the longest question that lacks its place."""
-
-
-def of_topic(said: Continuing) -> Found:
-    """ "What's the entrance fee?": a question about the topic that does not name it."""
-    rest, grammar = said.fragment.rest, said.spoken
-    plain = plain_of(rest)
-    if (
-        not (grammar.words.owned and said.turn.entities)
-        or grammar.definite.isdisjoint(plain.split())
-        or not grammar.opens_request(rest)
-        or grammar.commands.match(plain)
-        or grammar.idioms.fullmatch(plain)
-        or grammar.dummies.search(plain)
-        or grammar.thing.search(plain)
-    ):
-        return None
-    parts = [one for one in grammar.slots(rest) if one.kind != "verb"]
-    if len(parts) != 1 or parts[0].lead >= 0 or not grammar.is_definite(rest, parts[0]):
-        return None
-    first, relation = parts[0], parts[0].text
-    if first.kind != "noun" or first.span[1] != len(rest) or in_text(relation, said.question):
-        return None
-    if not (grammar.heads_be(rest) or grammar.is_relation(relation)):
-        return None  # "when do the fireworks begin"
-    topic = topic_of(said)
-    if not topic or in_text(topic, relation) or topic in grammar.joining:
-        return None
-    owned = grammar.words.owned.format(relation=relation, owner=topic)
-    before = rest[: first.start].rstrip()
-    article = rest[first.start : first.span[0]]
-    return f"{before} {owned if owned.startswith(article) else article + owned}", GUESS
