@@ -63,7 +63,7 @@ class Frames:
         """
         grammar, before = self._grammar, self._plain(before)
         known = word in grammar.function or len(word) < LEAST_LETTERS
-        if before and before != _NUMBER and (known or word in self._words):
+        if before and before != _NUMBER and self.knows(word):
             return ""
         after = self._plain(after)
         if not before and word in grammar.indefinite:
@@ -81,6 +81,10 @@ class Frames:
         return self._nearest(word, others) or self._nearest(
             word, self._between.get((before, after), ())
         )
+
+    def knows(self, word: str) -> bool:
+        """Return whether a word is right wherever it stands, but for first and after a number."""
+        return word in self._words or word in self._grammar.function or len(word) < LEAST_LETTERS
 
     def _nearest(self, typed: str, words: Iterable[str]) -> str:
         near = [one for one in words if is_near(typed, one) or _abbreviates(typed, one)]

@@ -386,7 +386,10 @@ class LanguageGrammar:
 
         `inside`: something was said before, so that a capital at the start makes a name.
         """
-        return [*self._tokens_read(text, (*entities,), inside)]
+        plain = plain_of(text)
+        named = tuple([one for one in entities if plain_of(one) in plain])
+        inside = inside or not text.lstrip(TRIMMED)[:1].isupper()
+        return [*self._tokens_read(text, named, inside)]
 
     def _read_tokens(self, text: str, entities: tuple[str, ...], inside: bool) -> list[Token]:
         plain = plain_of(text)
@@ -1069,6 +1072,7 @@ def grammar_of(code: str) -> LanguageGrammar | None:
     return LanguageGrammar(code, words) if words is not None and words.prepositions else None
 
 
+@cache
 def grammar_or_english(code: str) -> LanguageGrammar:
     """Return the grammar of a language, English where there is none."""
     grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)

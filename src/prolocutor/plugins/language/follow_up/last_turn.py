@@ -119,10 +119,7 @@ def _find_turns(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list
         parts = told.get("parts")
         given = [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
         spoken = _spoken_language(annotations, said) if whole_question else ""
-        yield [
-            msgspec.structs.replace(_turn(one, also, language, text), spoken=spoken)
-            for one in given or [whole]
-        ]
+        yield [_turn(one, also, language, spoken, text) for one in given or [whole]]
 
 
 def _told_question(given: Any) -> tuple[str, str]:
@@ -135,7 +132,9 @@ def _told_question(given: Any) -> tuple[str, str]:
     return text if isinstance(text, str) else "", language if isinstance(language, str) else ""
 
 
-def _turn(part: Mapping[str, Any], also: list[Any], language: str, text: str) -> LastTurn:
+def _turn(
+    part: Mapping[str, Any], also: list[Any], language: str, spoken: str, text: str
+) -> LastTurn:
     given = [part.get("entities"), *also]
     entities = [one for some in given for one in _entities(some)][:MOST_ENTITIES]
     slots = part.get("continue")
@@ -149,6 +148,7 @@ def _turn(part: Mapping[str, Any], also: list[Any], language: str, text: str) ->
         reply=" ".join(str(part.get("text", ""))[:MAX_CHARACTERS].split()),
         entities=tuple(name for name, _ in entities),
         language=language,
+        spoken=spoken,
         types=tuple(kind for _, kind in entities),
         fillings={kind: values for kind, values in fillings.items() if values},
         skill=skill if isinstance(skill, str) else "",

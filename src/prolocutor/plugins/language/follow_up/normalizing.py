@@ -23,6 +23,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     grammar_of,
     grammar_or_english,
     plain_of,
+    unaccented,
 )
 from prolocutor.plugins.language.follow_up.spelling import (
     MIN_LETTERS,
@@ -146,13 +147,19 @@ class _Words:
         self._firsts = self._joints if boldly else self._joints & openers
         texts = [one for card in cards for one in _texts(card, code)]
         self._frames = Frames(texts, own, grammar)
+        self._steady = frozenset(
+            one for one in self._known - self._short.keys() if self._frames.knows(one)
+        )
+        numbers = "|".join(grammar.words.numbers) or "(?!)"
+        self._numbers = FoldedPattern(unaccented(rf"(?<!\w)(?:\d|(?:{numbers})(?!\w))"))
         often = grammar.function | on_cards | self._orders
         self._spelling = Spelling(words, often & words, boldly=boldly)
 
     def respell(self, text: str, *, keeps: bool = False) -> str:
         """Return a text whose words are spelled as the agents spell them."""
-        one = partial(self._respell_word, keeps=keeps)
-        return _WORD.sub(one, self._with_blanks(text))
+        said = self._with_blanks(text)
+        counts = self._numbers.search(plain_of(said)) is not None
+        return _WORD.sub(partial(self._respell_word, keeps=keeps, counts=counts), said)
 
     def _with_blanks(self, text: str) -> str:
         """Return a text with blanks where they belong: "pu tmilk", "th ecapital", "an d"."""
@@ -183,9 +190,12 @@ class _Words:
 
         return _WORD.sub(known, text)
 
-    def _respell_word(self, found: re.Match[str], *, keeps: bool) -> str:
+    def _respell_word(self, found: re.Match[str], *, keeps: bool, counts: bool) -> str:
+        """Return a word as it was meant; `counts`: there are numbers in its text."""
         word = found[0]
         key = plain_of(word)
+        if key in self._steady and found.start() and not counts:
+            return word
         if meant := self._in_frame(key, found):
             return meant
         if found.start() == 0 and key not in self._known and (order := self._order(key)):

@@ -257,21 +257,16 @@ def _fill_thing(said: Continuing, text: str) -> str:
     )
     head = main_slot(said, plural=plural)
     owner = said.question[head.start : head.span[0]].lower().strip() if head is not None else ""
-    items = [one for one in named_items(said, asked=False) if not in_text(one, said.question)]
-    if plural and len(items) == 2 and (head is None or not said.grammar.is_plural(head.text)):
-        topic = f" {grammar.words.conjunction} ".join(items)
-        return _substitute(grammar.thing, text, topic, grammar)
-    owns = head is not None and not said.grammar.is_plural(head.text)
-    if plural and owns and owner in grammar.possessives and not names:
+    single = head is None or not said.grammar.is_plural(head.text)
+    if plural and single:
+        items = [one for one in named_items(said, asked=False) if not in_text(one, said.question)]
+        if len(items) == 2:
+            topic = f" {grammar.words.conjunction} ".join(items)
+            return _substitute(grammar.thing, text, topic, grammar)
+    if plural and single and head and owner in grammar.possessives and not names:
         return text  # "my contract": "why do they make me wait"
-    people = (
-        plural
-        and not said.turn.entities
-        and (head is None or not said.grammar.is_plural(head.text))
-    )
-    if (names and (head is None or not said.grammar.is_plural(head.text))) or (
-        people and (head is None or head.lead >= 0)
-    ):
+    people = plural and single and not said.turn.entities
+    if (names and single) or (people and (head is None or head.lead >= 0)):
         named = any(one.kind == "name" for one in said.slots)
         where = place_of(said) if named and not names else ""
         topic = where and grammar.words.dwellers.format(place=where)
