@@ -170,11 +170,10 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
 
 def _mended_otherwise(text: str, start: int) -> re.Match[str] | None:
     """Return the words in another language that mend what was said: "sorry, *i meant* Brot"."""
-    for code in codes():
-        found = grammar_or_english(code).mending.match(plain_of(text), start)
-        if found and len(found[0].split()) > 1 and found.end() < len(text):
-            return found
-    return None
+    plain = plain_of(text)
+    every = (grammar_or_english(code).mending.match(plain, start) for code in codes())
+    longer = (one for one in every if one and one.end() < len(plain))
+    return next((one for one in longer if len(one[0].split()) > 1), None)
 
 
 def _with_subject_first(text: str, grammar: LanguageGrammar) -> str:

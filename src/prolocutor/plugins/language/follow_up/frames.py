@@ -27,6 +27,7 @@ _END: Final = ""
 """The word before the first word, and after the last."""
 
 _NUMBER: Final = "#"
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 class Frames:
@@ -74,13 +75,12 @@ class Frames:
             return ""
         if not before and (asking := self._asking.get(after)):
             return self._nearest(word, asking)
-        asked = self._asked_by.get(before, set())
-        if word in asked or word in self._words:
+        asked = self._asked_by.get(before, _NONE)
+        between = self._between.get((before, after), _NONE)
+        if not (asked or between) or word in asked or word in self._words:
             return ""
         others = (one for one in asked if len(one) != len(word))
-        return self._nearest(word, others) or self._nearest(
-            word, self._between.get((before, after), ())
-        )
+        return self._nearest(word, others) or self._nearest(word, between)
 
     def knows(self, word: str) -> bool:
         """Return whether a word is right wherever it stands, but for first and after a number."""

@@ -36,6 +36,7 @@ from prolocutor.plugins.language.follow_up.wordings import (
     returns_otherwise,
 )
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
+from prolocutor.reading.languages import mended_parts
 
 Meaning = tuple[str, float, str]
 """A whole question, how sure it is, and its language."""
@@ -112,20 +113,19 @@ def _without_reason(text: str, question: str, grammar: LanguageGrammar) -> str:
 
 def takes_back(text: str, grammar: LanguageGrammar, last: LastTurn | None = None) -> bool:
     """Return whether a text takes back the words or the action of the last turn."""
-    said = continuing(text, last, grammar, grammar) if last is not None else None
-    if said is not None and contrasted(said):
-        return True
-    if grammar.another.search(plain_of(text)):
+    fragment, plain = fragment_of(text, grammar), plain_of(text)
+    denies = grammar.contrasting.search(plain) is not None
+    if last is not None and (denies or mended_parts(fragment.text)):
+        said = continuing(text, last, grammar, grammar)
+        if said is not None and contrasted(said):
+            return True
+    if grammar.another.search(plain):
         return False
-    fragment = fragment_of(text, grammar)
-    plain = plain_of(fragment.rest)
+    rest = plain_of(fragment.rest)
     return (
         fragment.mends
-        or grammar.instead.search(plain_of(text)) is not None
-        or (
-            grammar.contrasting.search(plain) is not None
-            and any(one.fullmatch(plain) for one in grammar.contrasts)
-        )
+        or grammar.instead.search(plain) is not None
+        or (denies and any(one.fullmatch(rest) for one in grammar.contrasts))
     )
 
 

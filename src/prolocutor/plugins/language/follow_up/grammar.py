@@ -135,6 +135,12 @@ class LanguageGrammar:
             | self.subjects | self.small | self.things | self.persons | set(self.leads)
             | _set(words.owners) | _set(words.places)
         )  # fmt: skip
+        self._kinds = {
+            **dict.fromkeys((*self.function, "'s"), ("word", -1)),
+            **dict.fromkeys(self.indefinite, ("a", -1)),
+            **dict.fromkeys(self.definite | self.possessives, ("the", -1)),
+            **{word: ("lead", place) for word, place in self.leads.items()},
+        }
         months = "|".join(words.months)
         ordinal = r"\d{1,2}(?:st|nd|rd|th|\.|er|º|°)?"
         until = r"(?: ?[-–] ?| (?:to|and|until|bis|und|au|et|al?|y|e) )"
@@ -522,15 +528,7 @@ class LanguageGrammar:
             yield Token(at, stop, text[at:stop], *self._kind(word, "" if opens else text[at]))
 
     def _kind(self, word: str, first: str) -> tuple[str, int]:
-        if word in self.leads:
-            return "lead", self.leads[word]
-        if word in self.definite or word in self.possessives:
-            return "the", -1
-        if word in self.indefinite:
-            return "a", -1
-        if word in self.function or word == "'s":
-            return "word", -1
-        return ("name" if first.isupper() else "content"), -1
+        return self._kinds.get(word) or ("name" if first.isupper() else "content", -1)
 
     def opens_clause(self, text: str) -> bool:
         """Return whether a text begins as a whole question, order or statement does."""
@@ -632,10 +630,11 @@ class LanguageGrammar:
         if at == 0 or at + 1 >= len(tokens) or tokens[at].kind != "content":
             return False
         before = plain_of(tokens[at - 1].text)
+        if before not in self.questions or before in self.determining:
+            return False
         far = tokens[at + 1].kind == "word" and at + 2 < len(tokens)  # "how far away is"
         after = {plain_of(one.text) for one in tokens[at + 1 : at + 2 + far]}
-        asks = before in self.questions and before not in self.determining
-        return asks and not after.isdisjoint(self.auxiliaries)
+        return not after.isdisjoint(self.auxiliaries)
 
     def _slot(
         self, text: str, starts: Span, lead: int, article: str, chunk: Sequence[Token]
@@ -644,10 +643,10 @@ class LanguageGrammar:
         kinds = {one.kind for one in chunk}
         typed = next((one.kind for one in chunk if one.kind in TYPED), None)
         unit = article == "a" and len(chunk) == 1 and plain_of(text[a:b]) in self.units
-        feast = self.feast.fullmatch(plain_of(text[a:b])) is not None
+        feast = lead >= 0 and self.feast.fullmatch(plain_of(text[a:b])) is not None
         month = len(chunk) == 1 and self.month.match(plain_of(text[a:b])) is not None
         kind = (
-            "date" if month or (feast and lead >= 0)
+            "date" if month or feast
             else "measure" if unit
             else typed if typed and len(chunk) == 1
             else "name" if kinds & {"name", "code", "entity"}

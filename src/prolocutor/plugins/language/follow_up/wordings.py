@@ -38,22 +38,25 @@ from prolocutor.plugins.language.follow_up.listed import (
 from prolocutor.plugins.language.follow_up.spelling import MIN_LETTERS, is_near
 from prolocutor.plugins.language.follow_up.topics import place_of, topic_of
 from prolocutor.reading.languages import mended_parts
+from prolocutor.reading.plain_text import FoldedPattern
 
 
 def repeats(said: Continuing) -> Found:
     """ "Again", "another one": the same question once more."""
-    whole = said.spoken.again.fullmatch(
-        plain_of(said.fragment.rest)
-    ) or said.spoken.again.fullmatch(plain_of(said.fragment.text.strip(TRIMMED)))
-    return (said.question, SURE) if whole else None
+    return (said.question, SURE) if _is_all(said.spoken.again, said) else None
 
 
 def returns(said: Continuing) -> Found:
     """ "And back?", "the other way round": the two ends in each other's place."""
-    texts = (plain_of(said.fragment.rest), plain_of(said.fragment.text.strip(TRIMMED)))
-    if not any(said.spoken.returning.fullmatch(one) for one in texts):
-        return None
-    return _crossed(said)
+    return _crossed(said) if _is_all(said.spoken.returning, said) else None
+
+
+def _is_all(pattern: FoldedPattern, said: Continuing) -> bool:
+    """Return whether a pattern is all of the words, with or without those around them."""
+    rest, text = said.fragment.rest, said.fragment.text.strip(TRIMMED)
+    if pattern.fullmatch(plain_of(rest)):
+        return True
+    return rest != text and pattern.fullmatch(plain_of(text)) is not None
 
 
 def returns_otherwise(said: Continuing) -> tuple[str, str] | None:
@@ -221,9 +224,9 @@ def owned_otherwise(said: Continuing) -> Found:
     """ "The adults'?": another owner of the same thing, in the words of the last question."""
     rest = said.fragment.text.strip(TRIMMED)[-len(said.fragment.rest) :]
     owners = [*said.spoken.genitive.finditer(plain_of(rest))]
-    asked = [*said.grammar.genitive.finditer(plain_of(said.question))]
-    if len(owners) != 1 or not asked or owners[0].end() < len(rest):
+    if len(owners) != 1 or owners[0].end() < len(rest):
         return None
+    asked = [*said.grammar.genitive.finditer(plain_of(said.question))]
     asked = [one for one in asked if one.end() < len(said.question.rstrip(TRIMMED))]
     article = plain_of(rest[: owners[0].start()]).strip()
     if not asked or article not in {"", *said.spoken.definite}:
