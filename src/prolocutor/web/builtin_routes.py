@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -150,9 +151,7 @@ class BuiltinRoutes:
             show = Route("GET", "/metrics", show_metrics, "operators")
             self.monitoring.append(show)
             self.routes.append(show)
-        routes = {channel.name: channel.routes for channel in channels}
-        openapi = document(assistant.name, {"listener": self.routes, **routes})
-        self._document = json_response(openapi)
+        self._channels = channels
 
     async def health_live(self, _: TypedRequest[None, None]) -> HealthStatus:
         """Return whether the process answers at all."""
@@ -169,6 +168,12 @@ class BuiltinRoutes:
     async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any] | HttpResponse:
         """Return this document."""
         return self._document
+
+    @functools.cached_property
+    def _document(self) -> HttpResponse:
+        """The OpenAPI document, made when it is first asked for: servers start without it."""
+        routes = {channel.name: channel.routes for channel in self._channels}
+        return json_response(document(self._assistant.name, {"listener": self.routes, **routes}))
 
     async def metrics(self, _: TypedRequest[None, None]) -> HttpResponse:
         """Return figures for Prometheus (operators)."""
