@@ -210,11 +210,15 @@ def slowest(pattern: re.Pattern[str], ways: set[str], most: int, limit: float) -
     """Return the worst text of at most this length and what it took, if that is over the limit."""
     attack = Attack(pattern.pattern, pattern.flags & ~re.UNICODE)
     worst: list[int] = []
-    length = 12
+    length = 11  # a pattern that is exponential takes a moment at twice that, not a minute
     while length < most:
         length = min(most, 2 * length)
         texts = {n: one for n, one in enumerate(attack.texts(length)) if not worst or n in worst}
-        costs = {n: cost(pattern, ways, one) for n, one in texts.items()}
+        costs = {}
+        for n, one in texts.items():
+            costs[n] = cost(pattern, ways, one)
+            if costs[n] > 10 * limit:  # others may take as long, or longer
+                break
         order = sorted(costs, key=costs.__getitem__, reverse=True)
         text = texts[order[0]]
         if costs[order[0]] > limit:
