@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -111,7 +113,24 @@ def file_version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """Bring a file of this version to the newest version."""
+    """Bring a file of this version to the newest version; an empty one by a copy of a new one."""
+    if version == 0:
+        with closing(sqlite3.connect(MEMORY)) as new:
+            new.deserialize(_new_database())
+            new.backup(connection)
+        return
+    _run_scripts(connection, version)
+
+
+@functools.cache
+def _new_database() -> bytes:
+    """Return an empty database of the newest version."""
+    with closing(sqlite3.connect(MEMORY, isolation_level=None)) as connection:
+        _run_scripts(connection, 0)
+        return connection.serialize()
+
+
+def _run_scripts(connection: sqlite3.Connection, version: int) -> None:
     for number, script in _SCRIPTS.items():
         if number > version:
             connection.execute("BEGIN IMMEDIATE")
