@@ -6,8 +6,7 @@ then for each of its clauses. Most utterances are a single request; they are ask
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Any, Final
@@ -15,8 +14,13 @@ from typing import Any, Final
 from prolocutor.plugins.language.follow_up.framing import framing_of
 from prolocutor.plugins.language.follow_up.grammar import (
     ENGLISH,
+    TO,
+    WITHIN,
     LanguageGrammar,
     grammar_of,
+    grammar_or_english,
+    plain_of,
+    unaccented,
 )
 from prolocutor.plugins.language.together.ellipsis import (
     complete_clauses,
@@ -25,7 +29,8 @@ from prolocutor.plugins.language.together.ellipsis import (
     shared_owner,
 )
 from prolocutor.reading.languages import language_of
-from prolocutor.reading.locales.locale import codes
+from prolocutor.reading.locales.locale import Words, codes
+from prolocutor.reading.plain_text import FoldedPattern
 
 MAX_CLAUSES: Final = 5
 """Clauses in one utterance; with more of them only the whole is asked for."""
@@ -35,52 +40,60 @@ LONGEST_TEXT: Final = 500
 MOST_KEPT: Final = 64
 """Texts whose clauses are kept: every agent is asked for those of one utterance."""
 
-_STARTS_ANEW: Final = (
-    r"(?:(?:what|how|when|who|where|which)(?:'s|s)?|tell me|convert|define|set|flip|roll|remind me"
-    r"|give me|show me|(?:the )?[a-z]{4,} of)\b"
-)
-_SUM: Final = r"\d[\d.]*\s*(?:[-+*/^x×÷]|plus|minus|times|divided by)\s*\d"
-_BREAK: Final = re.compile(
-    r"(?<=[?!;]) |(?<=[a-z)]\.) "
-    r"| ?[,;]? (?:(?:and|then|plus|also|&) )+(?:(?:then|also) )?| ?; ?"
-    rf"|, (?={_STARTS_ANEW}|{_SUM}|\d|[\w' -]{{2,30}}(?:,| and ))"
-    r"|,? or (?=\d|(?:what|how|when|who|where|which)\b)",
-    re.IGNORECASE,
-)
-_COMPARES: Final = re.compile(
-    r"\b(?:which|bigger|smaller|larger|more|less|greater|pick|choose|either)\b", re.IGNORECASE
-)
-_COMPARED: Final = re.compile(
-    r"\b(?:who|which|what)\b[^,]* (?:the )?(?:\w+er|more|less|better|worse)\b[^,?]*, [^,?]*$",
-    re.IGNORECASE,
-)
-"""A choice of two as far as the first of them."""
-_GREETING: Final = re.compile(
-    r"(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day))"
-    r"(?: there| again| you| prolocutor| assistant)?[\s,.!]+)+",
-    re.IGNORECASE,
-)
-_JOINT: Final = re.compile(r"(?:(?:and|then|also|plus)\b[\s,]*)+", re.IGNORECASE)
-_LEAD: Final = re.compile(
-    r"(?:(?:and|then|also|plus|so|well|ok|okay|oh|hey|hi|hello|please|kindly|just|now|first|next|"
-    r"after that|by the way|btw|quickly|can you|could you|would you|will you|i want you to|"
-    r"i'd like you to|i need you to)[\s,:.!]+)*",
-    re.IGNORECASE,
-)
-_REQUEST: Final = re.compile(
-    r"(?:what|whats|what's|which|who|who's|whose|when|when's|where|where's|why|how|how's|"
-    r"is|are|was|were|does|do|did|has|have|will|am|should|may|must|isn't|aren't|"
-    r"tell|give|show|say|list|name|find|look|read|check|calculate|compute|convert|work out|solve|"
-    r"(?:i )?(?:need|want) (?:to know )?(?:the|an?|some) |"
-    r"add|put|pop|set|start|stop|pause|cancel|delete|remove|clear|remind|wake|mark|tick|cross|move|"
-    r"flip|toss|roll|throw|pick|choose|draw|generate|define|explain|translate|spell|count|"
-    r"divide|multiply|i want to know|i'd like to know|i would like to know|i wonder|do you know|"
-    r"let me know|let me hear|make me laugh|the time|the weather|the meaning|the capital|the date|"
-    r"use|(?:the )?[a-z]{4,}(?: [a-z]+)? (?:of|for) (?=\w)|"
-    r"another (?:one|joke)|one more|help|time in|time at)\b"
-    r"|[-(]?\d[\d.,]*\s*(?:[-+*/^x×÷%]|plus|minus|times|divided|percent|[a-z°]+ (?:to|in|into) )",
-    re.IGNORECASE,
-)
+
+class RequestPatterns:
+    """The patterns that part requests in a language that lists the words by which they begin."""
+
+    def __init__(self, words: Words) -> None:
+        asks, sequels, joint = _any(words.questions), _any(words.sequels), words.conjunction
+        self.gap = _pattern(
+            rf"(?<=[?!;]) |(?<=[^\W\d_]\.) |(?<=\)\.) | ?[,;]? (?:(?:{sequels}) )+| ?; ?"
+            rf"|, (?=(?:{asks}|{_any(words.restarts)})\b|\d|[\w' -]{{2,30}}(?:,| {joint} ))"
+            rf"|,? {words.choice} (?=\d|(?:{asks})\b)"
+        )
+        self.compares = _pattern(rf"\b(?:{_any(words.comparisons)})\b")
+        self.compared = _pattern(
+            rf"\b(?:{asks})\b[^,]* (?:the )?(?:\w+er|{_any(words.comparisons)})\b[^,?]*, [^,?]*$"
+        )
+        self.choice = words.choice
+        self.greeting = _pattern(rf"(?:(?:{_any(words.greetings)})[\s,.!]+)+")
+        self.joint = _pattern(rf"(?:(?:{sequels})\b[\s,]*)+")
+        self.lead = _pattern(rf"(?:(?:{_any(words.lead_ins)})[\s,:.!]+)*")
+        into = _any([*words.prepositions[TO], *words.prepositions[WITHIN]])
+        self.request = _pattern(
+            rf"(?:{_any(words.requests)})\b|[-(]?\d[\d.,]*\s*"
+            rf"(?:[%*/+^x×÷-]|{_any(words.operators)}|[a-z°]+ (?:{into}) )"
+        )
+
+    def begin(self, text: str) -> bool:
+        """Return whether a text begins as a request."""
+        plain = plain_of(text).strip()
+        lead = self.lead.match(plain)
+        return self.request.match(plain, lead.end() if lead else 0) is not None
+
+    def chooses(self, gap: str, before: str, text: str) -> bool:
+        """Return whether the words before and after a gap in lower case are a choice of two."""
+        before = plain_of(before)
+        told = text if self.choice in gap.split() else before if gap[0] == "," else ""
+        return bool(self.compares.search(plain_of(told)) or self.compared.search(before))
+
+    def without_joint(self, clause: str) -> str:
+        """Return a clause without the words that join it to the one before."""
+        joint = self.joint.match(plain_of(clause))
+        return clause[joint.end() :] if joint else clause
+
+
+@cache
+def _request_patterns(code: str) -> RequestPatterns:
+    return RequestPatterns(grammar_or_english(code).words)
+
+
+def _any(phrases: Iterable[str]) -> str:
+    return "|".join(phrases) or "(?!)"
+
+
+def _pattern(pattern: str) -> FoldedPattern:
+    return FoldedPattern(unaccented(pattern))
 
 
 def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
@@ -112,20 +125,19 @@ def _split(text: str) -> list[str]:
     told = language_of(text)
     if (told is None or told.confidence < 1) and (mixed := _split_between_languages(text)):
         return mixed
-    grammar = grammar_of(told.code) if told is not None and told.code != ENGLISH else None
-    if grammar is not None:
+    grammar = grammar_or_english(told.code if told is not None else ENGLISH)
+    if not grammar.words.requests:
         return _split_with_grammar(text, grammar)
-    greeting = _GREETING.match(text)
-    if greeting and _is_request(text[greeting.end() :]):
-        text = text[greeting.end() :]
-    else:
-        greeting = None
-    every = _cut_apart(text, _BREAK, _is_request, ENGLISH)
-    clauses = [one for one in every if not framing_of(ENGLISH).explains(one)]
-    whole = len(clauses) == len(every) == 1 and not greeting
+    code, patterns = grammar.code, _request_patterns(grammar.code)
+    greeting = patterns.greeting.match(plain_of(text))
+    greets = greeting is not None and patterns.begin(text[greeting.end() :])
+    text = text[greeting.end() :] if greeting and greets else text
+    every = _cut_apart(text, patterns.gap, patterns.begin, code)
+    clauses = [one for one in every if not framing_of(code).explains(one)]
+    whole = len(clauses) == len(every) == 1 and not greets
     if len(clauses) > MAX_CLAUSES or whole:
         return []
-    return [_drop_joint(clause) for clause in complete_clauses(clauses)]
+    return [patterns.without_joint(one) for one in complete_clauses(clauses, code)]
 
 
 def _split_between_languages(text: str) -> list[str]:
@@ -133,7 +145,7 @@ def _split_between_languages(text: str) -> list[str]:
     hora es"; none for other texts.
     """
     for code in codes():
-        for gap in _gaps(code).finditer(text):
+        for gap in _gaps(code).finditer(plain_of(text)):
             parts = text[: gap.start()].strip(), text[gap.end() :].strip()
             told = [language_of(one) for one in parts]
             if None in told or len({one.code for one in told if one}) < len(parts):
@@ -148,7 +160,7 @@ def _split_between_languages(text: str) -> list[str]:
 
 
 def _split_with_grammar(text: str, grammar: LanguageGrammar) -> list[str]:
-    """Return the clauses of a text in another language than English, as its grammar tells them."""
+    """Return the clauses of a text in a language whose requests its grammar alone tells."""
     clauses = _cut_apart(
         text,
         _gaps(grammar.code),
@@ -159,22 +171,22 @@ def _split_with_grammar(text: str, grammar: LanguageGrammar) -> list[str]:
 
 
 def _cut_apart(
-    text: str, gap: re.Pattern[str], is_request: Callable[[str], bool], code: str
+    text: str, gap: FoldedPattern, is_request: Callable[[str], bool], code: str
 ) -> list[str]:
     """Return a text cut where a request, or what leans on the one before, stands on either side."""
     grammar = grammar_of(code)
     assert grammar is not None
-    text = _politeness_between(code).sub("", text)
+    text = _politeness_between(code).sub(lambda _: "", text)
     clauses: list[str] = []
-    start = 0
-    gaps = [*gap.finditer(text)]
+    start, listed = 0, grammar.words.requests
+    gaps = [*gap.finditer(plain_of(text))]
     segments = [
         text[one.end() : after.start() if after else None]
         for one, after in zip_longest(gaps, gaps[1:])
     ]
     for place, (one, segment) in enumerate(zip(gaps, segments, strict=True)):
         before, rest = text[start : one.start()], text[one.end() :]
-        if code == ENGLISH and _chooses(one[0], before, text):
+        if listed and _request_patterns(code).chooses(one[0], before, text):
             continue
         if shared_owner(before, segments[place:], grammar) or (
             (is_request(before) or leans_on(before, clauses, code))
@@ -186,39 +198,19 @@ def _cut_apart(
 
 
 @cache
-def _politeness_between(code: str) -> re.Pattern[str]:
+def _politeness_between(code: str) -> FoldedPattern:
     """Return the pattern of politeness after a request and before the next: "please, and"."""
     grammar = grammar_of(code)
     assert grammar is not None
     polite = "|".join(grammar.words.politeness) or "(?!)"
-    return re.compile(rf",?\s+(?:{polite})(?=,? {grammar.words.conjunction} )", re.IGNORECASE)
-
-
-def _chooses(gap: str, before: str, text: str) -> bool:
-    """Return whether what a gap parts is a choice of two."""
-    picks = "or" in gap.lower().split() and _COMPARES.search(text) is not None
-    picks = picks or (gap[0] == "," and _COMPARES.search(before) is not None)
-    return picks or _COMPARED.search(before) is not None
+    return _pattern(rf",?\s+(?:{polite})(?=,? {grammar.words.conjunction} )")
 
 
 @cache
-def _gaps(code: str) -> re.Pattern[str]:
+def _gaps(code: str) -> FoldedPattern:
     grammar = grammar_of(code)
     joint = grammar.words.conjunction if grammar is not None else ""
-    return re.compile(
-        rf"(?<=[?!;]) (?:{joint} )?|(?<=[^\W\d_]\.) (?:{joint} )?|,? {joint} ", re.IGNORECASE
-    )
-
-
-def _drop_joint(clause: str) -> str:
-    joint = _JOINT.match(clause)
-    return clause[joint.end() :] if joint else clause
-
-
-def _is_request(text: str) -> bool:
-    text = text.strip()
-    lead = _LEAD.match(text)
-    return _REQUEST.match(text, lead.end() if lead else 0) is not None
+    return _pattern(rf"(?<=[?!;]) (?:{joint} )?|(?<=[^\W\d_]\.) (?:{joint} )?|,? {joint} ")
 
 
 def _replace_text(state: dict[str, Any], last: dict[str, Any], text: str) -> dict[str, Any]:
