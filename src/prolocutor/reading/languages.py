@@ -24,11 +24,6 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 _DIGIT: Final = re.compile(r"\d")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _SHORT: Final = frozenset("aiyà")
-_ELIDED: Final = re.compile(
-    r"\b(?:[ldjcnmt]|qu)['’][^\W\d_]{2}|\w-(?:t-)?(?:ils?|elles?|on|tu|vous|moi)\b"
-)
-"""French: "l'heure", "y a-t-il"."""
-
 _OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
 _MIN_SCORE: Final = 1.0
@@ -49,10 +44,11 @@ class DetectedLanguage(NamedTuple):
 
 
 class KnownLanguages(NamedTuple):
-    """All languages by their characteristic words, letters and conjunctions."""
+    """All languages by their characteristic words, letters, forms and conjunctions."""
 
     words: dict[str, tuple[str, ...]]
     letters: dict[str, str]
+    forms: dict[str, re.Pattern[str]]
     conjunctions: dict[str, str]
 
 
@@ -60,6 +56,7 @@ class KnownLanguages(NamedTuple):
 def _known_languages(every: tuple[str, ...]) -> KnownLanguages:
     table: dict[str, tuple[str, ...]] = {}
     letters: dict[str, str] = {}
+    forms: dict[str, re.Pattern[str]] = {}
     conjunctions: dict[str, str] = {}
     for code in every:
         words = find_words(code) or Words(name=code)
@@ -67,8 +64,10 @@ def _known_languages(every: tuple[str, ...]) -> KnownLanguages:
             for part in _typed_forms(word):
                 table[part] = tuple(dict.fromkeys((*table.get(part, ()), code)))
         letters[code] = words.letters
+        if words.forms:
+            forms[code] = re.compile("|".join(words.forms))
         conjunctions.setdefault(words.conjunction, code)
-    return KnownLanguages(table, letters, conjunctions)
+    return KnownLanguages(table, letters, forms, conjunctions)
 
 
 def _typed_forms(word: str) -> list[str]:
@@ -340,8 +339,9 @@ def _detect_language(said: str, every: tuple[str, ...]) -> DetectedLanguage | No
     if opens and opens[1] in known.conjunctions:
         code = known.conjunctions[opens[1]]
         scores[code] = scores.get(code, 0.0) + 1
-    if _ELIDED.search(said):
-        scores["fr"] += _WEIGHT_OF_LETTERS
+    for code, form in known.forms.items():
+        if form.search(said):
+            scores[code] = scores.get(code, 0.0) + _WEIGHT_OF_LETTERS
     for code, letters in () if said.isascii() else known.letters.items():
         if letters and any(letter in said for letter in letters):
             scores[code] = scores.get(code, 0.0) + _WEIGHT_OF_LETTERS

@@ -44,6 +44,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     name: str
     frequent: str = ""
     letters: str = ""
+    forms: Phrases = []
     conjunction: str = ""
     choice: str = "|"
     nouns_capital: bool = False
