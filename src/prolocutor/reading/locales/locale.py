@@ -45,6 +45,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     frequent: str = ""
     letters: str = ""
     forms: Phrases = []
+    endings: str = ""
+    vowels: str = ""
     conjunction: str = ""
     choice: str = "|"
     nouns_capital: bool = False

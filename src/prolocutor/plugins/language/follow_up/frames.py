@@ -37,6 +37,7 @@ class Frames:
         """Read the texts of cards; `own` are the words of the language."""
         self._plain = lru_cache(MOST_KEPT)(self._plain_word)
         self._grammar, self._words = grammar, set[str]()
+        self._endings = frozenset(grammar.words.endings.split())
         self._between: dict[tuple[str, str], set[str]] = {}
         self._asked_by: dict[str, set[str]] = {}
         self._asking: dict[str, set[str]] = {}
@@ -88,14 +89,20 @@ class Frames:
 
     def _nearest(self, typed: str, words: Iterable[str]) -> str:
         near = [one for one in words if is_near(typed, one) or _abbreviates(typed, one)]
-        return near[0] if len(near) == 1 and not _is_form(typed, near[0]) else ""
+        return near[0] if len(near) == 1 and not self._is_form(typed, near[0]) else ""
+
+    def _is_form(self, one: str, other: str) -> bool:
+        """Return whether a word is another with an ending: "word", "words"."""
+        short, long = sorted((one, other), key=len)
+        return long.startswith(short) and long[len(short) :] in self._endings
 
     def _joint(self, article: str, after: str) -> str:
         """Return the conjunction that an article was meant as, where it cannot be one: "an in"."""
         grammar = self._grammar
         joint = grammar.words.conjunction
         led = after in grammar.leads or after in grammar.any_article
-        unfit = led or (len(article) > 1 and after[:1].isalpha() and after[:1] not in _VOWELS)
+        before = grammar.words.vowels  # "an" may be right
+        unfit = led or (len(article) > 1 and after[:1].isalpha() and after[:1] not in before)
         return joint if unfit and joint.startswith(article) and article != joint[:1] else ""
 
     def _is_operator(self, word: str) -> bool:
@@ -113,13 +120,4 @@ def _abbreviates(typed: str, word: str) -> bool:
     return len(bones) > LEAST_LETTERS and bones == _BONES.sub("", word) and typed[0] == word[0]
 
 
-def _is_form(one: str, other: str) -> bool:
-    """Return whether a word is another with an ending: "word", "words"."""
-    short, long = sorted((one, other), key=len)
-    return long.startswith(short) and long[len(short) :] in _ENDINGS
-
-
 _BONES: Final = re.compile("[aeiou]")
-_ENDINGS: Final = frozenset({"s", "es", "d", "ed", "r", "er", "ing", "ly"})
-_VOWELS: Final = frozenset("aeiouh")
-"""Letters before which "an" may be right."""
