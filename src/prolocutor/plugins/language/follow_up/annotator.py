@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Final
 
@@ -53,6 +53,7 @@ from prolocutor.plugins.language.follow_up.pronouns import fill_pronoun
 from prolocutor.plugins.language.follow_up.rereading import inner_requests, put_topic_first
 from prolocutor.plugins.language.follow_up.returning import (
     TWO_TURNS,
+    EarlierTurns,
     about,
     annotation_of,
     fitting_turn,
@@ -153,14 +154,16 @@ class FollowUps:
             meant = self._normalizer.normalized(_unframed(meant.spelled, spoken), code, keeps=keeps)
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
-        found = self._returned(meant.spelled, turns, state, code) if turns else {}
+        earlier = cache(partial(earlier_turns_of, state, meant.spelled))
+        found = self._returned(meant.spelled, turns, earlier, code) if turns else {}
         grammar, own = grammar_or_english(code), partial(self._own_meaning, spoken=code)
         card_of = partial(self.card_of, grammar=grammar)
         found = found or pointed_back(meant.spelled, state, grammar, own, card_of)
-        found = found or self._passed_over(meant.spelled, turns, state, code)
-        turns = _with_turn_before(turns, meant.spelled, state, code)
+        if turns and len(state["utterances"]) >= TWO_TURNS:
+            found = found or self._passed_over(meant.spelled, turns, earlier, code)
+        turns = _with_turn_before(turns, meant.spelled, earlier, code)
         found = found or self._follow_up(meant.spelled, turns, spoken)
-        found = found or resumed(meant.spelled, turns, state, grammar, own)
+        found = found or resumed(meant.spelled, turns, earlier, grammar, own)
         if meant.bare == said:
             return found
         alone = _alone(meant.bare, said, *{text, meant.spelled})
@@ -195,7 +198,7 @@ class FollowUps:
                 yield annotation_of(turn, whole, LIKELY)
 
     def _returned(
-        self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
+        self, text: str, last: list[LastTurn], earlier: EarlierTurns, code: str
     ) -> dict[str, Any]:
         """Return the meaning of words that come back to an earlier question than the last."""
         grammar = grammar_or_english(code)
@@ -203,7 +206,7 @@ class FollowUps:
         if not (grammar.coming_back.match(plain) or grammar.recalling.match(plain)):
             return self._named_first(text, last, grammar)
         told_by = partial(self._normalizer.card_text, code=grammar.code)
-        back = returned(text, earlier_turns_of(state, text), grammar, told_by)
+        back = returned(text, earlier(), grammar, told_by)
         if back is None:
             return {}
         (whole, sure), turn = back
@@ -223,15 +226,13 @@ class FollowUps:
         return {"text": told[0], "of": "", "confidence": LIKELY} if told else {}
 
     def _passed_over(
-        self, text: str, last: list[LastTurn], state: Mapping[str, Any], code: str
+        self, text: str, last: list[LastTurn], earlier: EarlierTurns, code: str
     ) -> dict[str, Any]:
         """Return the meaning of words that go on from an earlier turn than the last."""
-        if not last or len(state["utterances"]) < TWO_TURNS:
-            return {}
         grammar = grammar_or_english(code)
         fragment = fragment_of(text, grammar)
         goes_on = fragment.joined or fragment.closes or fragment.mends or fragment.asks
-        turns = earlier_turns_of(state, text)[len(last) :]
+        turns = earlier()[len(last) :]
         if grammar.opens_request(fragment.rest) or not goes_on:
             card_of = partial(self.card_of, grammar=grammar)
             turn = owning_turn(fragment.rest, last, turns, grammar, card_of)
@@ -346,7 +347,7 @@ def _alike(text: str, turns: list[LastTurn], grammar: LanguageGrammar) -> list[L
 
 
 def _with_turn_before(
-    turns: list[LastTurn], text: str, state: Mapping[str, Any], code: str
+    turns: list[LastTurn], text: str, earlier: EarlierTurns, code: str
 ) -> list[LastTurn]:
     """Return the last turn with the entities of the turn before, where words mean two things."""
     grammar, plain = grammar_or_english(code), plain_of(text)
@@ -354,11 +355,11 @@ def _with_turn_before(
         grammar.inner_pointing.search(plain) or grammar.ranked_one.search(plain)
     ):
         return turns
-    earlier = earlier_turns_of(state, text)
-    replies = tuple(one.reply for one in earlier[1:MOST_BEFORE])
-    lists = (things_of_reply(one, grammar) for one in earlier[1:])
+    others = earlier()[1:]
+    replies = tuple(one.reply for one in others[: MOST_BEFORE - 1])
+    lists = (things_of_reply(one, grammar) for one in others)
     listed = next((one for one in lists if len(one) > 1), [])
-    before = tuple(kind for one in earlier[1:MOST_BEFORE] for kind in one.kinds)
+    before = tuple(kind for one in others[: MOST_BEFORE - 1] for kind in one.kinds)
     return [replace(turns[0], before=before, listed=tuple(listed), replies=replies)]
 
 

@@ -45,11 +45,11 @@ def as_direct_question(text: str, grammar: LanguageGrammar) -> str:
     Any other text is returned as it is.
     """
     words = text.rstrip(TRIMMED).split()
-    plain = [plain_of(word) for word in words]
     if len(words) < LEAST_INDIRECT - grammar.words.verbs_last:
         return text
-    if plain[0] not in grammar.questions:
+    if plain_of(words[0]) not in grammar.questions:
         return text
+    plain = [plain_of(word) for word in words]
     if grammar.words.verbs_last:
         return _with_verb_second(text, words, plain, grammar)
     measures = plain[0] in {one.split()[0] for one in grammar.words.how_much}

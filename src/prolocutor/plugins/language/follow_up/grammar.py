@@ -533,7 +533,7 @@ class LanguageGrammar:
     def opens_clause(self, text: str) -> bool:
         """Return whether a text begins as a whole question, order or statement does."""
         plain = plain_of(text)
-        first = plain.split(maxsplit=1)[0] if plain.split() else ""
+        first, *_ = plain.split(maxsplit=1) or ("",)
         return (
             first in self.asking_words or first in self.subjects
             or self.orders.match(plain) is not None
@@ -544,8 +544,8 @@ class LanguageGrammar:
         plain = plain_of(text).strip(TRIMMED)
         opened = self.joint.match(plain)
         plain = plain[opened.end() :] if opened else plain
-        first = plain.split(maxsplit=1)[0].rstrip(",") if plain.split() else ""
-        return first in self.asking_words or self.commands.match(plain) is not None
+        first, *_ = plain.split(maxsplit=1) or ("",)
+        return first.rstrip(",") in self.asking_words or self.commands.match(plain) is not None
 
     def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Part]:
         """Return the slots of a question, in their order."""

@@ -49,6 +49,9 @@ TWO_TURNS: Final = 5
 OwnMeaning = Callable[[LastTurn], Meaning | None]
 """The meaning of words by the agent that answered a turn."""
 
+EarlierTurns = Callable[[], list[LastTurn]]
+"""The last turns that were questions, the latest first."""
+
 CardOf = Callable[[str], frozenset[str]]
 """The stems of the words of a skill's card."""
 
@@ -377,14 +380,14 @@ def pointed_back(
 def resumed(
     text: str,
     last: Sequence[LastTurn],
-    state: Mapping[str, Any],
+    earlier: EarlierTurns,
     grammar: LanguageGrammar,
     own_meaning: OwnMeaning,
 ) -> dict[str, Any]:
     """Return the meaning of a few words that only the agent of an earlier turn understands."""
     if not last or len(text.split()) > MOST_RESUMING or grammar.opens_request(text):
         return {}
-    for turn in earlier_turns_of(state, text)[len(last) :]:
+    for turn in earlier()[len(last) :]:
         found = None if turn.skill == last[-1].skill else own_meaning(turn)
         if found is not None and found[1] >= SURE and found[0] != turn.question:
             return annotation_of(turn, found[0], LIKELY)
