@@ -1,5 +1,6 @@
 """Texts that let a pattern try again and again: what it repeats, many times, and then a miss."""
 
+import functools
 from collections.abc import Iterable, Iterator
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
@@ -57,7 +58,7 @@ def _of(kind: Any, of: Any, times: int, choice: int) -> str:
     if kind in (op.ANY, op.NOT_LITERAL):
         return "a" if of != ord("a") else "b"
     if kind is op.IN:
-        members = _members(of)
+        members = _members(tuple(of))
         return members[choice % len(members)] if members else ""
     if kind is op.BRANCH:
         return _shortest(of[1][choice % len(of[1])], times, choice)
@@ -76,7 +77,8 @@ def _inner(kind: Any, of: Any) -> Any:
     return of[1] if kind in (op.ASSERT, op.ASSERT_NOT) else None
 
 
-def _members(of: list[Any]) -> list[str]:
+@functools.cache
+def _members(of: tuple[Any, ...]) -> list[str]:
     given = [
         chr(one if kind is op.LITERAL else one[0])
         for kind, one in of
@@ -90,7 +92,7 @@ def _members(of: list[Any]) -> list[str]:
     ]
 
 
-def _is_in(sign: str, of: list[Any]) -> bool:
+def _is_in(sign: str, of: tuple[Any, ...]) -> bool:
     return any(
         one == ord(sign)
         if kind is op.LITERAL
@@ -132,7 +134,7 @@ def _signs(tree: Iterable[Any]) -> Iterator[str]:
         if kind is op.LITERAL and not chr(of).isalnum():
             yield from (chr(of), chr(of) + " ")
         elif kind is op.IN:
-            yield from _members(of)[:3]
+            yield from _members(tuple(of))[:3]
         elif kind is op.BRANCH:
             for one in of[1]:
                 yield from _signs(one)
