@@ -150,6 +150,15 @@ def is_open(socket: ClientConnection) -> bool:
     return socket.state is State.OPEN
 
 
+async def close_socket(socket: ClientConnection) -> None:
+    """Close a socket in good order; break it off if that is cancelled."""
+    try:
+        await socket.close()
+    except asyncio.CancelledError:
+        socket.transport.abort()
+        raise
+
+
 def closing_error(socket: ClientConnection, shown: str) -> ServiceUnreachable:
     """Return why a socket is closed."""
     error = socket.protocol.parser_exc

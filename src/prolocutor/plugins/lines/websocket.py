@@ -23,6 +23,7 @@ from prolocutor.connectors.parts.sockets import (
     PING_SECONDS,
     SocketAddress,
     SocketOpener,
+    close_socket,
     closing_error,
     is_open,
 )
@@ -203,7 +204,7 @@ class _SocketLine:
                 log.warning("%s: %s %s; it is opened anew", self._name, self._shown, wrong)
                 self.end = ServiceUnreachable(f"{self._shown} {wrong}")
             self._calls.fail(self.end)
-            await self._socket.close()
+            await close_socket(self._socket)
 
     def _take(self, line: bytes) -> str | None:
         if self._greetings:

@@ -207,6 +207,16 @@ async def test_a_bad_peer_is_a_failure_and_the_next_turn_works(
     assert reply.value[0]["text"] == "Hi!"
 
 
+async def test_a_conversation_that_was_broken_off_is_closed_with_the_connector() -> None:
+    async with Scripted(WELCOME, [HI] * 200).served() as peer:
+        almond = AlmondConnector(AlmondServer(url=peer.url), name="peer")
+        await ask(almond, state("hello"))
+        await almond.aclose()
+        await asyncio.sleep(0)
+
+        assert [one for one in map(repr, asyncio.all_tasks()) if "_AlmondLine" in one] == []
+
+
 async def test_a_turn_without_an_end_is_taken_as_it_is_and_one_without_words_is_late() -> None:
     script = Scripted(WELCOME, [HI], [], [HI, NOTHING])
     async with (

@@ -25,6 +25,7 @@ from prolocutor.connectors.parts.sockets import (
     PING_SECONDS,
     SocketAddress,
     SocketOpener,
+    close_socket,
     closing_error,
     is_open,
 )
@@ -91,16 +92,18 @@ class AlmondConnector:
         self._connections = options.connections
         self._idle = options.idle
         self._conversations: OrderedDict[str, AlmondConversation] = OrderedDict()
+        self._reading = BackgroundTasks(address.shown)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Say each request in its conversation."""
         return await each_alone(self._ask, requests)
 
     async def aclose(self) -> None:
-        """Close the connections."""
+        """Close the connections; break off those that were left before and are not closed yet."""
         conversations = [*self._conversations.values()]
         self._conversations.clear()
         await asyncio.gather(*(conversation.aclose() for conversation in conversations))
+        await self._reading.aclose()
 
     async def _ask(self, request: Request) -> Plain:
         question = read_question(request)
@@ -123,7 +126,7 @@ class AlmondConnector:
         now = asyncio.get_running_loop().time()
         found = self._conversations.get(key)
         if found is None:
-            found = AlmondConversation(self._opener, self._url, id_)
+            found = AlmondConversation(self._opener, self._url, id_, self._reading)
             self._conversations[key] = found
         self._conversations.move_to_end(key)
         found.last_used = now
@@ -198,8 +201,9 @@ class AlmondSaid(msgspec.Struct):
 class AlmondConversation:
     """One conversation; one turn at a time. `id` is the peer's name of it, once known."""
 
-    def __init__(self, opener: SocketOpener, url: Url, id_: str) -> None:
+    def __init__(self, opener: SocketOpener, url: Url, id_: str, reading: BackgroundTasks) -> None:
         self.id = id_
+        self._reading = reading
         self.last_used = 0.0
         self._opener = opener
         self._url = url
@@ -248,7 +252,7 @@ class AlmondConversation:
         if self._line is None or not self._line.is_open:
             own = {"id": self.id, "skip_history": "1", "hide_welcome": "1"}
             socket = await self._opener.open(self._url.replace_parameters(**own))
-            self._line = _AlmondLine(socket, self._opener.address.shown)
+            self._line = _AlmondLine(socket, self._opener.address.shown, self._reading)
             await asyncio.wait([self._line.ready], timeout=OPENING_QUIET)
             self._line.begin()
             if self._line.id is not None:
@@ -312,7 +316,7 @@ class _Turn:
 class _AlmondLine:
     """One connection; messages outside of a turn are ignored."""
 
-    def __init__(self, socket: ClientConnection, shown: str) -> None:
+    def __init__(self, socket: ClientConnection, shown: str, reading: BackgroundTasks) -> None:
         loop = asyncio.get_running_loop()
         self.id: str | None = None
         self.is_open = True
@@ -321,7 +325,7 @@ class _AlmondLine:
         self._socket = socket
         self._shown = shown
         self._turn: _Turn | None = None
-        self.reading: Final = BackgroundTasks(shown).start(self._read())
+        self.reading: Final = reading.start(self._read())
 
     def begin(self) -> None:
         """Count messages from now on as the answer."""
@@ -365,7 +369,7 @@ class _AlmondLine:
             self.begin()
             if self._turn is not None:
                 self._turn.settle(self.end)
-            await self._socket.close()
+            await close_socket(self._socket)
 
     async def _take(self, data: bytes) -> None:
         try:
