@@ -59,6 +59,7 @@ _WRAPPED: Final = re.compile(
 _LONGEST_CORRECTION: Final = 400
 """Characters of a text that are searched for words of correction."""
 
+_WORD: Final = re.compile(r"\w+")
 _MARKS: Final = re.compile(r"[\s,.!…]+")
 
 _LEAVING: Final = frozenset({"nevermind", "stop"})
@@ -84,6 +85,14 @@ def _controls(every: tuple[str, ...]) -> dict[str, Control]:
 def _controls_without_accents(every: tuple[str, ...]) -> dict[str, Control]:
     controls = _controls(every).items()
     return {strip_accents(phrase): name for phrase, name in controls if len(phrase) > 3}
+
+
+@cache
+def _first_words(every: tuple[str, ...]) -> frozenset[str]:
+    """Return the words by which control commands begin."""
+    return frozenset(
+        word[0] for phrase in _controls(every) if (word := _WORD.findall(strip_accents(phrase)))
+    )
 
 
 def correction(text: str) -> str | None:
@@ -186,6 +195,8 @@ def find_command(text: str) -> Control | None:
 @lru_cache(maxsize=64)  # the words of a turn, asked for by several
 def _find_command(text: str, every: tuple[str, ...]) -> Control | None:
     plain_text, controls = plain(text).strip(" .,!"), _controls(every)
+    if _first_words(every).isdisjoint(_WORD.findall(strip_accents(plain_text))):
+        return None
     control = controls.get(plain_text) or controls.get(bare(text)) or _strip_leads(plain_text)
     control = control or controls.get(plain_text.strip("?¿ ")) or _same_in_each_part(plain_text)
     return control or _leaves_in_a_row(plain_text)

@@ -171,12 +171,16 @@ class FollowUps:
 
     def _read_again(self, state: Mapping[str, Any], said: str, noted: Any) -> dict[str, Any]:
         """Return the next reading of words that no agent has answered; `{}` if there is none."""
-        number = noted.get("reading", 0) if isinstance(noted, Mapping) else 0
-        every = self._readings(state, said)
+        noted = noted if isinstance(noted, Mapping) else {}
+        number = noted.get("reading", 0)
+        first = self(_saying(state, said)) if number else noted
+        every = self._readings(state, said, first)
         found = next(islice(every, number, None), None)
         return {} if found is None else {**found, "reading": number + 1}
 
-    def _readings(self, state: Mapping[str, Any], said: str) -> Iterator[dict[str, Any]]:
+    def _readings(
+        self, state: Mapping[str, Any], said: str, first: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
         """Return the readings of words but for the first, each once."""
         request, _ = without_wish(said)
         told = language_of_request(request)
@@ -184,7 +188,6 @@ class FollowUps:
         code = told.code if told else (turns[-1].spoken or turns[-1].language if turns else "")
         grammar = grammar_or_english(code)
         spelled = self._normalizer.nearest_words(request, code)
-        first = self(_saying(state, said))
         tried = {_bare(said), _bare(str(first.get("text", "")))}
         for part in (spelled, *inner_requests(spelled, grammar)):
             found = self(_saying(state, part))
