@@ -207,6 +207,8 @@ def listed_items(text: str, grammar: LanguageGrammar) -> list[ListedItem]:
     numbered = [one.strip(" .") for one in _NUMBERED.findall(text)]
     if len(numbered) > 1:
         return [ListedItem(one) for one in numbered]
+    if all(f" {joint} " not in plain_of(text) for joint in grammar.joining):
+        return []
     masked = _MASKED.sub("_", text)
     colon = _COLON.search(masked)
     listed = grammar.listed.search(masked, colon.end() if colon else 0)

@@ -65,7 +65,7 @@ class RequestPatterns:
             rf"(?:[%*/+^x×÷-]|{_any(words.operators)}|[a-z°]+ (?:{into}) )"
         )
 
-    def begin(self, text: str) -> bool:
+    def begins_request(self, text: str) -> bool:
         """Return whether a text begins as a request."""
         plain = plain_of(text).strip()
         lead = self.lead.match(plain)
@@ -77,7 +77,7 @@ class RequestPatterns:
         told = text if self.choice in gap.split() else before if gap[0] == "," else ""
         return bool(self.compares.search(plain_of(told)) or self.compared.search(before))
 
-    def without_joint(self, clause: str) -> str:
+    def strip_joint(self, clause: str) -> str:
         """Return a clause without the words that join it to the one before."""
         joint = self.joint.match(plain_of(clause))
         return clause[joint.end() :] if joint else clause
@@ -130,14 +130,14 @@ def _split(text: str) -> list[str]:
         return _split_with_grammar(text, grammar)
     code, patterns = grammar.code, _request_patterns(grammar.code)
     greeting = patterns.greeting.match(plain_of(text))
-    greets = greeting is not None and patterns.begin(text[greeting.end() :])
+    greets = greeting is not None and patterns.begins_request(text[greeting.end() :])
     text = text[greeting.end() :] if greeting and greets else text
-    every = _cut_apart(text, patterns.gap, patterns.begin, code)
+    every = _cut_apart(text, patterns.gap, patterns.begins_request, code)
     clauses = [one for one in every if not framing_of(code).explains(one)]
     whole = len(clauses) == len(every) == 1 and not greets
     if len(clauses) > MAX_CLAUSES or whole:
         return []
-    return [patterns.without_joint(one) for one in complete_clauses(clauses, code)]
+    return [patterns.strip_joint(one) for one in complete_clauses(clauses, code)]
 
 
 def _split_between_languages(text: str) -> list[str]:
