@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -152,6 +151,7 @@ class BuiltinRoutes:
             self.monitoring.append(show)
             self.routes.append(show)
         self._channels = channels
+        self._document: HttpResponse | None = None
 
     async def health_live(self, _: TypedRequest[None, None]) -> HealthStatus:
         """Return whether the process answers at all."""
@@ -167,11 +167,11 @@ class BuiltinRoutes:
 
     async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any] | HttpResponse:
         """Return this document."""
+        if self._document is None:  # in a thread: it takes as long as many turns
+            self._document = await asyncio.to_thread(self._make_document)
         return self._document
 
-    @functools.cached_property
-    def _document(self) -> HttpResponse:
-        """The OpenAPI document, made when it is first asked for: servers start without it."""
+    def _make_document(self) -> HttpResponse:
         routes = {channel.name: channel.routes for channel in self._channels}
         return json_response(document(self._assistant.name, {"listener": self.routes, **routes}))
 
