@@ -17,12 +17,11 @@ from prolocutor.plugins.language.follow_up.grammar import (
     TO,
     TRIMMED,
     LanguageGrammar,
+    any_of,
     grammar_of,
-    opener,
+    pattern_of,
     plain_of,
-    unaccented,
 )
-from prolocutor.reading.plain_text import FoldedPattern
 
 MOST_LEAD: Final = 160
 """Characters before a request that are looked at."""
@@ -103,66 +102,69 @@ class Framing:
     def __init__(self, grammar: LanguageGrammar) -> None:
         words = grammar.words
         self._grammar = grammar
-        polite, hesitates = _any(words.politeness), _any(words.hesitation)
-        courtesy, mends, fills = _any(words.courtesy), _any(words.mends), _any(words.fillers)
-        request = _any([*words.questions, *words.orders])
+        polite, hesitates = any_of(words.politeness), any_of(words.hesitation)
+        opens_text = any_of(words.openers)
+        courtesy, mends, fills = any_of(words.courtesy), any_of(words.mends), any_of(words.fillers)
+        request = any_of([*words.questions, *words.orders])
         remark = (
-            rf"(?:{_any(words.remarks)})(?![\w'])"
+            rf"(?:{any_of(words.remarks)})(?![\w'])"
             rf"(?:(?!(?<![\w'])(?:{request})(?![\w']))[^,.!?;:…\d]){{0,60}}+"
         )
-        how = _any(one for phrase in words.how_much if (one := phrase.split()[0]).isalpha())
+        how = any_of(one for phrase in words.how_much if (one := phrase.split()[0]).isalpha())
         exclaimed = (
-            rf"(?:\w+[\s,]+)?(?:(?:{_any(words.determiners)})\s+(?:{_any(words.indefinite)})"
+            rf"(?:\w+[\s,]+)?(?:(?:{any_of(words.determiners)})\s+(?:{any_of(words.indefinite)})"
             rf"\s[^.!?;:]+|(?:{how})\s+\w+)[.!]+\s"
         )
-        self._before = _pattern(
+        self._before = pattern_of(
             rf"(?>(?>{exclaimed}|{remark}[,.!?;:…]|(?!(?:{mends})(?!\w))(?:{courtesy})[\s,.!;:…]"
-            rf"|(?:{opener(words)}|{hesitates}|{polite}|{fills})(?:{_GAP}|(?<=')))"
+            rf"|(?:{opens_text}|{hesitates}|{polite}|{fills})(?:{_GAP}|(?<=')))"
             rf"[\s,.!?;:…¡¿]*+)+(?=\S)"
         )
-        self._after = _pattern(
+        self._after = pattern_of(
             rf"{_MARKS}\s+(?>(?>{remark}|{courtesy}|{polite})(?=[,.!?;:…\s]|$)[,.!?;:…\s]*+)+$"
         )
-        subjects = _any(map(re.escape, words.subjects))
-        verbs = _any(map(re.escape, [*words.forms_of_be, *words.helpers]))
-        spoken = _any([one for one in words.fillers if " " in one])
+        subjects = any_of(map(re.escape, words.subjects))
+        verbs = any_of(map(re.escape, [*words.forms_of_be, *words.helpers]))
+        spoken = any_of([one for one in words.fillers if " " in one])
         ambiguous = grammar.questions | grammar.leads.keys() | grammar.here
         ambiguous |= {one for joints in words.joints[:1] for one in joints.split("|")}
-        because = _any([one for one in words.reasons if one not in ambiguous and "'" not in one])
-        self._aside = _pattern(
-            rf"(?:[,;–-]+\s+(?:(?:{_any(words.reasons)})(?!\s(?:{verbs})(?!\w))"
-            rf"|(?:{_any(words.conditions)})\s+(?:{subjects})"
+        because = any_of([one for one in words.reasons if one not in ambiguous and "'" not in one])
+        self._aside = pattern_of(
+            rf"(?:[,;–-]+\s+(?:(?:{any_of(words.reasons)})(?!\s(?:{verbs})(?!\w))"
+            rf"|(?:{any_of(words.conditions)})\s+(?:{subjects})"
             rf"|(?:{verbs})\s+(?:{subjects})(?=(?:\s+\w+){{1,2}}[.?!]*$)"
             rf"|(?!(?:{request}|{mends})(?![\w']))(?:{subjects})(?:'\w+)?)"
-            rf"|\s+(?:{spoken}|{because})\s+(?:{_any(words.speakers)}))(?![\w'])"
+            rf"|\s+(?:{spoken}|{because})\s+(?:{any_of(words.speakers)}))(?![\w'])"
             rf"[^,;.?!:\d]+(?=[.?!]*$)"
         )
-        joints = _any(words.joints[:1])
-        needs = rf"(?:{polite}|{_any(words.speakers)}|{_any(words.telling)}|{_any(words.links)})"
-        self._joined = _pattern(rf"(?<![\w'])(?:{joints})(?:\s+{needs})*\s+$")
-        self._trailing = _pattern(rf"(?:\s+(?:{spoken}))+(?=[.?!]*$)")
-        self._turns = _pattern(rf"[.!…]+\s+(?:{opener(words)}|{fills})[\s,]+$")
-        self._hesitates = _pattern(rf"(?:{hesitates})(?![\w'-])")
-        speaks = rf"(?<![\w'])(?:{_any(words.speakers)})(?!\w)"
-        self._speaks = _pattern(speaks)
-        aside = _any([*words.speakers, *words.fillers, *words.politeness, *words.links])
-        self._tells = _pattern(
-            rf"(?<![\w'])(?:{_any(words.telling)})(?:[\s,]+(?:{aside}))*[\s,:]*$"
+        joints = any_of(words.joints[:1])
+        needs = (
+            rf"(?:{polite}|{any_of(words.speakers)}|{any_of(words.telling)}|{any_of(words.links)})"
         )
-        self._kindly = _pattern(
-            rf"(?<![\w'])(?:{_any(words.kindness)})(?:\s+(?:{_any(words.links)}))*"
-            rf"[\s,]+(?:{_any(words.links)}|{_any(words.speakers)})\s*$"
+        self._joined = pattern_of(rf"(?<![\w'])(?:{joints})(?:\s+(?:{needs}))*\s+$")
+        self._trailing = pattern_of(rf"(?:\s+(?:{spoken}))+(?=[.?!]*$)")
+        self._turns = pattern_of(rf"[.!…]+\s+(?:{opens_text}|{fills})[\s,]+$")
+        self._hesitates = pattern_of(rf"(?:{hesitates})(?![\w'-])")
+        speaks = rf"(?<![\w'])(?:{any_of(words.speakers)})(?!\w)"
+        self._speaks = pattern_of(speaks)
+        aside = any_of([*words.speakers, *words.fillers, *words.politeness, *words.links])
+        self._tells = pattern_of(
+            rf"(?<![\w'])(?:{any_of(words.telling)})(?:[\s,]+(?:{aside}))*[\s,:]*$"
+        )
+        self._kindly = pattern_of(
+            rf"(?<![\w'])(?:{any_of(words.kindness)})(?:\s+(?:{any_of(words.links)}))*"
+            rf"[\s,]+(?:{any_of(words.links)}|{any_of(words.speakers)})\s*$"
         )
         told = [*words.telling, *words.speakers, *words.links, *words.kindness, *words.conditions]
-        self._closed = _pattern(rf"(?:(?:{_any(told)}|{polite}|{hesitates})(?!\w)[\s,]*)+")
-        self._kind = _pattern(rf"(?<![\w'])(?:{_any(words.kindness)})(?!\w)")
-        self._conditions = _pattern(rf"(?:{_any(words.conditions)})(?!\w)")
-        self._explains = _pattern(
-            rf"(?:{because}|(?:{_any(words.conditions)})(?!\s(?:{verbs})\b))\s"
+        self._closed = pattern_of(rf"(?:(?:{any_of(told)}|{polite}|{hesitates})(?!\w)[\s,]*)+")
+        self._kind = pattern_of(rf"(?<![\w'])(?:{any_of(words.kindness)})(?!\w)")
+        self._conditions = pattern_of(rf"(?:{any_of(words.conditions)})(?!\w)")
+        self._explains = pattern_of(
+            rf"(?:{because}|(?:{any_of(words.conditions)})(?!\s(?:{verbs})\b))\s"
         )
         asking = map(re.escape, [*words.questions, *words.forms_of_be, *words.helpers])
-        opens = _any([*words.fillers, *words.politeness, *words.joints, *words.orders, *asking])
-        self._may_open = _pattern(rf"[{re.escape(TRIMMED)}]*(?:{opens})")
+        opens = any_of([*words.fillers, *words.politeness, *words.joints, *words.orders, *asking])
+        self._may_open = pattern_of(rf"[{re.escape(TRIMMED)}]*(?:{opens})")
 
     def request_in(self, text: str) -> str:
         """Return the request in a text; the text where nothing in it is surely framing."""
@@ -337,11 +339,3 @@ def request_in(text: str, grammar: LanguageGrammar) -> str:
     said = text.lstrip("¿¡")  # "¿puedes decirme qué hora es?"
     request = framing_of(grammar.code).request_in(said)
     return text if request == said else request
-
-
-def _any(phrases: Iterable[str]) -> str:
-    return "|".join(phrases) or "(?!)"
-
-
-def _pattern(pattern: str) -> FoldedPattern:
-    return FoldedPattern(unaccented(pattern))

@@ -107,7 +107,7 @@ class LanguageGrammar:
         )
         self.elided = tuple(one for one in (*self.definite, *self.leads) if one.endswith("'"))
         long_leads = (one.replace(" ", r"\s+") for one in self.leads if " " in one)
-        self.long_leads = _pattern(rf"(?:{'|'.join(long_leads) or '(?!)'})(?![\w'-])")
+        self.long_leads = pattern_of(rf"(?:{any_of(long_leads)})(?![\w'-])")
         self.any_article = self.definite | self.indefinite
         self.be, self.helpers = _set(words.forms_of_be), _set(words.helpers)
         self.questions, self.subjects = _set(words.questions), _set(words.subjects)
@@ -116,13 +116,13 @@ class LanguageGrammar:
         self.accented = {one for one in words.questions if not one.isascii()}
         self.determining = _set(words.determiners)
         self.plurals = _set(words.plurals)
-        self.plural_noun = _pattern(rf"(?<![\w'-])(?:{_any(words.plural_nouns)})\Z")
+        self.plural_noun = pattern_of(rf"(?<![\w'-])(?:{any_of(words.plural_nouns)})\Z")
         self.demonstratives = _set(words.demonstratives)
         self.verbs, self.units = _set("|".join(words.verbs).split("|")), _set(words.units)
         self.relations = _set("|".join(words.relations).split("|"))
         self.particles = _set(words.particles)
         self.goes, self.degrees = _set(words.goes), _set(words.degrees)
-        self.counts = _pattern(rf"(?:{'|'.join(words.counts) or '(?!)'})\b")
+        self.counts = pattern_of(rf"(?:{any_of(words.counts)})\b")
         joins = rf"(?:{words.conjunction or '(?!)'}|{re.escape(words.choice)})"
         item = r"(?:(?-i:[A-Z][a-z]{0,3})\. )?[\w'’-]+(?: [\w'’-]+){0,5}"
         self.listed = re.compile(rf"{item}(?: \w+)?(?:, {item})*,? {joins} {item}", re.IGNORECASE)
@@ -153,18 +153,18 @@ class LanguageGrammar:
         )
         dates = "|".join([_DIGIT_DATE, named_days, *words.days])
         hours = "|".join([*words.hours, r"\d{1,2}[:h]\d\d"])
-        self.feast = _pattern(rf"(?:{_any(words.feasts)})")
-        self.month = _pattern(rf"(?:{months or '(?!)'})\Z")
+        self.feast = pattern_of(rf"(?:{any_of(words.feasts)})")
+        self.month = pattern_of(rf"(?:{months or '(?!)'})\Z")
         self.bare_days = _whole(words.bare_days)
         self.daytime = _whole(words.daytimes)
-        self.daytime_tail = _pattern(
-            rf"(?: (?:{_any(words.daytimes)})|(?<=\w)(?:{_any(words.daytimes)}))\Z"
+        self.daytime_tail = pattern_of(
+            rf"(?: (?:{any_of(words.daytimes)})|(?<=\w)(?:{any_of(words.daytimes)}))\Z"
         )
-        number = "|".join(words.numbers) or "(?!)"
+        number = any_of(words.numbers)
         worded = rf"\b(?:{number})(?:(?:[ -]| {words.conjunction or '(?!)'} )(?:{number}))*\b"
-        self.amount = _pattern(rf"-?\d[\d.,]*+|{worded}(?=\s)|[^\W\d_]++(?=\s)")
+        self.amount = pattern_of(rf"-?\d[\d.,]*+|{worded}(?=\s)|[^\W\d_]++(?=\s)")
         unit = rf"(?!(?:{dates})(?![\w-]))[^\W\d_°]*°?[^\W\d_]+"
-        self.kinds = _pattern(
+        self.kinds = pattern_of(
             rf"(?<![\w.])(?:(?P<date>{dates})|(?P<hour>{hours})"
             rf"|(?P<measure>(?:{_NUMBER}|{worded})\s?(?:%|-?(?P<unit>{unit}))|{_WITH_UNIT})"
             rf"|(?P<number>{_NUMBER}|{worded})|(?P<code>{_CODE}))(?![\w-])"
@@ -178,63 +178,64 @@ class LanguageGrammar:
         )
         filler = "|".join([*words.fillers, *words.politeness])
         gap = r"[\s,.!:;]+"
-        joints = "|".join(words.joints) or "(?!)"
-        hesitates = "|".join(words.hesitation) or "(?!)"
-        polite = "|".join(words.politeness) or "(?!)"
-        self.hesitation = _pattern(rf"(?<![\w'-])(?:{hesitates})(?![\w'-])[,.…]*\s*")
-        self.polite = _pattern(rf"(?<![\w'])(?:{hesitates}|{polite}|{opener(words)})(?![\w'])")
-        self.polite_lead = _pattern(rf"(?:(?:{opener(words)}|{hesitates}|{polite}){gap})+(?=\S)")
-        softeners = "|".join(words.softeners) or "(?!)"
-        self.softening = _pattern(rf"(?<=\s)(?:{softeners})(?:[\s,]+|$)(?![^\"]*\"$)")
-        self.polite_tail = _pattern(rf"(?:[\s,]+(?:{polite}))+[\s.!?]*$")
-        self.joint = _pattern(
+        joints = any_of(words.joints)
+        hesitates = any_of(words.hesitation)
+        polite, openers = any_of(words.politeness), any_of(words.openers)
+        self.hesitation = pattern_of(rf"(?<![\w'-])(?:{hesitates})(?![\w'-])[,.…]*\s*")
+        self.polite = pattern_of(rf"(?<![\w'])(?:{hesitates}|{polite}|{openers})(?![\w'])")
+        self.polite_lead = pattern_of(rf"(?:(?:{openers}|{hesitates}|{polite}){gap})+(?=\S)")
+        softeners = any_of(words.softeners)
+        self.softening = pattern_of(rf"(?<=\s)(?:{softeners})(?:[\s,]+|$)(?![^\"]*\"$)")
+        self.polite_tail = pattern_of(rf"(?:[\s,]+(?:{polite}))+[\s.!?]*$")
+        self.joint = pattern_of(
             rf"(?:(?:{filler}){gap})*(?P<joint>(?:{joints})(?:{gap}|$|(?<='))"
             rf"(?:(?:{filler}|{joints}){gap})*)?"
         )
-        self.mending = _pattern(rf"(?:(?:{'|'.join(words.mends) or '(?!)'})(?:{gap}|$|(?<=')))+")
-        self.closing = _pattern(
-            rf"(?P<tail>(?:[\s,]+(?:{'|'.join(words.closings) or '(?!)'}|{filler}))*)[\s?!.,;]*$"
+        self.mending = pattern_of(rf"(?:(?:{any_of(words.mends)})(?:{gap}|$|(?<=')))+")
+        self.closing = pattern_of(
+            rf"(?P<tail>(?:[\s,]+(?:{any_of(words.closings)}|{filler}))*)[\s?!.,;]*$"
         )
-        self.meant_closing = _pattern(rf"(?<![\w'])(?:{'|'.join(words.closings) or '(?!)'})(?!\w)")
-        self.instead = _pattern(rf"(?<![\w'])(?:{_any(words.instead)})[\s.!]*$")
-        self.another = _pattern(rf"(?<![\w'])(?:{_any(words.another)})(?![\w'])")
-        self.coming_back = _pattern(rf"(?:{_any(words.returns)})(?![\w'])")
+        self.meant_closing = pattern_of(rf"(?<![\w'])(?:{any_of(words.closings)})(?!\w)")
+        self.instead = pattern_of(rf"(?<![\w'])(?:{any_of(words.instead)})[\s.!]*$")
+        self.another = pattern_of(rf"(?<![\w'])(?:{any_of(words.another)})(?![\w'])")
+        self.coming_back = pattern_of(rf"(?:{any_of(words.returns)})(?![\w'])")
         asked = [re.escape(one) for one in words.questions]
-        self.inner_question = _pattern(rf"\s+(?=(?:{_any(asked)})(?![\w']))")
-        dangling = _any([*words.articles, *words.indefinite, *words.possessives])
-        contracted = _any([one for one in asked if one.endswith("'s")])
-        self.broken_off = _pattern(
-            rf"(?:{_any(asked)})(?: (?:{_any([*words.forms_of_be, *words.helpers])}))?"
-            rf"(?: (?:{_any(words.subjects)}))?(?: (?:{dangling})[\s,.…]+(?=(?:{_any(asked)}) \w)"
+        asking = any_of(asked)
+        self.inner_question = pattern_of(rf"\s+(?=(?:{asking})(?![\w']))")
+        dangling = any_of([*words.articles, *words.indefinite, *words.possessives])
+        contracted = any_of([one for one in asked if one.endswith("'s")])
+        self.broken_off = pattern_of(
+            rf"(?:{asking})(?: (?:{any_of([*words.forms_of_be, *words.helpers])}))?"
+            rf"(?: (?:{any_of(words.subjects)}))?(?: (?:{dangling})[\s,.…]+(?=(?:{asking}) \w)"
             rf"|[\s,.…]+(?=(?:{contracted}) \w))"
         )
         self.recalling = _whole(words.recalls)
-        after = _any([one for one in words.earlier if not one.isalpha()])
-        before = _any([one for one in words.earlier if one.isalpha()])
-        the = _any([*words.articles, *words.demonstratives])
+        after = any_of([one for one in words.earlier if not one.isalpha()])
+        before = any_of([one for one in words.earlier if one.isalpha()])
+        the = any_of([*words.articles, *words.demonstratives])
         sorts = words.entity_types.get("place", "").replace(" ", "").replace(",", "|")
-        self.that_place = _pattern(
-            rf"(?<![\w'])(?:{_any(words.demonstratives)}) (?:{sorts or '(?!)'})(?!\w)"
+        self.that_place = pattern_of(
+            rf"(?<![\w'])(?:{any_of(words.demonstratives)}) (?:{sorts or '(?!)'})(?!\w)"
         )
-        points = _any([*words.demonstratives, *words.articles])
-        self.that_number = _pattern(rf"(?:{points}) (?P<number>\d[\d.,]*)(?!\S)(?=.)")
+        points = any_of([*words.demonstratives, *words.articles])
+        self.that_number = pattern_of(rf"(?:{points}) (?P<number>\d[\d.,]*)(?!\S)(?=.)")
         # "The word from before", "that last word"
-        self.earlier = _pattern(
+        self.earlier = pattern_of(
             rf"(?<![\w'])(?:{the}) (?:(?P<noun>[\w-]+) (?:{after})(?!\w)[,;]?"
             rf"|(?:{before}) (?P<last>[^\W\d_]+)(?=\W*$))"
         )
         self.undoing = _whole(words.undo)
-        self.undo_words = _pattern(rf"(?<![\w'])(?:{_any(words.undo)})\W*$")
-        no, yes = _any(words.negation), _any(words.contrast)
+        self.undo_words = pattern_of(rf"(?<![\w'])(?:{any_of(words.undo)})\W*$")
+        no, yes = any_of(words.negation), any_of(words.contrast)
         self.contrasts = [
-            _pattern(
+            pattern_of(
                 rf"(?:\w+ ){{,3}}?(?:{no}) (?P<old>[^,.;]+?)(?:,? (?:{yes})|[,.;]) (?P<new>.+)"
             ),
-            _pattern(rf"(?P<new>[^,]+?),? (?:{no}) (?P<old>[^,]+)"),
-            _pattern(r"(?P<old>[^,]+?),? no[nt]?[,;:] (?P<new>.+)"),
-            _pattern(rf"(?P<new>[^,]+?) (?:{_any(words.in_place_of)}) (?P<old>[^,]+)"),
+            pattern_of(rf"(?P<new>[^,]+?),? (?:{no}) (?P<old>[^,]+)"),
+            pattern_of(r"(?P<old>[^,]+?),? no[nt]?[,;:] (?P<new>.+)"),
+            pattern_of(rf"(?P<new>[^,]+?) (?:{any_of(words.in_place_of)}) (?P<old>[^,]+)"),
         ]
-        self.contrasting = _pattern(rf"(?:{no})|no[nt]?[,;:]|(?:{_any(words.in_place_of)})")
+        self.contrasting = pattern_of(rf"(?:{no})|no[nt]?[,;:]|(?:{any_of(words.in_place_of)})")
         polite_words = [*words.courtesy, words.conjunction or "(?!)"]
         self.courtesy = _whole(polite_words, rf"(?:{gap}|$)", many=True)
         self.again, self.returning = _whole(words.again), _whole(words.back)
@@ -242,18 +243,18 @@ class LanguageGrammar:
         around = rf"(?:(?:{filler}|{joints}){gap})*"
         closes = rf"(?:[\s,]+(?:{filler}))*\W*"
         self.suppositions = [
-            _pattern(rf"{around}{one.replace('{part}', '(?P<part>.+?)')}{closes}")
+            pattern_of(rf"{around}{one.replace('{part}', '(?P<part>.+?)')}{closes}")
             for one in words.suppositions
         ]
         told = [one.partition("{part}") for one in words.suppositions]
-        self.supposing = _pattern(_any([before or after for before, _, after in told]))
-        self.orders = _pattern(rf"(?:{_any([*words.orders, *words.statements])})(?![\w])")
-        self.commands = _pattern(rf"(?:{_any(words.orders)})(?![\w])")
+        self.supposing = pattern_of(any_of([before or after for before, _, after in told]))
+        self.orders = pattern_of(rf"(?:{any_of([*words.orders, *words.statements])})(?![\w])")
+        self.commands = pattern_of(rf"(?:{any_of(words.orders)})(?![\w])")
         self.idioms = _whole(words.idioms)
-        self.dummies = _pattern("|".join(f"(?:{one})" for one in words.dummies) or r"(?!)")
-        subjects = _any([re.escape(one) for one in words.subjects])
-        self.condition = _pattern(
-            rf"(?<![\w'])(?:{_any(words.conditions)}) (?=(?:{subjects})(?!\w))"
+        self.dummies = pattern_of("|".join(f"(?:{one})" for one in words.dummies) or r"(?!)")
+        subjects = any_of([re.escape(one) for one in words.subjects])
+        self.condition = pattern_of(
+            rf"(?<![\w'])(?:{any_of(words.conditions)}) (?=(?:{subjects})(?!\w))"
         )
         first = {one.partition(" ")[0] for one in words.how_much}
         self.measuring = _set(words.determiners) | {plain_of(one) for one in first}
@@ -261,68 +262,66 @@ class LanguageGrammar:
         self.how_much = _whole(words.how_much)
         ones = "|".join(words.ones)
         self.ordinals = [
-            _pattern(
-                rf"(?:{'|'.join(words.articles) or '(?!)'})?\s?(?:{'|'.join(one)})(?: (?:{ones}))?"
-            )
+            pattern_of(rf"(?:{any_of(words.articles)})?\s?(?:{'|'.join(one)})(?: (?:{ones}))?")
             for one in [*words.ordinals, *([words.last] if words.last else [])]
         ]
         choosing = [self.both, self.other, *self.ordinals]
-        self.choosing = _pattern(_any([one.pattern for one in choosing]))
-        rank = "|".join(words.superlatives) or "(?!)"
-        self.ranked = _pattern(
-            rf"(?P<the>(?:{'|'.join(words.articles) or '(?!)'}) )?(?P<rank>{rank})"
+        self.choosing = pattern_of(any_of([one.pattern for one in choosing]))
+        rank = any_of(words.superlatives)
+        self.ranked = pattern_of(
+            rf"(?P<the>(?:{any_of(words.articles)}) )?(?P<rank>{rank})"
             rf"(?(the)(?: (?:{ones or '(?!)'}))?| (?:{ones or '(?!)'}))"
         )
-        ones = "|".join(words.ones) or "(?!)"
-        the = rf"(?:{_any(words.articles)}) "
+        ones = any_of(words.ones)
+        the = rf"(?:{any_of(words.articles)}) "
         the = the if words.ones else rf"(?:{the})?"  # else the ordinals have their articles
         leads = "|".join(phrase for one in words.prepositions for phrase in one) or "(?!)"
-        some = _any(words.indefinite)
-        own = _any([*words.articles, *words.possessives])
-        self.headed = _pattern(
+        some = any_of(words.indefinite)
+        own = any_of([*words.articles, *words.possessives])
+        self.headed = pattern_of(
             rf"(?:(?P<lead>{leads}) )?(?:(?P<the>{own}) |(?P<a>{some}) )?"
-            rf"(?:(?P<more>(?:{_any(words.comparing)}) [\w'-]+)"
+            rf"(?:(?P<more>(?:{any_of(words.comparing)}) [\w'-]+)"
             rf"|(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones})"
-            rf"|(?:{_any(words.something)}) (?P<sort>(?:(?:{_any(words.comparing)}) )?[\w'-]+))"
+            rf"|(?:{any_of(words.something)}) (?P<sort>(?:(?:{any_of(words.comparing)}) )?[\w'-]+))"
         )
-        self.headless = _pattern(
-            rf"(?:(?:{ones})$|\b(?:{_any([*words.comparing, *words.something])}) )"
+        self.headless = pattern_of(
+            rf"(?:(?:{ones})$|\b(?:{any_of([*words.comparing, *words.something])}) )"
         )
-        self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
-        self.genitive = _pattern(rf"(?<![\w'-])(?:{_any(words.genitives)})(?![\w'])")
+        self.ranks = pattern_of(rf"(?<![\w'])(?:{rank})(?![\w'])")
+        self.genitive = pattern_of(rf"(?<![\w'-])(?:{any_of(words.genitives)})(?![\w'])")
         self.inner_ordinals = [
-            _pattern(rf"(?<![\w']){the}(?:{_any(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
+            pattern_of(rf"(?<![\w']){the}(?:{any_of(one)})(?: (?:{ones})(?![\w'])|(?=\W*$))")
             for one in [*words.ordinals, *([words.last] if words.last else [])]
         ]
-        some = _any([*words.indefinite, *words.articles, *words.possessives])
-        more = rf"(?:{_any(words.comparing)}) [\w'-]+"
+        some = any_of([*words.indefinite, *words.articles, *words.possessives])
+        more = rf"(?:{any_of(words.comparing)}) [\w'-]+"
         # "A cheaper one", "un moins cher", "ein größeres"
-        self.left_out = _pattern(
-            rf"(?<![\w'-])(?:(?P<one>{some}) )?(?P<kind>[\w'-]+) (?:{_any(words.ones)})(?![\w'-])"
+        self.left_out = pattern_of(
+            rf"(?<![\w'-])(?:(?P<one>{some}) )?(?P<kind>[\w'-]+) (?:{any_of(words.ones)})(?![\w'-])"
             if words.ones
             else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>{more})(?=\W*$|\W+(?:{leads}) )"
             if words.comparing
-            else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>{_any(words.comparatives)})"
+            else rf"(?<![\w'-])(?P<one>{some}) (?P<kind>{any_of(words.comparatives)})"
             rf"(?=\W*$|\W+(?:{leads}) )"
         )
         ends = rf"(?: (?:{ones})(?!\w)|(?=\W*$))" if words.ones else r"(?=\W*$)"
-        self.described_one = _pattern(
-            rf"(?<![\w'])(?:{_any(words.articles)}) (?P<kind>[\w'-]+){ends}"
+        self.described_one = pattern_of(
+            rf"(?<![\w'])(?:{any_of(words.articles)}) (?P<kind>[\w'-]+){ends}"
         )
-        more = rf"(?:(?:{_any(words.comparing)}) )?"
-        of = _any([one for some in words.prepositions[OF : OF + 1] for one in some])
+        more = rf"(?:(?:{any_of(words.comparing)}) )?"
+        of = any_of([one for some in words.prepositions[OF : OF + 1] for one in some])
         one = rf"(?: (?:{ones})(?!\w)|(?=\W*$))" if words.ones else r"(?![\w-])"
-        one = rf"(?: (?:{of}) (?:{_any([*words.both, *words.things])})(?!\w)|{one})"
-        self.ranked_one = _pattern(
-            rf"(?<![\w'])(?:{_any(words.articles)}) (?P<kind>{more}[\w'-]+){one}"
+        one = rf"(?: (?:{of}) (?:{any_of([*words.both, *words.things])})(?!\w)|{one})"
+        self.ranked_one = pattern_of(
+            rf"(?<![\w'])(?:{any_of(words.articles)}) (?P<kind>{more}[\w'-]+){one}"
         )
-        self.inner_both = _pattern(rf"(?<![\w'])(?:{_any(words.both[:1])})(?![\w'])")
-        self.inner_other = _pattern(rf"(?<![\w'])(?:{_any(words.other)})(?![\w'])")
+        self.inner_both = pattern_of(rf"(?<![\w'])(?:{any_of(words.both[:1])})(?![\w'])")
+        self.inner_other = pattern_of(rf"(?<![\w'])(?:{any_of(words.other)})(?![\w'])")
         pointing = [self.inner_both, self.inner_other, *self.inner_ordinals]
-        self.inner_pointing = _pattern(_any([one.pattern for one in pointing]))
+        self.inner_pointing = pattern_of(any_of([one.pattern for one in pointing]))
         self.afterwards = _whole(words.afterwards)
         self.predicates, self.comparing = _whole(words.predicates), _set(words.comparing)
-        self.inflected = _pattern(rf"(?:{_any(words.inflections)})$")
+        self.inflected = pattern_of(rf"(?:{any_of(words.inflections)})$")
         self.agreeing = _whole(words.agreeing)
         self.less = _set(words.less)
         self.ranking = {
@@ -338,42 +337,42 @@ class LanguageGrammar:
             for word in one.split("|"):
                 self.described.setdefault(self.bare(word), set()).add(place)
         self.here = _set(words.places)
-        self.owning_end = _pattern(r"(?<=\w)['’]s\Z" if words.genitives else r"(?!)")
+        self.owning_end = pattern_of(r"(?<=\w)['’]s\Z" if words.genitives else r"(?!)")
         self.one = {one.rstrip("?s") for one in words.ones}
-        self.ends_in_one = _pattern(rf" (?:{_any(words.ones)})\Z")
+        self.ends_in_one = pattern_of(rf" (?:{any_of(words.ones)})\Z")
         self.thing = _words_pattern(words.things)
-        helpers = _any([re.escape(one) for one in words.helpers])
-        self.acts = _pattern(rf"(?<![\w'])(?:{helpers}) (?:{_any(words.things)})(?!\w)")
-        self.exists = _pattern(rf"(?:{_any(words.exists)}) (?=\w)")
-        self.predicated = _pattern(rf"(?<=\w )(?:{_any(words.predicates)})(?=\W*$)")
-        pronouns = _any([*words.things, *words.persons])
+        helpers = any_of([re.escape(one) for one in words.helpers])
+        self.acts = pattern_of(rf"(?<![\w'])(?:{helpers}) (?:{any_of(words.things)})(?!\w)")
+        self.exists = pattern_of(rf"(?:{any_of(words.exists)}) (?=\w)")
+        self.predicated = pattern_of(rf"(?<=\w )(?:{any_of(words.predicates)})(?=\W*$)")
+        pronouns = any_of([*words.things, *words.persons])
         self.elisions = [
-            (_pattern(rf"(?<!\w){a}(?=(?:{pronouns})(?!\w))"), b) for a, b in words.elisions
+            (pattern_of(rf"(?<!\w){a}(?=(?:{pronouns})(?!\w))"), b) for a, b in words.elisions
         ]
         self.pointer = _words_pattern(words.pointers)
-        self.clitics = [_pattern(one) for one in words.clitics]
+        self.clitics = [pattern_of(one) for one in words.clitics]
         self.subjectless = _whole(words.subjectless)
         self.person = _words_pattern(words.persons)
         self.persons_or_things = self.things & self.persons
         self.clausal = self.things | (self.small - self.possessives - self.joining)
-        self.asks_who = _pattern(rf"\W*(?:{_any(words.asks_who)})(?![\w'])")
-        self.asks_where = _pattern(rf"\W*(?:{_any(words.asks_where)})(?![\w'])")
-        self.of_goods = _pattern(rf"(?<![\w'])(?:{_any(words.of_goods)})(?![\w'])")
+        self.asks_who = pattern_of(rf"\W*(?:{any_of(words.asks_who)})(?![\w'])")
+        self.asks_where = pattern_of(rf"\W*(?:{any_of(words.asks_where)})(?![\w'])")
+        self.of_goods = pattern_of(rf"(?<![\w'])(?:{any_of(words.of_goods)})(?![\w'])")
         self.genders = [(_set(one.pronouns), _set(one.articles)) for one in words.genders]
         inverts = words.inversion or "(?!)"
-        self.inverted = _pattern(rf"(?<=\w)(?:{inverts})(?=(?:{pronouns})(?![\w-]))")
+        self.inverted = pattern_of(rf"(?<=\w)(?:{inverts})(?=(?:{pronouns})(?![\w-]))")
         self.place = _words_pattern(words.places)
-        self.there_at = _pattern(rf"(?:{_any(words.places)}) (?=(?:{leads}) )")
-        self.time = _pattern(rf"(?<=\w )(?:{'|'.join(words.times) or '(?!)'})(?![\w])")
-        self.until_then = _pattern(rf".*\b(?:{leads}) (?:{'|'.join(words.times) or '(?!)'})\W*")
-        self.owner = _pattern(
-            rf"(?<![\w'-])(?:{'|'.join(words.owners) or '(?!)'}) (?P<noun>[^\W\d_]+(?: [^\W\d_]+)?)"
+        self.there_at = pattern_of(rf"(?:{any_of(words.places)}) (?=(?:{leads}) )")
+        self.time = pattern_of(rf"(?<=\w )(?:{any_of(words.times)})(?![\w])")
+        self.until_then = pattern_of(rf".*\b(?:{leads}) (?:{any_of(words.times)})\W*")
+        self.owner = pattern_of(
+            rf"(?<![\w'-])(?:{any_of(words.owners)}) (?P<noun>[^\W\d_]+(?: [^\W\d_]+)?)"
         )
-        verbs = _any([re.escape(one) for one in [*words.forms_of_be, *words.helpers]])
-        determined = rf"(?:{_any(words.determiners)}) (?!(?:{verbs})(?!\w))(?P<noun>[^\W\d_]+)"
-        self.determined = _pattern(determined)
-        self.asks_noun = _pattern(rf"\W*{determined}")
-        self.asking = _pattern(rf"\W*(?:(?:{leads}) )?{determined}")
+        verbs = any_of([re.escape(one) for one in [*words.forms_of_be, *words.helpers]])
+        determined = rf"(?:{any_of(words.determiners)}) (?!(?:{verbs})(?!\w))(?P<noun>[^\W\d_]+)"
+        self.determined = pattern_of(determined)
+        self.asks_noun = pattern_of(rf"\W*{determined}")
+        self.asking = pattern_of(rf"\W*(?:(?:{leads}) )?{determined}")
         self.uncontracted = {
             plain_of(one): apart
             for apart, one in words.contractions
@@ -381,7 +380,7 @@ class LanguageGrammar:
             and apart.replace(" ", "").isalpha()
             and one not in apart.split()
         }
-        self.contractions = [(_pattern(rf"\b{a}\b(?!')"), b) for a, b in words.contractions]
+        self.contractions = [(pattern_of(rf"\b{a}\b(?!')"), b) for a, b in words.contractions]
         self._tokens_read = lru_cache(MOST_READ)(self._read_tokens)
         self._slots_read = lru_cache(MOST_READ)(self._read_slots)
 
@@ -481,7 +480,7 @@ class LanguageGrammar:
 
     def _is_amount(self, plain: str, one: re.Match[str]) -> bool:
         """Return whether a word for a number is no article: "for one", at the end."""
-        if not _is_in(one[0], self.indefinite):
+        if plain_of(one[0]) not in self.indefinite:
             return True
         before = plain_of(plain[: one.start()]).split()
         return bool(before) and before[-1] in self.leads and not plain[one.end() :].strip(TRIMMED)
@@ -497,7 +496,7 @@ class LanguageGrammar:
             return False
         if self.words.heads_last and self.predicates.fullmatch(plain):
             return True  # "is tram 4 running"
-        return plain in self.function or (self.is_verb(word) and not _is_in(word, self.units))
+        return plain in self.function or (self.is_verb(word) and plain_of(word) not in self.units)
 
     def _plain_tokens(
         self, text: str, plain: str, start: int, end: int, inside: bool
@@ -672,7 +671,7 @@ class LanguageGrammar:
         if not tokens:
             return slots
         said = [one for one in tokens if one.kind != "mark"]
-        if len(said) > 1 and said[0].kind == "lead" and _is_in(said[1].text, self.questions):
+        if len(said) > 1 and said[0].kind == "lead" and plain_of(said[1].text) in self.questions:
             said = said[1:]  # "at what time ..."
         words = [plain_of(one.text) for one in said]
         if not words:
@@ -1059,11 +1058,6 @@ def _cut(text: str, slot: Part, span: Span) -> Part:
     return Part(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start, core)
 
 
-def opener(words: Words) -> str:
-    """Return the pattern of words that open a text without a meaning of their own."""
-    return "|".join(words.openers) or "(?!)"
-
-
 @cache
 def grammar_of(code: str) -> LanguageGrammar | None:
     """Return the grammar of a language; None for a language without a locale."""
@@ -1112,27 +1106,25 @@ def _set(phrases: Iterable[str]) -> set[str]:
     return {plain_of(one) for one in phrases}
 
 
-def _is_in(word: str, words: set[str]) -> bool:
-    return plain_of(word) in words
-
-
-def _pattern(pattern: str) -> FoldedPattern:
+def pattern_of(pattern: str) -> FoldedPattern:
+    """Return a pattern for plain texts (`plain_of`); its phrases may have accents."""
     return FoldedPattern(unaccented(pattern))
 
 
-def _any(phrases: list[str]) -> str:
+def any_of(phrases: Iterable[str]) -> str:
+    """Return an expression for any of some phrases, which matches nothing if there are none."""
     return "|".join(phrases) or "(?!)"
 
 
 def _whole(phrases: list[str], gap: str = "", *, many: bool = False) -> FoldedPattern:
     if not phrases:
         return FoldedPattern(r"(?!)")
-    return _pattern(rf"(?:(?:{'|'.join(phrases)}){gap}){'+' if many else ''}")
+    return pattern_of(rf"(?:(?:{'|'.join(phrases)}){gap}){'+' if many else ''}")
 
 
 def _words_pattern(phrases: list[str]) -> FoldedPattern:
     ordered = sorted(phrases, key=len, reverse=True)
-    return _pattern(rf"(?<![\w'-])(?:{'|'.join(ordered) or '(?!)'})(?![\w'-])")
+    return pattern_of(rf"(?<![\w'-])(?:{any_of(ordered)})(?![\w'-])")
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

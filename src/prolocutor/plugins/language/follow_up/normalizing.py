@@ -20,10 +20,11 @@ from prolocutor.contracts.connector import AgentProfile, Vocabulary
 from prolocutor.plugins.language.follow_up.frames import Frames
 from prolocutor.plugins.language.follow_up.grammar import (
     LanguageGrammar,
+    any_of,
     grammar_of,
     grammar_or_english,
+    pattern_of,
     plain_of,
-    unaccented,
 )
 from prolocutor.plugins.language.follow_up.spelling import (
     MIN_LETTERS,
@@ -150,8 +151,8 @@ class _Words:
         self._steady = frozenset(
             one for one in self._known - self._short.keys() if self._frames.knows(one)
         )
-        numbers = "|".join(grammar.words.numbers) or "(?!)"
-        self._numbers = FoldedPattern(unaccented(rf"(?<!\w)(?:\d|(?:{numbers})(?!\w))"))
+        numbers = any_of(grammar.words.numbers)
+        self._numbers = pattern_of(rf"(?<!\w)(?:\d|(?:{numbers})(?!\w))")
         often = grammar.function | on_cards | self._orders
         self._spelling = Spelling(words, often & words, boldly=boldly)
 

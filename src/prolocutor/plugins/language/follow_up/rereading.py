@@ -16,9 +16,10 @@ from prolocutor.plugins.language.follow_up.fragments import Continuing, fragment
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
+    any_of,
     grammar_or_english,
+    pattern_of,
     plain_of,
-    unaccented,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.plugins.language.follow_up.topics import topic_of
@@ -121,8 +122,7 @@ def _chat_words(code: str) -> FoldedPattern:
 
 
 def _words_pattern(phrases: list[str]) -> FoldedPattern:
-    phrases = [*map(unaccented, phrases)]
-    return FoldedPattern(rf"(?<![\w'])(?:{'|'.join(phrases) or '(?!)'})(?![\w'])")
+    return pattern_of(rf"(?<![\w'])(?:{any_of(phrases)})(?![\w'])")
 
 
 def _is_chat(words: str, grammar: LanguageGrammar) -> bool:

@@ -6,7 +6,7 @@ then for each of its clauses. Most utterances are a single request; they are ask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Any, Final
@@ -17,10 +17,11 @@ from prolocutor.plugins.language.follow_up.grammar import (
     TO,
     WITHIN,
     LanguageGrammar,
+    any_of,
     grammar_of,
     grammar_or_english,
+    pattern_of,
     plain_of,
-    unaccented,
 )
 from prolocutor.plugins.language.together.ellipsis import (
     complete_clauses,
@@ -45,24 +46,24 @@ class RequestPatterns:
     """The patterns that part requests in a language that lists the words by which they begin."""
 
     def __init__(self, words: Words) -> None:
-        asks, sequels, joint = _any(words.questions), _any(words.sequels), words.conjunction
-        self.gap = _pattern(
+        asks, sequels, joint = any_of(words.questions), any_of(words.sequels), words.conjunction
+        self.gap = pattern_of(
             rf"(?<=[?!;]) |(?<=[^\W\d_]\.) |(?<=\)\.) | ?[,;]? (?:(?:{sequels}) )+| ?; ?"
-            rf"|, (?=(?:{asks}|{_any(words.restarts)})\b|\d|[\w' -]{{2,30}}(?:,| {joint} ))"
+            rf"|, (?=(?:{asks}|{any_of(words.restarts)})\b|\d|[\w' -]{{2,30}}(?:,| {joint} ))"
             rf"|,? {words.choice} (?=\d|(?:{asks})\b)"
         )
-        self.compares = _pattern(rf"\b(?:{_any(words.comparisons)})\b")
-        self.compared = _pattern(
-            rf"\b(?:{asks})\b[^,]* (?:the )?(?:\w+er|{_any(words.comparisons)})\b[^,?]*, [^,?]*$"
+        self.compares = pattern_of(rf"\b(?:{any_of(words.comparisons)})\b")
+        self.compared = pattern_of(
+            rf"\b(?:{asks})\b[^,]* (?:the )?(?:\w+er|{any_of(words.comparisons)})\b[^,?]*, [^,?]*$"
         )
         self.choice = words.choice
-        self.greeting = _pattern(rf"(?:(?:{_any(words.greetings)})[\s,.!]+)+")
-        self.joint = _pattern(rf"(?:(?:{sequels})\b[\s,]*)+")
-        self.lead = _pattern(rf"(?:(?:{_any(words.lead_ins)})[\s,:.!]+)*")
-        into = _any([*words.prepositions[TO], *words.prepositions[WITHIN]])
-        self.request = _pattern(
-            rf"(?:{_any(words.requests)})\b|[-(]?\d[\d.,]*\s*"
-            rf"(?:[%*/+^x×÷-]|{_any(words.operators)}|[a-z°]+ (?:{into}) )"
+        self.greeting = pattern_of(rf"(?:(?:{any_of(words.greetings)})[\s,.!]+)+")
+        self.joint = pattern_of(rf"(?:(?:{sequels})\b[\s,]*)+")
+        self.lead = pattern_of(rf"(?:(?:{any_of(words.lead_ins)})[\s,:.!]+)*")
+        into = any_of([*words.prepositions[TO], *words.prepositions[WITHIN]])
+        self.request = pattern_of(
+            rf"(?:{any_of(words.requests)})\b|[-(]?\d[\d.,]*\s*"
+            rf"(?:[%*/+^x×÷-]|{any_of(words.operators)}|[a-z°]+ (?:{into}) )"
         )
 
     def begins_request(self, text: str) -> bool:
@@ -86,14 +87,6 @@ class RequestPatterns:
 @cache
 def _request_patterns(code: str) -> RequestPatterns:
     return RequestPatterns(grammar_or_english(code).words)
-
-
-def _any(phrases: Iterable[str]) -> str:
-    return "|".join(phrases) or "(?!)"
-
-
-def _pattern(pattern: str) -> FoldedPattern:
-    return FoldedPattern(unaccented(pattern))
 
 
 def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
@@ -202,15 +195,15 @@ def _politeness_between(code: str) -> FoldedPattern:
     """Return the pattern of politeness after a request and before the next: "please, and"."""
     grammar = grammar_of(code)
     assert grammar is not None
-    polite = "|".join(grammar.words.politeness) or "(?!)"
-    return _pattern(rf",?\s+(?:{polite})(?=,? {grammar.words.conjunction} )")
+    polite = any_of(grammar.words.politeness)
+    return pattern_of(rf",?\s+(?:{polite})(?=,? {grammar.words.conjunction} )")
 
 
 @cache
 def _gaps(code: str) -> FoldedPattern:
     grammar = grammar_of(code)
     joint = grammar.words.conjunction if grammar is not None else ""
-    return _pattern(rf"(?<=[?!;]) (?:{joint} )?|(?<=[^\W\d_]\.) (?:{joint} )?|,? {joint} ")
+    return pattern_of(rf"(?<=[?!;]) (?:{joint} )?|(?<=[^\W\d_]\.) (?:{joint} )?|,? {joint} ")
 
 
 def _replace_text(state: dict[str, Any], last: dict[str, Any], text: str) -> dict[str, Any]:
