@@ -62,7 +62,7 @@ test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) $(if $(PROLOCUTOR_NODE),,$(NO
 	@$(TRY) $(PYTEST) --no-loadscope-reorder $(SELECTED) $(ARGS)
 
 test-long: SELECTED = --hypothesis-profile long
-test-long: test ## the same with all examples of docs and data, and twenty times as many generated ones
+test-long: test ## the same with all examples of docs and data, and forty times as many generated ones
 
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
 	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/plugins/evaluation/integration $(ARGS)

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 # Generated inputs are what matters, not how quickly a busy machine tries them.
-for name, examples in {"suite": 50, "long": 1_000}.items():  # `make test-long` takes the other one
+for name, examples in {"suite": 25, "long": 1_000}.items():  # `make test-long` takes the other one
     hypothesis.settings.register_profile(
         name,
         deadline=None,

@@ -4,12 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SOAK = Path(__file__).parents[2] / "bench" / "soak.py"
 
 
-def test_a_dozen_kills_lose_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [4, pytest.param(12, marks=pytest.mark.long)])
+def test_kills_lose_nothing(kills: int, tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, SOAK, "--kills", "12", "--keep", tmp_path],
+        [sys.executable, SOAK, "--kills", str(kills), "--keep", tmp_path],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.pairing.model_files import load_model
 from tests.plugins.pairing.unit.measuring.made import CARDS, labelled
 
-pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
-pytest.importorskip("lightgbm", reason="lightgbm (the extra learn)")
+# Importing them takes seconds, so that is left to the tests.
+pytestmark = [
+    pytest.mark.skipif(find_spec(library) is None, reason=f"{name} (the extra learn)")
+    for library, name in (("sklearn", "scikit-learn"), ("lightgbm", "lightgbm"))
+]
 
 YAML = "skills:\n" + "".join(
     f"  {card.name}: {{call: 'no:{card.name}', card: {{description: '{card.description}'}}}}\n"

@@ -1,6 +1,7 @@
 """Training: measured by folds, learned from everything, kept as a model; plain about few labels."""
 
 import asyncio
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,11 @@ from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 from tests.plugins.pairing.unit.measuring.made import CARDS, data, labelled
 
-pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
-pytest.importorskip("lightgbm", reason="lightgbm (the extra learn)")
+# Importing them takes seconds, so that is left to the tests.
+pytestmark = [
+    pytest.mark.skipif(find_spec(library) is None, reason=f"{name} (the extra learn)")
+    for library, name in (("sklearn", "scikit-learn"), ("lightgbm", "lightgbm"))
+]
 
 
 def trained(

@@ -1,6 +1,7 @@
 """Follow-ups stay where they belong, and a new subject leaves: with every router of ours."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from prolocutor.plugins.pairing.method_catalog import load_fit, method_needs, me
 from prolocutor.plugins.pairing.question_agent.follow_ups import continuation
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
-pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
+# Importing it takes seconds, so that is left to the tests.
+pytestmark = pytest.mark.skipif(
+    find_spec("sklearn") is None, reason="scikit-learn (the extra learn)"
+)
 
 WEATHER = {
     "said_before": "what's the weather in New York",

@@ -1,5 +1,6 @@
 """Routers that read vectors: trained, saved, loaded, and without their encoder."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_
 from tests.plugins.pairing.unit.encoders.made import WordEncoder
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
-pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
+# Importing it takes seconds, so that is left to the tests.
+pytestmark = pytest.mark.skipif(
+    find_spec("sklearn") is None, reason="scikit-learn (the extra learn)"
+)
 
 
 SAME = {"drizzle": "rain", "tune": "song", "cash": "money"}
