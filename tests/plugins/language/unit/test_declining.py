@@ -63,6 +63,18 @@ async def test_a_turn_that_was_declined_counts_as_one_without_an_answer() -> Non
 
 
 @pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("text bob that I’m late for my train", "text bob that you're late for your train"),
+        ("send bob what i've got", "send bob what you've got"),
+        ("write that I was by myself", "write that you were by yourself"),
+    ],
+)
+def test_a_decline_speaks_to_the_person_who_spoke(said: str, told: str) -> None:
+    assert f"I cannot {told}." in declined(f"please {said}", "en")
+
+
+@pytest.mark.parametrize(
     ("text", "code", "expected"),
     [
         (

@@ -30,8 +30,20 @@ _ADDRESS: Final = re.compile(r"\bhttps?://\S*")
 """An address, such as that of a picture that a person sent: no words to quote."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _STEM: Final = 5
-_WHOSE: Final = {"me": "you", "my": "your", "mine": "yours", "i": "you", "us": "you", "our": "your"}
-_THEIRS: Final = re.compile(rf"\b(?:{'|'.join(_WHOSE)})\b", re.IGNORECASE)
+_ADDRESSED: Final = {
+    "i am": "you are",
+    "i'm": "you're",
+    "i was": "you were",
+    "i": "you",
+    "me": "you",
+    "myself": "yourself",
+    "my": "your",
+    "mine": "yours",
+    "us": "you",
+    "our": "your",
+}
+"""The words of a person who speaks, as they are said to the person."""
+_SPEAKER: Final = re.compile(rf"\b(?:{'|'.join(_ADDRESSED)})\b", re.IGNORECASE)
 
 
 class _Wording(msgspec.Struct, frozen=True):
@@ -83,7 +95,8 @@ class Declines:
         if not _WORD.search(words) or len(words) > LONGEST_QUOTE:
             return texts.wordless
         if asked := self._asks[code].fullmatch(words):
-            request = _THEIRS.sub(lambda found: _WHOSE[found[0].lower()], asked["request"])
+            said = asked["request"].replace("’", "'")
+            request = _SPEAKER.sub(lambda found: _ADDRESSED[found[0].lower()], said)
             return texts.request.format(request=request[:1].lower() + request[1:])
         return texts.decline.format(words=words)
 
