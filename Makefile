@@ -42,7 +42,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test test-long check lint types floors format docs reference pictures dist wheel wheel-site test-wheel image helm soak soak-replicas fuzz conformance \
+.PHONY: help setup serve quick test test-long check lint types floors format docs reference phrasings pictures dist wheel wheel-site test-wheel image helm soak soak-replicas fuzz conformance \
 	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
@@ -82,6 +82,9 @@ docs: $(READY) ## build the documentation as a site in build/site (ARGS=serve sh
 
 reference: $(READY) ## write anew the tables of docs/reference that are derived from the code
 	@$(BIN)/prolocutor reference --write docs/reference/*.md
+
+phrasings: $(READY) ## learn the demo's phrasings anew, after they have changed
+	@$(BIN)/python .ci/learn_phrasings.py
 
 pictures: $(READY) ## make the pictures of the console and of the chat page in docs/howto
 	@$(BIN)/python .ci/pictures.py

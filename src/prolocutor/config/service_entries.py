@@ -304,13 +304,17 @@ def _explain_unknown_key(key: str, table: TableField, connector: object) -> tupl
 
 
 def _resolve_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Resolve the paths of an icon and a manifest from the file's folder."""
+    """Resolve the paths of an icon, a manifest and phrasings from the file's folder."""
     icon, card = values.get("icon"), values.get("card") or {}
     if icon is not None and not ADDRESS.match(icon):
         values = {**values, "icon": str(folder / icon)}
     manifest = card.get("manifest") if isinstance(card, dict) else None
     if isinstance(manifest, str) and "{" not in manifest:
-        values = {**values, "card": {**card, "manifest": os.path.normpath(folder / manifest)}}
+        card = {**card, "manifest": os.path.normpath(folder / manifest)}
+        values = {**values, "card": card}
+    phrasings = card.get("phrasings") if isinstance(card, dict) else None
+    if isinstance(phrasings, str):
+        values = {**values, "card": {**card, "phrasings": os.path.normpath(folder / phrasings)}}
     return values
 
 

@@ -256,6 +256,16 @@ class Draft:
         self._drafted = None
         self.changes += 1
 
+    def kept_hypotheses(self) -> dict[str, list[DraftHypothesis]]:
+        """Return the hypotheses of each skill, to be restored later."""
+        return {**self._hypotheses}
+
+    def restore_hypotheses(self, kept: dict[str, list[DraftHypothesis]]) -> None:
+        """Put hypotheses back into the slots of their skills."""
+        self._hypotheses = kept
+        self._drafted = None
+        self.changes += 1
+
     def withdraw(self, skill: str) -> None:
         """Empty the slot of a skill asked but not selected in the end."""
         self._hypotheses[skill] = []

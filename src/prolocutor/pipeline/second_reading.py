@@ -1,21 +1,19 @@
-"""Other readings of the words of a turn, when no skill has answered the first.
+"""Other readings of the words of a turn, when no skill has answered the first, or a part of it.
 
 The annotator `follow_up` is asked again; it finds its own annotation among the annotations. If it
 reads the words differently, the skills with `rewrites` are asked once more, about that reading. If
-none answers any reading, all is as it was after the first.
+no reading is answered whole, all is as it was after the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import Plain
 from prolocutor.dialog.rounds import FOLLOW_UP, read_follow_up
-from prolocutor.pipeline.draft import Draft, slot_values
+from prolocutor.pipeline.draft import Draft, DraftHypothesis, slot_values
 from prolocutor.pipeline.ledger import Ledger, LedgerEntry
-from prolocutor.pipeline.replies import SkillReply
 
 ANSWERS: Final = 0.5
 """Confidence from which on a hypothesis is an answer."""
@@ -31,6 +29,8 @@ class SecondReading:
         self._draft = draft
         self._is_free = start.forced_skill is None and start.otherwise is None
         self._first: Plain | None = None
+        self._hypotheses: dict[str, list[DraftHypothesis]] = {}
+        self._clauses = 0
         self._tried: list[str] = []
         self._held: list[LedgerEntry] = []
 
@@ -49,6 +49,9 @@ class SecondReading:
         if asked:
             if not self.number:
                 self._first = self._draft.annotation_slots.get(FOLLOW_UP)
+                self._hypotheses = self._draft.kept_hypotheses()
+                _, clauses = self._answered()
+                self._clauses = len(clauses) if any(clauses) else 0
                 self._tried.append(self._reading())
             self.number += 1
             self._held = asked
@@ -59,14 +62,11 @@ class SecondReading:
         return ""
 
     def end(self) -> None:
-        """Put the first reading back if no skill has answered a further one."""
+        """Put the first reading back, with its answers, if no further one is answered whole."""
         if self._first is not None and not self._is_answered():
             self._draft.annotate(FOLLOW_UP, self._first)
+            self._draft.restore_hypotheses(self._hypotheses)
             self._first = None
-
-    def keeps(self, hypotheses: list[SkillReply]) -> bool:
-        """Return whether hypotheses go into their slot: of a further reading, answers alone."""
-        return not self.number or _answers(one.value for one in hypotheses)
 
     def _ask_skills(self, now: float) -> str:
         """Ask the skills about the new reading; without one, they settle as before."""
@@ -82,12 +82,16 @@ class SecondReading:
         return ""
 
     def _skills_to_ask(self) -> list[LedgerEntry]:
+        """Return the skills that may be asked again; none if one with an answer may not."""
         skills = (one for one in self._ledger.skills() if one.wave is not None)
-        return [
+        found = [
             skill
             for skill in skills
             if skill.outcome == "done" and skill.step.rewrites and skill.step.rerun
         ]
+        every = self._draft.all_hypotheses()
+        answering = {one.skill for one in every if one.value["confidence"] >= ANSWERS}
+        return found if answering <= {skill.step.name for skill in found} else []
 
     def _may_go_on(self, reader: LedgerEntry) -> bool:
         """Return whether there may be another reading, and no candidate annotator is running."""
@@ -96,12 +100,31 @@ class SecondReading:
         return is_left and reader.outcome == "done" and None not in notes
 
     def _is_answered(self) -> bool:
-        return _answers(one.value for one in self._draft.all_hypotheses())
+        """Return whether the words are answered as a whole, or each of their clauses is.
+
+        A further reading has no fewer clauses than the first where one of those was answered.
+        """
+        wholes, clauses = self._answered()
+        if self.number and len(clauses) < self._clauses:
+            return False
+        return any(wholes) or (bool(clauses) and all(clauses))
+
+    def _answered(self) -> tuple[list[bool], list[bool]]:
+        """Return of each whole, and of each clause, whether it has an answer.
+
+        The wholes, parts of hypotheses before the clauses, are the words, and after them the
+        question that they mean.
+        """
+        answered: dict[int, bool] = {}
+        for one in self._draft.all_hypotheses():
+            part = one.value.get("part") or 0
+            answered[part] = answered.get(part, False) or one.value["confidence"] >= ANSWERS
+        first = 2 if self._reading() else 1
+        return (
+            [well for part, well in answered.items() if part < first],
+            [well for part, well in answered.items() if part >= first],
+        )
 
     def _reading(self) -> str:
         found = read_follow_up(slot_values(self._draft.annotation_slots))
         return found.text if found is not None else ""
-
-
-def _answers(hypotheses: Iterable[dict[str, Any]]) -> bool:
-    return any(one["confidence"] >= ANSWERS for one in hypotheses)

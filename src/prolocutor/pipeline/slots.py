@@ -27,7 +27,6 @@ from prolocutor.pipeline.calling import CallGroup
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger, LedgerEntry
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-from prolocutor.pipeline.second_reading import SecondReading
 from prolocutor.pipeline.variants import WHOLE
 from prolocutor.plan.pipeline import Stage
 
@@ -57,7 +56,6 @@ class SlotWriter:
         draft: Draft,
         ledger: Ledger,
         selection: SkillSelection,
-        second: SecondReading | None,
     ) -> None:
         self.faults: list[dict[str, str]] = []
         self.remarks: list[dict[str, str]] = []
@@ -68,16 +66,13 @@ class SlotWriter:
         self._draft = draft
         self._ledger = ledger
         self._selection = selection
-        self._second = second
 
     def write(self, entry: LedgerEntry, group: CallGroup) -> None:
         """Write the replies of a service to its slot; raise `BadReply` if they cannot be read."""
         step, draft = group.step, self._draft
         stage = step.stage
         if stage is _SKILL:
-            hypotheses = self._hypotheses(group)
-            if self._second is None or self._second.keeps(hypotheses):
-                draft.hypothesize(step.name, hypotheses)
+            draft.hypothesize(step.name, self._hypotheses(group))
         elif stage is _ANNOTATOR:
             if (note := group.annotation_value()) is not None:
                 draft.annotate(step.label, note)

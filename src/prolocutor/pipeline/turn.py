@@ -89,9 +89,7 @@ class Turn:
         self._second = None
         if self._ledger.rereading is not None:
             self._second = SecondReading(self._ledger, self.draft, start, prepared.readings)
-        self.slots = SlotWriter(
-            prepared, start, self.draft, self._ledger, self._selection, self._second
-        )
+        self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
         self.faults, self.remarks = self.slots.faults, self.slots.remarks
         self.announcer = listener and TurnAnnouncer(
             listener, prepared.commit, self._ledger, self._selection, self.draft, start

@@ -12,6 +12,7 @@ from prolocutor_demo.dictionary import wordnet
 from prolocutor_demo.holidays.public_days import DAYS_AFTER_EASTER
 from prolocutor_demo.reading.dates import FEASTS
 from prolocutor_demo.reading.geonames import city_table, country_rows
+from prolocutor_demo.reading.kinds import kinds_of
 from prolocutor_demo.reading.languages.heard import heard_in
 from prolocutor_demo.reading.languages.names import LANGUAGES, names_in
 from prolocutor_demo.reading.languages.orders import order_in
@@ -36,10 +37,15 @@ class Vocabulary(NamedTuple):
 
     words: frozenset[str]
     complete: bool
+    code: str
 
     def knows(self, word: str) -> bool:
         """Return whether a word in lower case is right as it is: an English one, or a city."""
         return _is_known(word)
+
+    def kinds(self, words: str) -> frozenset[str]:
+        """Return the kinds of values that words in small letters are, such as "place"."""
+        return kinds_of(words, self.code)
 
 
 @functools.cache
@@ -54,7 +60,7 @@ def vocabulary(code: str) -> Vocabulary:
         heard_in(code, "ready")
         order_in(code, "ready")
     named = _english() if code == "en" else frozenset(_words_of_language(code))
-    return Vocabulary(named | _places(), complete=code == "en")
+    return Vocabulary(named | _places(), complete=code == "en", code=code)
 
 
 def _english() -> frozenset[str]:

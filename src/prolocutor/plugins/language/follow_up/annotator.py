@@ -49,6 +49,7 @@ from prolocutor.plugins.language.follow_up.last_turn import (
 )
 from prolocutor.plugins.language.follow_up.listed import things_of_reply
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer, cut_out
+from prolocutor.plugins.language.follow_up.phrasings.reading import SURE_SCORE, PhrasingReader
 from prolocutor.plugins.language.follow_up.pronouns import fill_pronoun
 from prolocutor.plugins.language.follow_up.rereading import inner_requests, put_topic_first
 from prolocutor.plugins.language.follow_up.returning import (
@@ -71,6 +72,7 @@ from prolocutor.plugins.language.language_wishes import (
     wished_language,
     without_wish,
 )
+from prolocutor.plugins.language.together import clauses
 from prolocutor.reading.languages import denies, language_of_request, mended_parts, without_chat
 from prolocutor.reading.locales.locale import codes
 from prolocutor.reading.plain_text import compile_patterns
@@ -100,12 +102,13 @@ class FollowUps:
             one.name: one.continues for one in skills if one.continues is not None
         }
         self._normalizer = Normalizer(skills)
+        self._phrasings = PhrasingReader(skills)
         self._cards: dict[tuple[str, str], frozenset[str]] = {}
 
     def with_skills(self, skills: Sequence[AgentProfile]) -> FollowUps:
         """Return the annotator that asks these skills' own rules first, ready for any turn.
 
-        The patterns of other languages than English are compiled by a thread, which no turn of
+        What is needed for other languages than English is made ready by a thread, which no turn of
         another language waits for.
         """
         made = FollowUps(skills)
@@ -114,9 +117,17 @@ class FollowUps:
             made._normalizer.normalized("ready", code)
             _unframed("ready", code)
             _mended("ready", code)
-        _compile_patterns([ENGLISH])
-        threading.Thread(target=_compile_patterns, args=(codes(),), daemon=True).start()
+        made._prepare([ENGLISH])
+        threading.Thread(target=made._prepare, args=(codes(),), daemon=True).start()
         return made
+
+    def _prepare(self, every: Iterable[str]) -> None:
+        """Compile the patterns of languages, and make their models of phrasings."""
+        for code in every:
+            if grammar := grammar_of(code):
+                compile_patterns(grammar)
+                compile_patterns(framing_of(code))
+            self._phrasings.model(code)
 
     def __call__(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return `{"text", "of", "confidence", "skill"}`, or `{}` where the words stand alone.
@@ -182,23 +193,54 @@ class FollowUps:
         self, state: Mapping[str, Any], said: str, first: Mapping[str, Any]
     ) -> Iterator[dict[str, Any]]:
         """Return the readings of words but for the first, each once."""
+        tried = {_bare(said), _bare(str(first.get("text", "")))}
+        for found in self._further(state, said):
+            if _bare(found["text"]) not in tried:
+                tried.add(_bare(found["text"]))
+                yield found
+
+    def _further(self, state: Mapping[str, Any], said: str) -> Iterator[dict[str, Any]]:
+        """Return further readings of words, the likeliest first: what they surely mean by the
+        phrasings of skills, the request among other words, what is about the subject before.
+        """
         request, _ = without_wish(said)
         told = language_of_request(request)
         turns = last_turns_of(state, request)
         code = told.code if told else (turns[-1].spoken or turns[-1].language if turns else "")
         grammar = grammar_or_english(code)
         spelled = self._normalizer.nearest_words(request, code)
-        tried = {_bare(said), _bare(str(first.get("text", "")))}
-        for part in (spelled, *inner_requests(spelled, grammar)):
-            found = self(_saying(state, part))
-            found = found if found.get("of") else {"text": part, "of": "", "confidence": LIKELY}
-            if _bare(found["text"]) not in tried:
-                tried.add(_bare(found["text"]))
-                yield found
+        requests = [*self._phrasings.requests(spelled, grammar, turns)]
+        sure = [one.text for one in requests if one.score >= SURE_SCORE]
+        if each := self._clause_by_clause(spelled, grammar, turns):
+            yield _alone(each, said, spelled)
+        yield from (self._read_part(state, one) for one in sure)
         for turn in turns:
-            whole = put_topic_first(spelled, turn, grammar)
-            if whole and _bare(whole) not in tried:
+            if question := self._phrasings.question_of(turn):
+                asked = replace(turn, question=question, text=spelled, spoken=code)
+                if meant := self._meaning(asked):
+                    yield annotation_of(turn, meant[0], LIKELY)
+        for part in (spelled, *inner_requests(spelled, grammar)):
+            yield self._read_part(state, part)
+        for turn in turns:
+            if whole := put_topic_first(spelled, turn, grammar):
                 yield annotation_of(turn, whole, LIKELY)
+        yield from (self._read_part(state, one.text) for one in requests[len(sure) :])
+
+    def _read_part(self, state: Mapping[str, Any], text: str) -> dict[str, Any]:
+        """Return what a text means after the turns before, else the text itself."""
+        found = self(_saying(state, text))
+        return found if found.get("of") else {"text": text, "of": "", "confidence": LIKELY}
+
+    def _clause_by_clause(self, text: str, grammar: LanguageGrammar, turns: list[LastTurn]) -> str:
+        """Return a text of several requests with those that are surely read in skills' words."""
+        found = text
+        for clause in clauses.split_clauses(text):
+            told = language_of_request(clause)
+            its = grammar_or_english(told.code) if told else grammar
+            read = next(self._phrasings.requests(clause, its, turns), None)
+            if read is not None and read.score >= SURE_SCORE:
+                found = found.replace(clause, read.text)
+        return "" if found == text else found
 
     def _returned(
         self, text: str, last: list[LastTurn], earlier: EarlierTurns, code: str
@@ -305,13 +347,6 @@ class FollowUps:
             sure = given.get("confidence", SURE)
             return whole, float(sure), str(given.get("language", turn.language))
         return None
-
-
-def _compile_patterns(every: Iterable[str]) -> None:
-    for code in every:
-        if grammar := grammar_of(code):
-            compile_patterns(grammar)
-            compile_patterns(framing_of(code))
 
 
 def _bare(text: str) -> str:
