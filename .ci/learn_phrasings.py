@@ -24,4 +24,3 @@ reader = PhrasingReader(
 for code in codes():
     model, path = reader.model(code), file_of(str(skills[0].card_members[KEY]), code)
     write_weights(path.with_suffix(SUFFIX), model.name, model.weights)
-    print(f"{len(model.intents)} intents of {code}")

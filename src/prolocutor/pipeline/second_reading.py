@@ -119,7 +119,7 @@ class SecondReading:
         for one in self._draft.all_hypotheses():
             part = one.value.get("part") or 0
             answered[part] = answered.get(part, False) or one.value["confidence"] >= ANSWERS
-        first = 2 if self._reading() else 1
+        first = 2 if self.number or self._reading() else 1
         return (
             [well for part, well in answered.items() if part < first],
             [well for part, well in answered.items() if part >= first],

@@ -44,7 +44,7 @@ def reading(text: str) -> dict[str, Any]:
     return {"text": text, "confidence": 0.8}
 
 
-def talk_of(reader: Reader, **skills: Knows) -> Talk:
+def talk_of(reader: Reader, **skills: Any) -> Talk:
     return Talk(
         Pipeline(
             annotators=[Service("follow_up", reader)],
@@ -278,3 +278,70 @@ async def test_the_record_counts_the_calls_of_all_readings() -> None:
         ("follow_up", 2, "done"),
         ("shop", 2, "done"),
     ]
+
+
+class Clerk:
+    """A skill that answers each clause that it knows, as one of several parts of the words."""
+
+    def __init__(self, *known: str) -> None:
+        self.known = known
+        self.asked: list[str] = []
+
+    def __call__(self, state: dict[str, Any]) -> list[dict[str, Any]]:
+        said = state["human_utterances"][-1]["text"]
+        self.asked.append(said)
+        meant = state["human_utterances"][-1]["annotations"].get("follow_up")
+        parts = [said, *([said] if meant else []), *said.split(" and ")]
+        return [
+            {**hypothesis(f"here is {one}", 0.9 if one in self.known else 0.1), "part": part}
+            for part, one in enumerate(parts)
+        ]
+
+
+def texts(talk_turn: Any) -> set[str]:
+    every = talk_turn.draft.all_hypotheses()
+    return {one.value["text"] for one in every if one.value["confidence"] > 0.5}
+
+
+async def test_words_of_which_a_part_is_answered_are_read_again() -> None:
+    clerk = Clerk("a loaf", "a bun")
+    reader = Reader({}, reading("a loaf and a bun"))
+
+    turn = await talk_of(reader, shop=clerk).turn("a loaf and some of those buns")
+
+    assert clerk.asked == ["a loaf and some of those buns", "a loaf and a bun"]
+    assert texts(turn) == {"here is a loaf", "here is a bun"}
+
+
+async def test_a_reading_of_fewer_parts_does_not_replace_the_answer_to_one() -> None:
+    clerk = Clerk("a loaf", "a bun")
+
+    turn = await talk_of(Reader({}, reading("a bun")), shop=clerk).turn("a loaf and buns")
+
+    assert texts(turn) == {"here is a loaf"}
+    assert "follow_up" not in turn.draft.annotations() or not turn.draft.annotations()["follow_up"]
+
+
+async def test_answers_to_all_parts_need_no_other_reading() -> None:
+    clerk = Clerk("a loaf", "a bun")
+
+    await talk_of(Reader({}, reading("a pie")), shop=clerk).turn("a loaf and a bun")
+
+    assert clerk.asked == ["a loaf and a bun"]
+
+
+async def test_nothing_is_read_again_where_a_skill_with_an_answer_may_not_be_asked_again() -> None:
+    clerk, cook = Clerk("a loaf"), Clerk("a bun")
+    talk = Talk(
+        Pipeline(
+            annotators=[Service("follow_up", Reader({}, reading("a loaf and a bun")))],
+            skills=[
+                Service("shop", clerk, rewrites=True, rerun=False),
+                Service("cook", cook, rewrites=True),
+            ],
+        )
+    )
+
+    await talk.turn("a loaf and some of those buns")
+
+    assert len(clerk.asked) == len(cook.asked) == 1

@@ -224,7 +224,7 @@ def _slots_of(
     intent: Intent,
 ) -> tuple[dict[tuple[str, ...], float], dict[tuple[str, int, str], float]]:
     """Return the orders of an intent's slots, and the words beside each, with their weights."""
-    orders: Counter[tuple[str, ...]] = Counter()
+    orders: Counter[tuple[str, ...]] = Counter({(): 0})  # a turn before may have the values
     beside: Counter[tuple[str, int, str]] = Counter()
     often: Counter[str] = Counter()
     for words in intent.said:

@@ -17,7 +17,6 @@ from prolocutor.plugins.language.follow_up.grammar import (
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.phrasings.phrasing import Span, Token
-from prolocutor.reading.languages import is_frequent
 
 KindsOf = Callable[[str], Collection[str]]
 """Returns the kinds of values that words in small letters are, such as "place"."""
@@ -46,7 +45,7 @@ def spans_of(
 
 
 def _named(words: Sequence[str], grammar: LanguageGrammar, kinds_of: KindsOf) -> Iterator[Span]:
-    tells = [one not in grammar.function and not is_frequent(one) for one in words]
+    tells = [one not in grammar.function for one in words]
     for first in range(len(words)):
         for last in range(first + 1, min(len(words), first + LONGEST_NAME) + 1):
             if any(tells[first:last]):
@@ -150,15 +149,7 @@ def _dates(
     ordinal = _ordinal(grammar.code)
     for n, one in enumerate(tokens):
         if grammar.month.fullmatch(one.word):
-            near = range(max(0, n - NEAR), min(len(tokens), n + NEAR))
-            beside = [at for at in near if at != n and ordinal.fullmatch(tokens[at].word)]
-            between = [
-                at
-                for at in beside
-                if all(_links(tokens[k].word, grammar) for k in range(min(at, n) + 1, max(at, n)))
-            ]
-            if between:
-                dated.update(range(min(n, *between), max(n, *between) + 1))
+            dated.update(_around_month(tokens, n, ordinal, grammar))
     at = 0
     while at < len(tokens):
         last = at
@@ -171,6 +162,29 @@ def _dates(
         at = max(last, at + 1)
 
 
+def _around_month(
+    tokens: Sequence[Token], month: int, ordinal: re.Pattern[str], grammar: LanguageGrammar
+) -> Iterator[int]:
+    """Return the places of a month and of the numbers beside it: "the 5th of May 2027".
+
+    A word between a month and the year is the one before the month: "5 de mayo de 2027".
+    """
+    first, links = month - 1, set[str]()
+    while first >= 0 and month - first < NEAR and _links(tokens[first].word, grammar):
+        links.add(tokens[first].word)
+        first -= 1
+    if first < 0 or not ordinal.fullmatch(tokens[first].word):
+        first, links = month, set()
+    last = month + 1
+    while last < len(tokens) and last - month < NEAR and tokens[last].word in links:
+        last += 1
+    if last == len(tokens) or not ordinal.fullmatch(tokens[last].word):
+        last = month
+    if first < last:
+        following = last + 1 < len(tokens) and tokens[last + 1].word.isdigit() and last > month
+        yield from range(first, last + 1 + following)
+
+
 def _links(word: str, grammar: LanguageGrammar) -> bool:
-    """Return whether a word stands within a date: "the 5th *of* May"."""
-    return word in grammar.leads or word in grammar.definite or word[0].isdigit()
+    """Return whether a word stands between a day and its month: "the 5th *of* May"."""
+    return word in grammar.leads or word in grammar.definite
