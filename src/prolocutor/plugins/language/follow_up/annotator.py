@@ -72,7 +72,6 @@ from prolocutor.plugins.language.language_wishes import (
     wished_language,
     without_wish,
 )
-from prolocutor.plugins.language.together import clauses
 from prolocutor.reading.languages import denies, language_of_request, mended_parts, without_chat
 from prolocutor.reading.locales.locale import codes
 from prolocutor.reading.plain_text import compile_patterns
@@ -233,8 +232,8 @@ class FollowUps:
 
     def _clause_by_clause(self, text: str, grammar: LanguageGrammar, turns: list[LastTurn]) -> str:
         """Return a text of several requests with those that are surely read in skills' words."""
-        found = text
-        for clause in clauses.split_clauses(text):
+        found, parts = text, _parting(grammar.code).split(text)
+        for clause in parts if len(parts) > 1 else ():
             told = language_of_request(clause)
             its = grammar_or_english(told.code) if told else grammar
             read = next(self._phrasings.requests(clause, its, turns), None)
@@ -347,6 +346,13 @@ class FollowUps:
             sure = given.get("confidence", SURE)
             return whole, float(sure), str(given.get("language", turn.language))
         return None
+
+
+@cache
+def _parting(code: str) -> re.Pattern[str]:
+    """Return the pattern of what may part two requests."""
+    joint = re.escape(grammar_or_english(code).words.conjunction)
+    return re.compile(rf"[.?!;,]+\s+(?:{joint}\s+)?|\s+{joint}\s+", re.IGNORECASE)
 
 
 def _bare(text: str) -> str:

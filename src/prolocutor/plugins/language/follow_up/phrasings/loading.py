@@ -14,7 +14,7 @@ from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.language.follow_up.phrasings.phrasing import Intent, pieces_of
+from prolocutor.plugins.language.follow_up.phrasings.phrasing import PhrasedIntent, pieces_of
 from prolocutor.reading.locales.locale import codes
 
 KEY: Final = "phrasings"
@@ -35,20 +35,20 @@ class Phrasings(msgspec.Struct, frozen=True):
     `around` words that are said beside requests.
     """
 
-    intents: list[Intent] = []
+    intents: list[PhrasedIntent] = []
     values: dict[str, list[str]] = {}
     none: list[str] = []
     around: list[str] = []
 
 
-class _Written(msgspec.Struct, forbid_unknown_fields=True):
+class _WrittenIntent(msgspec.Struct, forbid_unknown_fields=True):
     """An intent as it is written: requests that the skill understands, and what people say."""
 
     ask: str | list[str]
     said: str | list[str] = ""
 
 
-class _Shared(msgspec.Struct):
+class _SharedPhrasings(msgspec.Struct):
     """What a file has for all its skills."""
 
     values: dict[str, list[str]] = {}
@@ -73,7 +73,7 @@ def phrasings_of(skill: str, given: object, code: str) -> Phrasings:
     if isinstance(read, list):
         return Phrasings(_intents(skill, read))
     try:
-        shared = msgspec.convert(read, _Shared)
+        shared = msgspec.convert(read, _SharedPhrasings)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path}: {error}") from None
     intents = _intents(skill, read.get(skill) or [])
@@ -99,9 +99,9 @@ def _read(path: Path) -> Any:
     return read
 
 
-def _intents(skill: str, given: object) -> list[Intent]:
+def _intents(skill: str, given: object) -> list[PhrasedIntent]:
     try:
-        written = msgspec.convert(given, list[_Written])
+        written = msgspec.convert(given, list[_WrittenIntent])
     except msgspec.ValidationError as error:
         raise ConfigError(f"the phrasings of {skill!r}: {error}") from None
     found = []
@@ -110,7 +110,7 @@ def _intents(skill: str, given: object) -> list[Intent]:
         said = [pieces_of(line) for line in [*_lines(one.said), *asks]]
         if not asks:
             raise ConfigError(f"the phrasings of {skill!r}: an intent without an `ask`")
-        found.append(Intent(skill, asks, [words for words in said if words]))
+        found.append(PhrasedIntent(skill, asks, [words for words in said if words]))
     return found
 
 

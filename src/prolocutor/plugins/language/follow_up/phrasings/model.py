@@ -20,9 +20,9 @@ from prolocutor.plugins.language.follow_up.phrasings.learning import (
 )
 from prolocutor.plugins.language.follow_up.phrasings.loading import Phrasings
 from prolocutor.plugins.language.follow_up.phrasings.phrasing import (
-    Intent,
+    PhrasedIntent,
     Span,
-    Token,
+    TextToken,
     kind_of,
     pieces_of,
     tokens_of,
@@ -51,7 +51,7 @@ _GENERAL: Final = {"country": "place"}
 """Kinds that tell no more than another."""
 
 
-class Reading(NamedTuple):
+class IntentReading(NamedTuple):
     """An intent that a text may mean, by its number; how surely, and the words of its slots.
 
     From some 9 on a text hardly means nothing of the kind.
@@ -59,7 +59,7 @@ class Reading(NamedTuple):
 
     score: float
     number: int
-    intent: Intent
+    intent: PhrasedIntent
     slots: dict[str, str]
 
 
@@ -69,7 +69,7 @@ class IntentModel:
     def __init__(
         self,
         phrasings: Sequence[Phrasings],
-        spans_of: Callable[[str, Sequence[Token]], list[Span]],
+        spans_of: Callable[[str, Sequence[TextToken]], list[Span]],
         is_frequent: Callable[[str], bool],
         shipped: Path | None = None,
     ) -> None:
@@ -98,7 +98,7 @@ class IntentModel:
         learned = [VERSION, intents, self._none, sorted(self._values.items())]
         return blake2b(msgspec.json.encode(learned), digest_size=16).hexdigest()
 
-    def read(self, text: str) -> list[Reading]:
+    def read(self, text: str) -> list[IntentReading]:
         """Return what a text may mean, the likeliest first."""
         tokens = tokens_of(text)
         if not tokens or len(tokens) > MOST_TOKENS or not self.intents:
@@ -113,10 +113,10 @@ class IntentModel:
                     for slot, (first, last) in placed.slots.items()
                 }
                 total = OF_CLASS * score + placed.score
-                found.append(Reading(total, number, self.intents[number], slots))
+                found.append(IntentReading(total, number, self.intents[number], slots))
         return sorted(found, key=lambda one: -one.score)
 
-    def _rank(self, tokens: Sequence[Token], spans: Iterable[Span]) -> list[tuple[float, int]]:
+    def _rank(self, tokens: Sequence[TextToken], spans: Iterable[Span]) -> list[tuple[float, int]]:
         """Return the numbers of the intents with their scores, the highest first.
 
         A score is how much likelier a text is for the skill than for none, less how much likelier
@@ -181,7 +181,7 @@ class IntentModel:
         tokens = tokens_of(text)
         return self._features(tokens, self._spans_of(text, tokens))
 
-    def _features(self, tokens: Sequence[Token], spans: Iterable[Span]) -> list[str]:
+    def _features(self, tokens: Sequence[TextToken], spans: Iterable[Span]) -> list[str]:
         """Return what tells the intent: marks of values, words, stems, and each two in a row."""
         found: dict[str, None] = {}
         before = END
@@ -199,7 +199,7 @@ class IntentModel:
         return list(found)
 
 
-def _masked(tokens: Sequence[Token], spans: Iterable[Span]) -> list[str]:
+def _masked(tokens: Sequence[TextToken], spans: Iterable[Span]) -> list[str]:
     """Return the words of a text with marks in place of its values, the longest first.
 
     The mark of a value is its kinds in capitals.

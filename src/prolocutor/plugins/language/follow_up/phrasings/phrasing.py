@@ -20,7 +20,7 @@ _TOKEN: Final = re.compile(_PART)
 _PIECE: Final = re.compile(rf"\{{[a-z]+\d*\}}|{_PART}")
 
 
-class Token(NamedTuple):
+class TextToken(NamedTuple):
     """A word, number or sign of a text in plain small letters, and where it stands."""
 
     word: str
@@ -36,7 +36,7 @@ class Span(NamedTuple):
     kind: str
 
 
-class Intent(msgspec.Struct, frozen=True):
+class PhrasedIntent(msgspec.Struct, frozen=True):
     """A thing that a skill can be asked for.
 
     `asks` are requests that the skill understands, with slots; those with more slots come first.
@@ -53,10 +53,10 @@ def kind_of(slot: str) -> str:
     return slot.rstrip("0123456789")
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str) -> list[TextToken]:
     """Return the words, numbers and signs of a text."""
     plain = plain_of(text).lower()
-    return [Token(one[0], *one.span()) for one in _TOKEN.finditer(plain)]
+    return [TextToken(one[0], *one.span()) for one in _TOKEN.finditer(plain)]
 
 
 def pieces_of(phrasing: str) -> list[str]:

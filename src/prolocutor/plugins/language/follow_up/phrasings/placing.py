@@ -12,7 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import inf, log
 from typing import Final, NamedTuple
 
-from prolocutor.plugins.language.follow_up.phrasings.phrasing import Intent, Span, Token, kind_of
+from prolocutor.plugins.language.follow_up.phrasings.phrasing import (
+    PhrasedIntent,
+    Span,
+    TextToken,
+    kind_of,
+)
 
 TYPED: Final = frozenset(
     "number percent amount duration money date time place country currency unit language".split()
@@ -81,7 +86,7 @@ class Placer:
 
     def __init__(
         self,
-        intents: Sequence[Intent],
+        intents: Sequence[PhrasedIntent],
         none: Sequence[Sequence[str]],
         chat: Collection[str],
         is_frequent: Callable[[str], bool],
@@ -122,7 +127,9 @@ class Placer:
         """Return whether a word stands in a phrasing, or in a sentence that no skill answers."""
         return word in self._elsewhere
 
-    def place(self, number: int, tokens: Sequence[Token], spans: Iterable[Span]) -> Placed | None:
+    def place(
+        self, number: int, tokens: Sequence[TextToken], spans: Iterable[Span]
+    ) -> Placed | None:
         """Return the best places of an intent's slots; None where a needed value is missing."""
         frame, valued = self._frames[number], set[int]()
         ends: dict[str, dict[int, set[int]]] = {}
@@ -166,7 +173,7 @@ def _row_without_slot(weights: Sequence[float]) -> list[_Cell]:
 def _row_of(
     before: Sequence[_Cell],
     slot: str,
-    tokens: Sequence[Token],
+    tokens: Sequence[TextToken],
     weights: Sequence[float],
     free: Sequence[float],
     firsts: Mapping[int, Collection[int]] | None,
@@ -221,7 +228,7 @@ def _shares(said: Sequence[Sequence[str]]) -> dict[str, float]:
 
 
 def _slots_of(
-    intent: Intent,
+    intent: PhrasedIntent,
 ) -> tuple[dict[tuple[str, ...], float], dict[tuple[str, int, str], float]]:
     """Return the orders of an intent's slots, and the words beside each, with their weights."""
     orders: Counter[tuple[str, ...]] = Counter({(): 0})  # a turn before may have the values

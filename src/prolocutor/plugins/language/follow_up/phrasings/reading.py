@@ -12,8 +12,13 @@ from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, gramm
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 from prolocutor.plugins.language.follow_up.phrasings.learning import SUFFIX
 from prolocutor.plugins.language.follow_up.phrasings.loading import KEY, file_of, phrasings_of
-from prolocutor.plugins.language.follow_up.phrasings.model import IntentModel, Reading
-from prolocutor.plugins.language.follow_up.phrasings.phrasing import SLOT, Token, kind_of, tokens_of
+from prolocutor.plugins.language.follow_up.phrasings.model import IntentModel, IntentReading
+from prolocutor.plugins.language.follow_up.phrasings.phrasing import (
+    SLOT,
+    TextToken,
+    kind_of,
+    tokens_of,
+)
 from prolocutor.plugins.language.follow_up.phrasings.values import spans_of
 from prolocutor.reading.languages import is_frequent
 
@@ -33,7 +38,7 @@ OF_SKILL, OF_INTENT = 4.0, 8.0
 """By how much likelier the skill and the intent of the last turn are."""
 
 
-class Request(NamedTuple):
+class MeantRequest(NamedTuple):
     """A request in the words of a skill, and the score of the reading that it is made of."""
 
     text: str
@@ -66,7 +71,7 @@ class PhrasingReader:
 
     def requests(
         self, text: str, grammar: LanguageGrammar, turns: Sequence[LastTurn]
-    ) -> Iterator[Request]:
+    ) -> Iterator[MeantRequest]:
         """Return the requests that a text may mean, the likeliest first.
 
         A slot that the text leaves open has the value that the `turns` before have.
@@ -81,7 +86,7 @@ class PhrasingReader:
             if reading.score < max(LEAST_SCORE, every[0].score - MOST_BEHIND):
                 return
             if request := self._request(text, reading, grammar, turns):
-                yield Request(request, reading.score)
+                yield MeantRequest(request, reading.score)
 
     def question_of(self, turn: LastTurn) -> str:
         """Return the question of a turn in the words of its skill, "" where it is in them."""
@@ -106,7 +111,7 @@ class PhrasingReader:
         return found
 
     def _request(
-        self, text: str, reading: Reading, grammar: LanguageGrammar, turns: Sequence[LastTurn]
+        self, text: str, reading: IntentReading, grammar: LanguageGrammar, turns: Sequence[LastTurn]
     ) -> str:
         """Return the request of an intent that has most of the slots that a text fills.
 
@@ -135,7 +140,7 @@ class PhrasingReader:
         for turn in turns:
             grammar = grammar_or_english(turn.language)
             for text in (turn.question, turn.reply):
-                tokens: list[Token] = tokens_of(text)
+                tokens: list[TextToken] = tokens_of(text)
                 for one in spans_of(text, tokens, grammar, self._kinds_of(grammar.code)):
                     if one.kind == kind:
                         return text[tokens[one.first].start : tokens[one.last - 1].end]

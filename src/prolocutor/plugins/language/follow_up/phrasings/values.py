@@ -16,7 +16,7 @@ from prolocutor.plugins.language.follow_up.grammar import (
     grammar_or_english,
     plain_of,
 )
-from prolocutor.plugins.language.follow_up.phrasings.phrasing import Span, Token
+from prolocutor.plugins.language.follow_up.phrasings.phrasing import Span, TextToken
 
 KindsOf = Callable[[str], Collection[str]]
 """Returns the kinds of values that words in small letters are, such as "place"."""
@@ -32,7 +32,7 @@ _PERCENT: Final = re.compile(r"%|per ?cent(?:age)?|prozent|pour cent|por ciento|
 
 
 def spans_of(
-    text: str, tokens: Sequence[Token], grammar: LanguageGrammar, kinds_of: KindsOf
+    text: str, tokens: Sequence[TextToken], grammar: LanguageGrammar, kinds_of: KindsOf
 ) -> list[Span]:
     """Return the runs of tokens that are values, with their kinds."""
     words = [one.word for one in tokens]
@@ -136,7 +136,7 @@ def _measures(
 
 
 def _dates(
-    text: str, tokens: Sequence[Token], named: Sequence[Span], grammar: LanguageGrammar
+    text: str, tokens: Sequence[TextToken], named: Sequence[Span], grammar: LanguageGrammar
 ) -> Iterator[Span]:
     """Return the times and dates: days by name, and months with the numbers beside them."""
     dated = {n for one in named if one.kind == "date" for n in range(one.first, one.last)}
@@ -163,7 +163,7 @@ def _dates(
 
 
 def _around_month(
-    tokens: Sequence[Token], month: int, ordinal: re.Pattern[str], grammar: LanguageGrammar
+    tokens: Sequence[TextToken], month: int, ordinal: re.Pattern[str], grammar: LanguageGrammar
 ) -> Iterator[int]:
     """Return the places of a month and of the numbers beside it: "the 5th of May 2027".
 
