@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice
 from typing import Any, Final
@@ -116,17 +116,21 @@ class FollowUps:
             made._normalizer.normalized("ready", code)
             _unframed("ready", code)
             _mended("ready", code)
-        made._prepare([ENGLISH])
-        threading.Thread(target=made._prepare, args=(codes(),), daemon=True).start()
+        made._prepare(ENGLISH)
+        threading.Thread(target=made._prepare_every_language, daemon=True).start()
         return made
 
-    def _prepare(self, every: Iterable[str]) -> None:
-        """Compile the patterns of languages, and make their models of phrasings."""
-        for code in every:
-            if grammar := grammar_of(code):
-                compile_patterns(grammar)
-                compile_patterns(framing_of(code))
-            self._phrasings.model(code)
+    def _prepare(self, code: str) -> None:
+        """Compile the patterns of a language, and make its model of phrasings."""
+        if grammar := grammar_of(code):
+            compile_patterns(grammar)
+            compile_patterns(framing_of(code))
+        self._phrasings.model(code)
+
+    def _prepare_every_language(self) -> None:
+        for code in codes():
+            self._prepare(code)
+            self._phrasings.model(code).read("made ready")  # agents read their tables of names
 
     def __call__(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return `{"text", "of", "confidence", "skill"}`, or `{}` where the words stand alone.
