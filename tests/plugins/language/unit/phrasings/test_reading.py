@@ -43,6 +43,7 @@ PLOTS = [
             write {item} into the diary
             {item} should go into the garden diary
             i planted {item}
+            {item}
         """,
     }
 ]
@@ -79,7 +80,7 @@ def read(text: str, *turns: LastTurn) -> list[str]:
     [
         ("so which boat takes my aunt over to Skye", "ferries to Skye"),
         ("any boats, say, to Arran on Monday", "ferries to Arran on Monday"),
-        ("what might the boat to Skye cost us all", "how much is a ferry to Skye"),
+        ("so what does the boat to Skye cost us", "how much is a ferry to Skye"),
         ("jot broad beans down in my garden diary", "note broad beans for my plot"),
     ],
 )
@@ -87,7 +88,9 @@ def test_new_words_become_a_request_of_the_skill(text: str, request_read: str) -
     assert read(text)[:1] == [request_read]
 
 
-@pytest.mark.parametrize("text", ["who wrote this song", "my back hurts", "", "boil an egg " * 20])
+@pytest.mark.parametrize(
+    "text", ["who wrote this song", "my back hurts", "onions", "", "boil an egg " * 20]
+)
 def test_words_of_nothing_in_the_phrasings_are_not_read(text: str) -> None:
     assert read(text) == []
 

@@ -57,6 +57,9 @@ FREE, FREE_FREQUENT = -0.25, -0.6
 BESIDE: Final = -0.5
 """Weight of a word beside a slot that stands there in no phrasing."""
 
+TOLD: Final = 2.0
+"""Least weight of the words outside the slots, together."""
+
 LIKE_STEM: Final = 0.7
 """Share of the weight of a word that another form of it has."""
 
@@ -150,7 +153,7 @@ class Placer:
             score = rows[-1][-1][0] + share
             if score > -inf and (best is None or score > best.score):
                 best = Placed(score, _places(order, rows))
-        return best
+        return best if best is not None and _is_told(best, weights) else None
 
     def _weight(self, frame: _Frame, word: str) -> float:
         """Return how much likelier a word is in an intent's phrasings than elsewhere, as a log."""
@@ -161,6 +164,13 @@ class Placer:
             frequent = len(word) < 2 or self._is_frequent(word)
             known = LIKE_STEM * max(near) if near else CHAT if frequent else UNKNOWN
         return max(known, CHAT) if word in self._chat else known
+
+
+def _is_told(placed: Placed, weights: Sequence[float]) -> bool:
+    """Return whether an intent is told by words outside the slots, or by values of a kind."""
+    inside = {n for first, last in placed.slots.values() for n in range(first, last)}
+    outside = sum(max(0.0, one) for n, one in enumerate(weights) if n not in inside)
+    return outside >= TOLD or any(kind_of(slot) in TYPED for slot in placed.slots)
 
 
 def _row_without_slot(weights: Sequence[float]) -> list[_Cell]:
