@@ -70,3 +70,12 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
 
     assert kept_weights("name", None, Lessons()) == LEARNED
+
+
+def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", no_home)
+
+    assert kept_weights("name", None, Lessons()) == LEARNED

@@ -64,6 +64,12 @@ def test_a_language_without_a_file_has_no_phrasings(tmp_path: Path) -> None:
         ("[{said: boats}]", "`ask`"),
         ("[{ask: ferries, says: boats}]", "`says`"),
         ("[{ask: []}]", "an intent without an `ask`"),
+        ("[{ask: ' '}]", "an intent without an `ask`"),
+        ("[{ask: 2027-13-45}]", "month must be in"),
+        ("[{ask: 'ferries to {Place}'}]", "'{Place}' in 'ferries to {Place}' is no slot"),
+        ("[{ask: ferries, said: 'boats { place }'}]", "'{ place }' in 'boats { place }'"),
+        ("[{ask: ferries, said: 'boats {}'}]", "is no slot"),
+        ("[{ask: ferries, said: 'boats {place'}]", "is no slot"),
         ("{none: {a: b}}", "none"),
     ],
 )
@@ -86,3 +92,31 @@ def test_check_names_the_line_of_phrasings_that_cannot_be_read(tmp_path: Path) -
     (fault,) = [one for one in check(file).faults if "missing.yaml" in one.what]
 
     assert (fault.line, fault.key) == (5, "skills.echo.card.phrasings")
+
+
+@pytest.mark.parametrize("name", ["{language}.yaml", "others.yaml"])
+def test_check_names_a_file_without_phrasings_of_the_skill(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "others.yaml", "ehco: [{ask: ferries}]")
+    file = write(
+        tmp_path / "assistant.yaml",
+        f"skills:\n  echo:\n    call: builtins:str\n    card:\n      phrasings: '{name}'\n",
+    )
+
+    (fault,) = [one for one in check(file).faults if "phrasings" in one.key]
+
+    assert "has no phrasings of 'echo' in any language" in fault.what
+
+
+@pytest.mark.parametrize(("rewrites", "count"), [("true", 0), ("false", 1)])
+def test_check_warns_of_phrasings_of_a_skill_that_is_not_asked_again(
+    tmp_path: Path, rewrites: str, count: int
+) -> None:
+    file = write(
+        tmp_path / "assistant.yaml",
+        f"skills:\n  echo:\n    call: builtins:str\n    rewrites: {rewrites}\n"
+        "    card:\n      phrasings: [{ask: ferries}]\n",
+    )
+
+    found = [one for one in check(file).warnings if "is not asked again" in one.what]
+
+    assert len(found) == count

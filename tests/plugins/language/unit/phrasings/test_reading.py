@@ -71,8 +71,8 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def read(text: str, *turns: LastTurn) -> list[str]:
-    return [one.text for one in PhrasingReader(SKILLS).requests(text, ENGLISH, turns)]
+def read(text: str, *turns: LastTurn, skills: list[AgentProfile] = SKILLS) -> list[str]:
+    return [one.text for one in PhrasingReader(skills).requests(text, ENGLISH, turns)]
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,17 @@ def test_a_slot_is_filled_from_the_turn_before_where_the_words_leave_it_open() -
     asked = LastTurn("ferries to Skye", "At noon.", skill="ferries")
 
     assert read("and what does the boat cost", asked)[:1] == ["how much is a ferry to Skye"]
+
+
+def test_names_are_any_words_where_no_agent_tells_what_they_are() -> None:
+    skills = [AgentProfile(name="ferries", card={"phrasings": FERRIES})]
+    asked = LastTurn("any sailings for Skye on Monday", "At noon.", skill="ferries")
+
+    found = read("so which boat takes my aunt over to Skye on Monday", skills=skills)
+    after = read("and what does the boat cost", asked, skills=skills)
+
+    assert found[:1] == ["ferries to Skye on Monday"]
+    assert after[:1] == ["how much is a ferry to Skye"]
 
 
 def test_the_question_of_a_turn_is_told_in_the_words_of_its_skill() -> None:

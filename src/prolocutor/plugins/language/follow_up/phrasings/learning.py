@@ -85,13 +85,15 @@ def kept_weights(name: str, shipped: Path | None, learn: Callable[[], Weights]) 
 
     Where a folder cannot be written, nothing is kept.
     """
-    kept = _folder() / f"{name}{SUFFIX}"
+    folder = _folder()
+    kept = None if folder is None else folder / f"{name}{SUFFIX}"
     for path in (shipped, kept):
         if path is not None and (found := _read(path)) is not None and found.name == name:
             return found.weights
     weights = learn()
-    with contextlib.suppress(OSError):
-        write_weights(kept, name, weights)
+    if kept is not None:
+        with contextlib.suppress(OSError):
+            write_weights(kept, name, weights)
     return weights
 
 
@@ -111,6 +113,9 @@ def _read(path: Path) -> _Kept | None:
     return None
 
 
-def _folder() -> Path:
+def _folder() -> Path | None:
+    """Return the folder of what is kept; None for a user without a home, as in some containers."""
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "prolocutor" / "phrasings"
+    with contextlib.suppress(RuntimeError):
+        return Path(cache).expanduser() / "prolocutor" / "phrasings"
+    return None

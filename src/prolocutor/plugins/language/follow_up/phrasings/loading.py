@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,7 @@ from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.language.follow_up.phrasings.phrasing import PhrasedIntent, pieces_of
+from prolocutor.plugins.language.follow_up.phrasings.phrasing import SLOT, PhrasedIntent, pieces_of
 from prolocutor.reading.locales.locale import codes
 
 KEY: Final = "phrasings"
@@ -24,6 +25,9 @@ LANGUAGE: Final = "{language}"
 """Stands in the name of a file for the code of a language."""
 
 MAX_BYTES: Final = 2_000_000
+
+_NO_SLOT: Final = re.compile(r"\{[^{}]*\}?|\}")
+"""Braces that are no slot."""
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -92,7 +96,7 @@ def _read(path: Path) -> Any:
         read = yaml.load(data, Loader=_LOADER) if len(data) <= MAX_BYTES else None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # a date that does not exist is a `ValueError`
         raise ConfigError(f"{path} is not YAML: {error}") from None
     if not isinstance(read, list | dict):
         raise ConfigError(f"{path} is not a list of intents, or a map of skills, of at most 2 MB")
@@ -106,10 +110,17 @@ def _intents(skill: str, given: object) -> list[PhrasedIntent]:
         raise ConfigError(f"the phrasings of {skill!r}: {error}") from None
     found = []
     for one in written:
-        asks = [one.ask] if isinstance(one.ask, str) else one.ask
-        said = [pieces_of(line) for line in [*_lines(one.said), *asks]]
+        asks = _lines([one.ask] if isinstance(one.ask, str) else one.ask)
         if not asks:
             raise ConfigError(f"the phrasings of {skill!r}: an intent without an `ask`")
+        lines = [*_lines(one.said), *asks]
+        for line in lines:
+            if slot := _NO_SLOT.search(SLOT.sub("", line)):
+                raise ConfigError(
+                    f"the phrasings of {skill!r}: {slot[0]!r} in {line.strip()!r} is no slot; a "
+                    "slot is small letters and maybe a number in braces, such as {place2}"
+                )
+        said = [pieces_of(line) for line in lines]
         found.append(PhrasedIntent(skill, asks, [words for words in said if words]))
     return found
 
@@ -119,12 +130,19 @@ def _lines(given: str | list[str]) -> list[str]:
     return [one for one in every if one.strip()]
 
 
-def check_phrasings(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
-    """Record the phrasings of cards that cannot be read."""
+def check_phrasings(loaded: Survey, findings: Findings) -> Iterator[tuple[str, str]]:
+    """Record the phrasings of cards that cannot be read, or say nothing of their skill.
+
+    Yield warnings of those that have no effect.
+    """
     for skill in loaded.settings.pipeline.services_at(Stage.SKILL):
+        given = skill.card_members.get(KEY)
         try:
-            for code in codes():
-                phrasings_of(skill.name, skill.card_members.get(KEY), code)
+            every = [phrasings_of(skill.name, given, code) for code in codes()]
+            if isinstance(given, str) and not any(one.intents for one in every):
+                raise ConfigError(f"{given} has no phrasings of {skill.name!r} in any language")
         except ConfigError as error:
             findings.add(loaded.find(f"skills.{skill.name}.card.{KEY}"), error.what)
-    return ()
+        if given and not skill.rewrites:
+            what = "a skill without `rewrites: true` is not asked again in words of its phrasings"
+            yield f"skills.{skill.name}.card.{KEY}", what

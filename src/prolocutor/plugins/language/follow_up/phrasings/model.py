@@ -6,7 +6,7 @@ skill's intent, then the slots are placed. Sentences that no skill answers are a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -72,10 +72,11 @@ class IntentModel:
         spans_of: Callable[[str, Sequence[TextToken]], list[Span]],
         is_frequent: Callable[[str], bool],
         shipped: Path | None = None,
+        typed: Collection[str] = TYPED,
     ) -> None:
         """Learn to tell the intents of skills apart, unless a file has what was learned.
 
-        `spans_of` finds the values in a text and its tokens.
+        `spans_of` finds the values in a text and its tokens, `typed` are the kinds that it tells.
         """
         self.intents = [intent for one in phrasings for intent in one.intents]
         self._skills = list(dict.fromkeys(one.skill for one in self.intents))
@@ -88,7 +89,7 @@ class IntentModel:
             word for one in phrasings for line in one.around for word in pieces_of(line)
         )
         none = [pieces_of(one) for one in self._none]
-        self._placer = Placer(self.intents, none, chat, is_frequent)
+        self._placer = Placer(self.intents, none, chat, is_frequent, typed)
         self.weights = kept_weights(self.name, shipped, self._learn) if self.intents else {}
 
     @property

@@ -24,6 +24,9 @@ TYPED: Final = frozenset(
 )
 """The kinds of slots whose values are told by their own words; slots of others may be any words."""
 
+NAMES: Final = frozenset("amount place country currency unit language".split())
+"""The typed kinds whose values agents tell; where none does, they may be any words, too."""
+
 END: Final = ""
 """Stands before the first word and after the last."""
 
@@ -93,12 +96,14 @@ class Placer:
         none: Sequence[Sequence[str]],
         chat: Collection[str],
         is_frequent: Callable[[str], bool],
+        typed: Collection[str] = TYPED,
     ) -> None:
         """Count the words of phrasings.
 
-        `none` are the words of sentences that no skill answers, `chat` those beside requests.
+        `none` are the words of sentences that no skill answers, `chat` those beside requests,
+        `typed` the kinds of slots that only values of the kind fill.
         """
-        self._chat, self._is_frequent = chat, is_frequent
+        self._chat, self._is_frequent, self._typed = chat, is_frequent, typed
         shares = [_shares(one.said) for one in intents]
         others = _shares(none)
         mean: dict[str, float] = {}
@@ -148,7 +153,7 @@ class Placer:
         for order, share in frame.orders.items():
             rows = [_row_without_slot(weights)]
             for slot in order:
-                firsts = ends.get(kind_of(slot), {}) if kind_of(slot) in TYPED else None
+                firsts = ends.get(kind_of(slot), {}) if kind_of(slot) in self._typed else None
                 rows.append(_row_of(rows[-1], slot, tokens, weights, free, firsts, frame))
             score = rows[-1][-1][0] + share
             if score > -inf and (best is None or score > best.score):

@@ -19,6 +19,7 @@ from prolocutor.plugins.language.follow_up.phrasings.phrasing import (
     kind_of,
     tokens_of,
 )
+from prolocutor.plugins.language.follow_up.phrasings.placing import NAMES, TYPED
 from prolocutor.plugins.language.follow_up.phrasings.values import spans_of
 from prolocutor.reading.languages import is_frequent
 
@@ -66,6 +67,7 @@ class PhrasingReader:
                 lambda text, tokens: spans_of(text, tokens, grammar, self._kinds_of(code)),
                 is_frequent,
                 shipped,
+                TYPED - self._untold(code),
             )
         return known
 
@@ -144,11 +146,23 @@ class PhrasingReader:
                 for one in spans_of(text, tokens, grammar, self._kinds_of(grammar.code)):
                     if one.kind == kind:
                         return text[tokens[one.first].start : tokens[one.last - 1].end]
+            if kind in self._untold(grammar.code):
+                for reading in self.model(grammar.code).read(turn.question)[:1]:
+                    for slot, value in reading.slots.items():
+                        if kind_of(slot) == kind:
+                            return value
         return ""
 
+    def _untold(self, code: str) -> frozenset[str]:
+        """Return the kinds of names if no agent tells kinds of values."""
+        return frozenset() if self._tellers(code) else NAMES
+
     def _kinds_of(self, code: str) -> Callable[[str], set[str]]:
-        tellers = [one(code) for one in self._vocabularies]
-        return partial(_kinds_told, [one.kinds for one in tellers if hasattr(one, "kinds")])
+        return partial(_kinds_told, self._tellers(code))
+
+    def _tellers(self, code: str) -> list[Callable[[str], frozenset[str]]]:
+        found = (one(code) for one in self._vocabularies)
+        return [one.kinds for one in found if hasattr(one, "kinds")]
 
 
 def _value_in(values: dict[str, str], slot: re.Match[str]) -> str:
