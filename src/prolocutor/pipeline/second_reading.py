@@ -33,6 +33,7 @@ class SecondReading:
         self._clauses = 0
         self._tried: list[str] = []
         self._held: list[LedgerEntry] = []
+        self._asked: list[tuple[LedgerEntry, int]] = []
 
     def go_on(self, now: float, *, is_time: bool) -> str:
         """Ask for the next reading, or about it; return a reading when skills are asked about it.
@@ -74,6 +75,9 @@ class SecondReading:
         reading = self._reading()
         if reading and reading not in self._tried:
             self._tried.append(reading)
+            self._asked = [(skill, skill.calls) for skill in held]
+            for skill in held:  # one that fails has no answer to this reading
+                self._draft.withdraw(skill.step.name)
             self._ledger.ask_again(held)
             return reading
         self.number = self._most
@@ -83,15 +87,24 @@ class SecondReading:
 
     def _skills_to_ask(self) -> list[LedgerEntry]:
         """Return the skills that may be asked again; none if one with an answer may not."""
-        skills = (one for one in self._ledger.skills() if one.wave is not None)
         found = [
             skill
-            for skill in skills
-            if skill.outcome == "done" and skill.step.rewrites and skill.step.rerun
+            for skill in self._ledger.skills()
+            if skill.wave is not None
+            and skill.outcome == "done"
+            and skill.step.rewrites
+            and skill.step.rerun
+            and not self._has_acted(skill)
         ]
         every = self._draft.all_hypotheses()
         answering = {one.skill for one in every if one.value["confidence"] >= ANSWERS}
         return found if answering <= {skill.step.name for skill in found} else []
+
+    def _has_acted(self, skill: LedgerEntry) -> bool:
+        """Return whether a skill that acts may have done something, however sure it is."""
+        given = self._draft.skill_hypotheses(skill.step.name)
+        acts = getattr(skill.step.service, "acts", False)
+        return acts and any(one.value.get("acted") is not False for one in given)
 
     def _may_go_on(self, reader: LedgerEntry) -> bool:
         """Return whether there may be another reading, and no candidate annotator is running."""
@@ -115,7 +128,7 @@ class SecondReading:
         The wholes, parts of hypotheses before the clauses, are the words, and after them the
         question that they mean.
         """
-        answered: dict[int, bool] = {}
+        answered = dict.fromkeys(range(self._parts()), False)
         for one in self._draft.all_hypotheses():
             part = one.value.get("part") or 0
             answered[part] = answered.get(part, False) or one.value["confidence"] >= ANSWERS
@@ -124,6 +137,14 @@ class SecondReading:
             [well for part, well in answered.items() if part < first],
             [well for part, well in answered.items() if part >= first],
         )
+
+    def _parts(self) -> int:
+        """Return how many parts of the reading skills were asked about, each by a call of its own.
+
+        Of a part without any hypothesis nothing else tells.
+        """
+        asked = self._asked or [(one, 0) for one in self._ledger.skills() if one.wave is not None]
+        return max((one.calls - before for one, before in asked if one.step.fan_out), default=0)
 
     def _reading(self) -> str:
         found = read_follow_up(slot_values(self._draft.annotation_slots))

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from prolocutor.dialog.inputs import StopSignal
 from prolocutor.dialog.turn_events import ServiceAsked, StageEnded, StageStarted
 from prolocutor.plan.pipeline import Pipeline, Service
@@ -345,3 +347,80 @@ async def test_nothing_is_read_again_where_a_skill_with_an_answer_may_not_be_ask
     await talk.turn("a loaf and some of those buns")
 
     assert len(clerk.asked) == len(cook.asked) == 1
+
+
+def clauses(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Ask about the words, the question that they mean, and each of its clauses."""
+    last = state["human_utterances"][-1]
+    parts = last["text"].split(" and ")
+    said = [one for one in (last.get("orig_text"), last["text"]) if one]
+    return [{"said": one} for one in [*said, *(parts if len(parts) > 1 else [])]]
+
+
+class Shop:
+    """A skill asked about each clause; it says nothing of those that it does not know.
+
+    After `lasts` calls it fails.
+    """
+
+    def __init__(self, *known: str, lasts: int = 100, **said: Any) -> None:
+        self.known = known
+        self.lasts = lasts
+        self.said = said
+        self.asked: list[str] = []
+
+    def __call__(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        self.asked.append(request["said"])
+        if len(self.asked) > self.lasts:
+            raise RuntimeError("it is gone")
+        known = request["said"] in self.known
+        return [{**hypothesis(f"here is {request['said']}", 0.9), **self.said}] if known else []
+
+
+def shops(reader: Reader, acts: bool = False, **skills: Any) -> Talk:
+    return Talk(
+        Pipeline(
+            annotators=[Service("follow_up", reader)],
+            skills=[
+                Service(name, one, rewrites=True, fan_out=True, formatter=clauses, acts=acts)
+                for name, one in skills.items()
+            ],
+        )
+    )
+
+
+async def test_a_part_of_which_no_skill_says_anything_is_without_an_answer() -> None:
+    reader = Reader({}, reading("a loaf and a bun"))
+
+    turn = await shops(reader, shop=Shop("a loaf", "a bun")).turn("a loaf and some buns")
+
+    assert texts(turn) == {"here is a loaf", "here is a bun"}
+
+
+async def test_a_skill_that_fails_in_a_further_reading_keeps_no_answer_to_another() -> None:
+    baker = Shop("a loaf", lasts=3)
+    reader = Reader({}, reading("a loaf and a bun"))
+
+    turn = await shops(reader, baker=baker, cook=Shop("a bun")).turn("a loaf and buns")
+
+    assert texts(turn) == {"here is a loaf"}
+    assert not turn.draft.annotations().get("follow_up")
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.3])
+async def test_a_skill_that_has_acted_is_not_asked_again(confidence: float) -> None:
+    shop = Shop("a loaf", confidence=confidence)
+    reader = Reader({}, reading("a loaf and a bun"))
+
+    await shops(reader, acts=True, shop=shop).turn("a loaf and some buns")
+
+    assert shop.asked.count("a loaf") == 1
+
+
+async def test_a_skill_that_acts_and_did_nothing_is_asked_again() -> None:
+    shop = Shop("a loaf", confidence=0.1, acted=False)
+    reader = Reader({}, reading("a loaf and a bun"))
+
+    await shops(reader, acts=True, shop=shop).turn("a loaf and some buns")
+
+    assert shop.asked.count("a loaf") == 2
