@@ -120,3 +120,12 @@ def test_check_warns_of_phrasings_of_a_skill_that_is_not_asked_again(
     found = [one for one in check(file).warnings if "is not asked again" in one.what]
 
     assert len(found) == count
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    file = write(tmp_path / "phrasings.yaml", "[{ask: ferries}]")
+    phrasings_of("ferries", file, "en")
+
+    write(tmp_path / "phrasings.yaml", "[{ask: all ferries}]")
+
+    assert phrasings_of("ferries", file, "en").intents[0].asks == ["all ferries"]

@@ -89,15 +89,20 @@ def file_of(given: str, code: str) -> Path:
     return Path(given.replace(LANGUAGE, code))
 
 
-@lru_cache(maxsize=16)
 def _read(path: Path) -> Any:
     try:
-        data = path.read_bytes()
-        read = yaml.load(data, Loader=_LOADER) if len(data) <= MAX_BYTES else None
+        state = path.stat()
+        return _read_version(path, state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, ValueError) as error:  # a date that does not exist is a `ValueError`
         raise ConfigError(f"{path} is not YAML: {error}") from None
+
+
+@lru_cache(maxsize=16)
+def _read_version(path: Path, changed: int, size: int) -> Any:
+    """Return the content of a file as it is since it was `changed`, in nanoseconds."""
+    read = yaml.load(path.read_bytes(), Loader=_LOADER) if size <= MAX_BYTES else None
     if not isinstance(read, list | dict):
         raise ConfigError(f"{path} is not a list of intents, or a map of skills, of at most 2 MB")
     return read
