@@ -135,3 +135,17 @@ def test_each_clause_is_read_by_itself() -> None:
 
 def test_skills_without_phrasings_read_nothing() -> None:
     assert [*PhrasingReader([AgentProfile(name="mute")]).requests("a boat", ENGLISH, [])] == []
+
+
+def test_words_that_leave_a_number_over_are_not_read() -> None:
+    assert read("which boat takes me over to Skye with 40 sheep") == []
+
+
+def test_one_slot_may_be_left_to_the_question_of_the_same_intent_before() -> None:
+    asked = LastTurn("is there a boat to Skye on Monday", "At noon.", skill="ferries")
+
+    assert read("is there a boat on Tuesday", asked)[:1] == ["ferries to Skye on Tuesday"]
+
+
+def test_words_are_read_as_they_are_typed_without_their_apostrophe() -> None:
+    assert read("what's the boat to Skye cost") == read("whats the boat to Skye cost") != []

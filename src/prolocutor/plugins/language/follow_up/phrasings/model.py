@@ -29,7 +29,7 @@ from prolocutor.plugins.language.follow_up.phrasings.phrasing import (
 )
 from prolocutor.plugins.language.follow_up.phrasings.placing import END, STEM, TYPED, Placer
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Changes whenever other weights are learned from equal phrasings."""
 
 MOST_TOKENS: Final = 40

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import msgspec
 
 from prolocutor.plugins.language.follow_up.grammar import plain_of
+from prolocutor.reading.languages import is_frequent
 
 SLOT: Final = re.compile(r"\{([a-z]+\d*)\}")
 """A slot of a phrasing: its kind, and a number where there are several of the kind."""
 
 _PART: Final = (
-    r"~|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|\d+(?:[.,:/]\d+)*|[^\W\d_]+"
+    r"~|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?![^\W\d_])|\d+(?:[.,:/]\d+)*"
+    r"|[^\W\d_]+(?:'[^\W\d_]{1,2}(?![^\W\d_]))?"
     r"|[%€$£+×*/^=]|(?<![^\W\d_])-(?![^\W\d_])"
 )
 _TOKEN: Final = re.compile(_PART)
@@ -54,11 +57,23 @@ def kind_of(slot: str) -> str:
 
 
 def tokens_of(text: str) -> list[TextToken]:
-    """Return the words, numbers and signs of a text."""
+    """Return the words, numbers and signs of a text; "what's" is a word, as people type "whats"."""
     plain = plain_of(text).lower()
-    return [TextToken(one[0], *one.span()) for one in _TOKEN.finditer(plain)]
+    return [TextToken(*one) for one in _read(_TOKEN, plain)]
 
 
 def pieces_of(phrasing: str) -> list[str]:
     """Return the words of a phrasing, and its slots in braces."""
-    return _PIECE.findall(plain_of(phrasing).lower())
+    return [word for word, _, _ in _read(_PIECE, plain_of(phrasing).lower())]
+
+
+def _read(pattern: re.Pattern[str], plain: str) -> Iterator[tuple[str, int, int]]:
+    """Return the matches of a pattern; a frequent word with a short one behind it is joined."""
+    for one in pattern.finditer(plain):
+        word, mark, short = one[0].partition("'")
+        if mark and not is_frequent(word):
+            middle = one.start() + len(word)
+            yield word, one.start(), middle
+            yield short, middle + 1, one.end()
+        else:
+            yield word + short, one.start(), one.end()

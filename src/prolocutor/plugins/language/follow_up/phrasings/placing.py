@@ -51,6 +51,9 @@ CHAT: Final = -0.15
 LEFT: Final = -2.0
 """Weight of each word of a value that is in no slot."""
 
+LEFT_NUMBER: Final = -6.0
+"""The same of each word of a number."""
+
 OF_KIND: Final = 1.6
 """Weight of a value in a slot of its kind."""
 
@@ -139,13 +142,17 @@ class Placer:
         self, number: int, tokens: Sequence[TextToken], spans: Iterable[Span]
     ) -> Placed | None:
         """Return the best places of an intent's slots; None where a needed value is missing."""
-        frame, valued = self._frames[number], set[int]()
+        frame, left = self._frames[number], dict[int, float]()
         ends: dict[str, dict[int, set[int]]] = {}
         for first, last, kind in spans:
             ends.setdefault(kind, {}).setdefault(last, set()).add(first)
-            valued.update(range(first, last))
+            for n in range(first, last):
+                word = tokens[n].word
+                counts = word[0].isdigit() or not self._is_frequent(word)
+                cost = LEFT_NUMBER if kind == "number" and counts else LEFT
+                left[n] = min(left.get(n, LEFT), cost)
         weights = [
-            LEFT if n in valued and one.word not in frame.words else self._weight(frame, one.word)
+            left[n] if n in left and one.word not in frame.words else self._weight(frame, one.word)
             for n, one in enumerate(tokens)
         ]
         free = [FREE_FREQUENT if self._is_frequent(one.word) else FREE for one in tokens]
@@ -246,7 +253,7 @@ def _slots_of(
     intent: PhrasedIntent,
 ) -> tuple[dict[tuple[str, ...], float], dict[tuple[str, int, str], float]]:
     """Return the orders of an intent's slots, and the words beside each, with their weights."""
-    orders: Counter[tuple[str, ...]] = Counter({(): 0})  # a turn before may have the values
+    orders: Counter[tuple[str, ...]] = Counter()
     beside: Counter[tuple[str, int, str]] = Counter()
     often: Counter[str] = Counter()
     for words in intent.said:
@@ -257,6 +264,10 @@ def _slots_of(
                 beside[one[1:-1], -1, words[at - 1] if at else END] += 1
                 beside[one[1:-1], 1, words[at + 1] if at + 1 < len(words) else END] += 1
     total = len(intent.said)
+    fullest = max(orders, key=lambda one: (len(one), orders[one]), default=())
+    for number in range(len(fullest)):  # the turn before may have the other values
+        orders.setdefault((*fullest[:number], *fullest[number + 1 :]), 0)
+    orders.setdefault((), 0)
     return (
         {order: 0.3 * log((count + 1) / (total + 1)) for order, count in orders.items()},
         {

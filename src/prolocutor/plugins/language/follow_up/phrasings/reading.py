@@ -131,25 +131,34 @@ class PhrasingReader:
         for slots, ask in sorted(asks, key=lambda one: order(one[0])):
             values = dict(reading.slots)
             for slot in slots - said:
-                if value := self._value_before(kind_of(slot), turns):
+                if value := self._value_before(slot, reading, turns):
                     values[slot] = value
             if slots <= values.keys():
                 return SLOT.sub(partial(_value_in, values), ask)
         return ""
 
-    def _value_before(self, kind: str, turns: Sequence[LastTurn]) -> str:
-        """Return the first value of a kind in the turns before, "" where there is none."""
+    def _value_before(self, slot: str, reading: IntentReading, turns: Sequence[LastTurn]) -> str:
+        """Return the value of a slot in the turns before, "" where there is none.
+
+        It is the slot's in a question of the same intent, else the first of its kind.
+        """
+        kind = kind_of(slot)
         for turn in turns:
             grammar = grammar_or_english(turn.language)
+            asked = self.model(grammar.code).read(turn.question)
+            same = [one for one in asked if one.intent.asks == reading.intent.asks]
+            for one in same if same and same[0].score >= LEAST_SCORE else []:
+                if slot in one.slots:
+                    return one.slots[slot]
             for text in (turn.question, turn.reply):
                 tokens: list[TextToken] = tokens_of(text)
-                for one in spans_of(text, tokens, grammar, self._kinds_of(grammar.code)):
-                    if one.kind == kind:
-                        return text[tokens[one.first].start : tokens[one.last - 1].end]
+                for span in spans_of(text, tokens, grammar, self._kinds_of(grammar.code)):
+                    if span.kind == kind:
+                        return text[tokens[span.first].start : tokens[span.last - 1].end]
             if kind in self._untold(grammar.code):
-                for reading in self.model(grammar.code).read(turn.question)[:1]:
-                    for slot, value in reading.slots.items():
-                        if kind_of(slot) == kind:
+                for one in asked[:1]:
+                    for other, value in one.slots.items():
+                        if kind_of(other) == kind:
                             return value
         return ""
 
