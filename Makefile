@@ -151,7 +151,7 @@ demo-data: ## remake the demo's tables of cities and countries from geonamescach
 lock: ## remake requirements/*.lock from the two pyproject.toml with Python 3.11
 	@$(call need-python,== (3, 11),The lock files are made with Python 3.11 (the oldest one served))
 	@rm -rf build/lock
-	@$(call lock,dev,.[almond$(comma)asks$(comma)pairing$(comma)encoder$(comma)evaluation$(comma)docs$(comma)dev] ./$(DEMO))
+	@$(call lock,dev,.[almond$(comma)asks$(comma)pairing$(comma)encoder$(comma)evaluation$(comma)docs$(comma)dev] ./$(DEMO),--all)
 	@cp requirements/dev.lock requirements/constraints.txt
 	@$(call lock,serve,.[almond$(comma)asks] ./$(DEMO) hatchling --constraint requirements/constraints.txt)
 	@$(call lock,core,. --constraint requirements/constraints.txt)
@@ -296,11 +296,11 @@ build/lock/uv/bin/$(COMPILE) --no-deps requirements/$(1).lock --output-file buil
 mv build/lock/$(1).lock requirements/$(1).lock
 endef
 
-# Write requirements/$(1).lock: what pip installs for $(2).
+# Write requirements/$(1).lock: what pip installs for $(2); $(3) is --all where setuptools is in it.
 define lock
 $(PYTHON) -m venv build/lock/$(1) && \
 build/lock/$(1)/bin/python $(PIP) --quiet install --no-compile $(2) && \
 { echo '# Made by "make lock" on Python 3.11: pip install $(2)'; \
-	build/lock/$(1)/bin/python $(PIP) freeze | grep -E '^[A-Za-z0-9._-]+==' | grep -v '^prolocutor'; \
+	build/lock/$(1)/bin/python $(PIP) freeze $(3) | grep -E '^[A-Za-z0-9._-]+==' | grep -vE '^(prolocutor|pip=)'; \
 } > requirements/$(1).lock
 endef

@@ -6,6 +6,7 @@ normal form has no punctuation, hence it is one sentence.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
@@ -43,7 +44,10 @@ def rouge_scores(guess: str, answers: Iterable[str], measure: str = "r") -> Roug
 def _evaluator() -> Any:
     try:
         import nltk
-        import rouge
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it imports pkg_resources, which is deprecated
+            import rouge
     except ModuleNotFoundError as error:
         raise MissingExtra(
             f"ParlAI's rouge needs {error.name!r}, which is not installed: "
