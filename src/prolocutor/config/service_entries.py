@@ -308,13 +308,11 @@ def _resolve_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     icon, card = values.get("icon"), values.get("card") or {}
     if icon is not None and not ADDRESS.match(icon):
         values = {**values, "icon": str(folder / icon)}
-    manifest = card.get("manifest") if isinstance(card, dict) else None
-    if isinstance(manifest, str) and "{" not in manifest:
-        card = {**card, "manifest": os.path.normpath(folder / manifest)}
-        values = {**values, "card": card}
-    phrasings = card.get("phrasings") if isinstance(card, dict) else None
-    if isinstance(phrasings, str):
-        values = {**values, "card": {**card, "phrasings": os.path.normpath(folder / phrasings)}}
+    for key in ("manifest", "phrasings") if isinstance(card, dict) else ():
+        given = card.get(key)
+        if isinstance(given, str) and "{" not in given.replace("{language}", ""):
+            card = {**card, key: os.path.normpath(folder / given)}
+            values = {**values, "card": card}
     return values
 
 

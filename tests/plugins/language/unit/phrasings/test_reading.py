@@ -149,3 +149,11 @@ def test_one_slot_may_be_left_to_the_question_of_the_same_intent_before() -> Non
 
 def test_words_are_read_as_they_are_typed_without_their_apostrophe() -> None:
     assert read("what's the boat to Skye cost") == read("whats the boat to Skye cost") != []
+
+
+def test_a_bare_word_is_no_name_where_no_agent_tells_names() -> None:
+    said = [*FERRIES, {"ask": "ferries to {place}", "said": ["{place}"] * 6}]
+    skills = [AgentProfile(name="ferries", card={"phrasings": said}), SKILLS[1]]
+
+    assert PhrasingReader(skills).model("en").read("perfect") == []
+    assert PhrasingReader(skills).model("en").read("which boat takes me over to Skye") != []

@@ -7,6 +7,7 @@ skill's intent, then the slots are placed. Sentences that no skill answers are a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -37,6 +38,9 @@ MOST_TOKENS: Final = 40
 
 MOST_PLACED: Final = 8
 """Intents of which the slots are placed."""
+
+MOST_KEPT: Final = 256
+"""Texts whose readings are kept; a turn that nobody answers asks for the same ones again."""
 
 OF_CLASS: Final = 6.0
 """How much the weights of classes count beside the words of an intent."""
@@ -91,6 +95,7 @@ class IntentModel:
         none = [pieces_of(one) for one in self._none]
         self._placer = Placer(self.intents, none, chat, is_frequent, typed)
         self.weights = kept_weights(self.name, shipped, self._learn) if self.intents else {}
+        self.read = lru_cache(MOST_KEPT)(self._read)
 
     @property
     def name(self) -> str:
@@ -99,7 +104,7 @@ class IntentModel:
         learned = [VERSION, intents, self._none, sorted(self._values.items())]
         return blake2b(msgspec.json.encode(learned), digest_size=16).hexdigest()
 
-    def read(self, text: str) -> list[IntentReading]:
+    def _read(self, text: str) -> list[IntentReading]:
         """Return what a text may mean, the likeliest first."""
         tokens = tokens_of(text)
         if not tokens or len(tokens) > MOST_TOKENS or not self.intents:

@@ -165,7 +165,13 @@ class Placer:
             score = rows[-1][-1][0] + share
             if score > -inf and (best is None or score > best.score):
                 best = Placed(score, _places(order, rows))
-        return best if best is not None and _is_told(best, weights) else None
+        return best if best is not None and self._is_told(best, weights) else None
+
+    def _is_told(self, placed: Placed, weights: Sequence[float]) -> bool:
+        """Return whether an intent is told by words outside the slots, or by values of a kind."""
+        inside = {n for first, last in placed.slots.values() for n in range(first, last)}
+        outside = sum(max(0.0, one) for n, one in enumerate(weights) if n not in inside)
+        return outside >= TOLD or any(kind_of(slot) in self._typed for slot in placed.slots)
 
     def _weight(self, frame: _Frame, word: str) -> float:
         """Return how much likelier a word is in an intent's phrasings than elsewhere, as a log."""
@@ -176,13 +182,6 @@ class Placer:
             frequent = len(word) < 2 or self._is_frequent(word)
             known = LIKE_STEM * max(near) if near else CHAT if frequent else UNKNOWN
         return max(known, CHAT) if word in self._chat else known
-
-
-def _is_told(placed: Placed, weights: Sequence[float]) -> bool:
-    """Return whether an intent is told by words outside the slots, or by values of a kind."""
-    inside = {n for first, last in placed.slots.values() for n in range(first, last)}
-    outside = sum(max(0.0, one) for n, one in enumerate(weights) if n not in inside)
-    return outside >= TOLD or any(kind_of(slot) in TYPED for slot in placed.slots)
 
 
 def _row_without_slot(weights: Sequence[float]) -> list[_Cell]:
